@@ -77,7 +77,7 @@ def _made(parent: QWidget, text: str, home: Path) -> Iterator[tuple[str, QDialog
         SavedCall("product", "calculator", {"expression": "128 * 46"}, "ok", "5888"),
         SavedCall("too long", "calculator", {"expression": "2 ** 4096"}, "error", "Too large"),
     )
-    yield "saved-calls", CallsDialog("calculator", calls, frozenset(), parent)
+    yield "saved-calls", CallsDialog("calculator", calls, frozenset(), lambda _: None, parent)
     servers = [KnownServer("time", "Claude Desktop", {"command": "uvx"}, "uvx mcp-server-time")]
     yield "add-server", AddServerDialog(servers, ["~/.cursor/mcp.json cannot be read"], parent)
     covered = "command: uvx mcp-server-time\nenvironment: TZ=Europe/Lisbon"

@@ -6,7 +6,6 @@ They stand in a file beside the prompt, one a line, as `prompt-studio tools reco
 from __future__ import annotations
 
 import json
-import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +14,7 @@ from typing import Literal, TypeAlias, get_args
 
 from studio.application.words import translate
 from studio.core.export.write import write_atomically
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.diff import ABSENT, json_difference
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import unique_names
@@ -79,10 +79,7 @@ def read_calls(path: Path) -> tuple[SavedCall, ...]:
         SavedCallsError: it cannot be read, or a line of it is no call.
     """
     try:
-        facts = path.stat()
-        if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LARGEST:
-            raise SavedCallsError(f"{path.name} is not a file of calls, or larger than 20 MB")
-        text = path.read_text(encoding="utf-8")
+        text = read_bounded(path, _LARGEST).decode("utf-8")
     except FileNotFoundError:
         return ()
     except (OSError, UnicodeDecodeError) as error:
@@ -116,15 +113,8 @@ def write_calls(path: Path, calls: Iterable[SavedCall]) -> None:
         raise SavedCallsError(f"{path.name} cannot be written: {reason_of(error)}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class CallChange:
-    """What is to become of one call of a file."""
-
-    before: SavedCall | None
-    """The call as it was read; None for one that is new."""
-
-    after: SavedCall | None
-    """The call as it is to be; None for one that is to go."""
+CallChange: TypeAlias = tuple[SavedCall | None, SavedCall | None]
+"""A call as it was read (None: a new one), and as it is to be written (None: removed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +122,11 @@ class CallsWritten:
     """A file of calls after it was changed."""
 
     calls: tuple[SavedCall, ...]
-    """All that it holds now."""
-
-    made: tuple[SavedCall | None, ...]
-    """What came of each change: the call as the file has it; None where it has none."""
+    """All calls that it holds now."""
 
     met: tuple[str, ...] = ()
     """Names of calls that another program had changed meanwhile: its version stays, and a change
-    of it stands in the file as a further call."""
+    of such a call is added to the file as a further call."""
 
 
 def change_calls(path: Path, changes: Iterable[CallChange]) -> CallsWritten:
@@ -148,48 +135,26 @@ def change_calls(path: Path, changes: Iterable[CallChange]) -> CallsWritten:
     Raises:
         SavedCallsError: it cannot be read or written; the old file is as it was.
     """
-    held: list[SavedCall | None] = [*read_calls(path)]
-    places: list[int | None] = []
+    held = [*read_calls(path)]
     met: list[str] = []
-    for change in changes:
-        is_there = change.before is not None and change.before in held
-        place = held.index(change.before) if is_there else None
-        other = _namesake(held, change.before) if place is None else None
-        if change.before is not None and other is not None:
-            met.append(change.before.name)
-        if place is not None:
-            held[place] = change.after
-        elif change.after is not None:
-            place = len(held)
-            held.append(change.after)
-        else:
-            place = other
-        places.append(place)
-    kept = [place for place, call in enumerate(held) if call is not None]
-    calls = with_own_names(call for call in held if call is not None)
+    for before, after in changes:
+        place = len(held)
+        if before in held:
+            place = held.index(before)
+            del held[place]
+        elif before is not None and before.name in {call.name for call in held}:
+            met.append(before.name)
+        if after is not None:
+            held.insert(place, after)
+    calls = with_own_names(held)
     write_calls(path, calls)
-    by_place = dict(zip(kept, calls, strict=True))
-    made = tuple(by_place.get(place) if place is not None else None for place in places)
-    return CallsWritten(calls, made, tuple(met))
-
-
-def _namesake(calls: Iterable[SavedCall | None], wanted: SavedCall | None) -> int | None:
-    """Where a call of the same name stands."""
-    return next(
-        (place for place, call in enumerate(calls)
-         if call is not None and wanted is not None and call.name == wanted.name),
-        None,
-    )  # fmt: skip
+    return CallsWritten(calls, tuple(met))
 
 
 def call_line(call: SavedCall) -> dict[str, Json]:
     """A call as its line has it."""
-    line: dict[str, Json] = {
-        "name": call.name, "tool": call.tool, "arguments": call.arguments, "status": call.status,
-        "text": call.text,
-    }  # fmt: skip
-    if call.compare != "answer":
-        line["compare"] = call.compare
+    is_default = call.compare == "answer"
+    line = {key: getattr(call, key) for key in _OWN_KEYS[: -1 if is_default else None]}
     return {**line, **call.more}
 
 
@@ -246,8 +211,7 @@ def difference(call: SavedCall, outcome: ToolOutcome) -> str:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return shortened(text, _LONGEST_SHOWN)
+    return shortened(json.dumps(value, ensure_ascii=False), _LONGEST_SHOWN)
 
 
 def _read_line(line: str, where: str) -> SavedCall:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -62,7 +63,7 @@ class SavedCallsCoordinator(QObject):
             self._window.services.messages.error(str(error), where=str(path))
             return ()
 
-    def _change(self, path: Path | None, changes: tuple[CallChange, ...]) -> CallsWritten | None:
+    def _change(self, path: Path | None, changes: Sequence[CallChange]) -> CallsWritten | None:
         """Change calls of a file; None where that cannot be done, which is said."""
         if path is None:
             self._window.services.messages.info(
@@ -74,13 +75,6 @@ class SavedCallsCoordinator(QObject):
         except SavedCallsError as error:
             self._window.services.messages.error(str(error), where=str(path))
             return None
-
-    def _write(
-        self, dialog: CallsDialog, path: Path | None, changes: tuple[CallChange, ...]
-    ) -> None:
-        written = self._change(path, changes)
-        if written is not None:
-            dialog.show_written(written)
 
     def _read_again(self) -> None:
         """Another program may have changed the file whose calls are listed."""
@@ -103,7 +97,7 @@ class SavedCallsCoordinator(QObject):
         if trial.outcome is None:
             return
         fresh = saved(SavedCall("", trial.name, trial.arguments), trial.outcome)
-        written = self._change(path, (CallChange(None, fresh),))
+        written = self._change(path, ((None, fresh),))
         if written is None or path is None:
             return
         if self._dialog is not None and path == self._held:
@@ -144,14 +138,15 @@ class SavedCallsCoordinator(QObject):
             return
         if self._dialog is not None:  # all lists hear the same signals: one at a time
             self._dialog.close()
-        dialog = CallsDialog(tool, found, changing, self._pane.window())
+        dialog = CallsDialog(
+            tool, found, changing, partial(self._change, path), self._pane.window()
+        )
         self._dialog, self._held = dialog, path
         dialog.request_make.connect(lambda calls: self._make(dialog, path, calls))
         dialog.request_cancel.connect(self._tools.calls.cancel)
         dialog.finished.connect(self._tools.calls.cancel)
         dialog.finished.connect(lambda: self._let_go(dialog))
         self._file_watch.watch((path,) if path is not None else ())
-        dialog.request_write.connect(partial(self._write, dialog, path))
         dialog.request_rows.connect(lambda name: self._take_rows(dialog, name))
         dialog.request_export.connect(lambda ended: self._export(dialog, ended))
         self._tools.calls.call_began.connect(dialog.show_began)

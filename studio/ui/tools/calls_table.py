@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from studio.application.tools.saved_calls import SavedCall, difference
 from studio.core.text.amounts import duration
@@ -16,246 +16,182 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome
 from studio.ui.style.in_use import theme_in_use
 from studio.ui.tools.tool_answer import status_words
+from studio.viewmodels.app.row_table import DISPLAY, TIP, Index, RowTable
 
-_NAME, _TOOL, _ARGUMENTS, _RESULT, _TOOK = range(5)
+NAME, TOOL, ARGUMENTS, RESULT, TOOK = range(5)
 _MOST_SHOWN = 200
+_EDIT = int(Qt.ItemDataRole.EditRole)
+_COLOR = int(Qt.ItemDataRole.ForegroundRole)
 
 
 @dataclass(frozen=True)
-class CallCounts:
-    """What came of the calls that were made."""
+class CallRow:
+    """A call of the list. One that the file has is a test; another one is a row, until kept."""
 
-    tests: int
-    """Calls of the file, whose answers must be as they were."""
+    call: SavedCall
+    """The call as it is listed."""
 
-    wrong: int
-    """Those of them whose answers are not."""
+    filed: SavedCall | None = None
+    """The call as the file has it; None where it does not have it."""
 
-    rows: int
-    """Calls that the file does not have."""
+    outcome: ToolOutcome | None = None
+    """The answer of now."""
 
-    failed: int
-    """Those of them that failed."""
+    is_running: bool = False
+    """Whether it is being called."""
+
+    @cached_property
+    def differs(self) -> str:
+        """What of the answer is not as the file has it, in a sentence."""
+        if self.filed is None or self.outcome is None:
+            return ""
+        return difference(self.call, self.outcome)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the test, or the call of a row, failed."""
+        failed = self.filed is None and self.outcome is not None and self.outcome.is_error
+        return failed or bool(self.differs)
+
+    def as_filed(self, filed: SavedCall | None) -> CallRow:
+        """Return the row of the call that the file has by now; answers are of their arguments."""
+        call = filed or self.call
+        is_same = (call.tool, call.arguments) == (self.call.tool, self.call.arguments)
+        return replace(self, call=call, filed=filed) if is_same else CallRow(call, filed)
 
 
-class CallsTable(QTreeWidget):
-    """A saved call is a test; one without an answer in the file is a row, until it is kept."""
+class CallsTable(RowTable[CallRow]):
+    """Lists calls, and follows those that are made; their names can be edited."""
 
     request_change = Signal(int, SavedCall)  # row of a call of the file, what that is to be
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._calls: list[SavedCall] = []
-        self._filed: list[SavedCall | None] = []
-        """Each call as the file has it; None for one that it does not have."""
-        self._outcomes: dict[int, ToolOutcome] = {}
-        self._made: list[int] = []
-        """Rows of the calls asked for, in order; -1 for one that is another call by now."""
-        self.setAccessibleName(self.tr("Calls"))
-        self.setRootIsDecorated(False)
-        self.setUniformRowHeights(True)
-        self.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
-        self.setHeaderLabels(
-            [
-                self.tr("Name"), self.tr("Tool"), self.tr("Arguments"), self.tr("Result"),
-                self.tr("Took"),
-            ]
-        )  # fmt: skip
-        header = self.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(_ARGUMENTS, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((_NAME, 170), (_TOOL, 130), (_RESULT, 220), (_TOOK, 70)):
-            self.setColumnWidth(column, width)
-        self.itemChanged.connect(self._rename)
-
-    # What is listed ------------------------------------------------------------------------------
-
-    @property
-    def calls(self) -> tuple[SavedCall, ...]:
-        """All that are listed, saved or not."""
-        return tuple(self._calls)
-
-    @property
-    def outcomes(self) -> Mapping[int, ToolOutcome]:
-        """What was answered now, by row."""
-        return self._outcomes
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(5, parent)
+        self._asked: tuple[tuple[int, SavedCall], ...] = ()
+        """The calls asked for, in order, and their rows: none is removed meanwhile."""
 
     @property
     def is_running(self) -> bool:
         """Whether calls are being made."""
-        return bool(self._made)
+        return bool(self._asked)
 
-    @property
-    def row(self) -> int:
-        """The row that is looked at; -1 for none."""
-        item = self.currentItem()
-        return self.indexOfTopLevelItem(item) if item is not None else -1
+    def add(self, rows: Iterable[CallRow]) -> None:
+        """List rows after what is there."""
+        fresh, first = tuple(rows), len(self._rows)
+        if fresh:
+            self.beginInsertRows(QModelIndex(), first, first + len(fresh) - 1)
+            self._rows += fresh
+            self.endInsertRows()
 
-    @property
-    def selected(self) -> list[int]:
-        """The selected rows, from the top."""
-        return sorted(self.indexOfTopLevelItem(item) for item in self.selectedItems())
-
-    @property
-    def chosen(self) -> list[int]:
-        """The rows that are selected; with one or none of them, all."""
-        rows = self.selected
-        return rows if len(rows) > 1 else [*range(len(self._calls))]
-
-    def filed(self, row: int) -> SavedCall | None:
-        """A call as the file has it; None where it does not have it."""
-        return self._filed[row]
-
-    def counts(self) -> CallCounts:
-        """Count what came of the calls."""
-        tests = [row for row in self._outcomes if self._filed[row] is not None]
-        rows = [row for row in self._outcomes if self._filed[row] is None]
-        return CallCounts(
-            tests=len(tests),
-            wrong=sum(bool(difference(self._calls[row], self._outcomes[row])) for row in tests),
-            rows=len(rows),
-            failed=sum(self._outcomes[row].is_error for row in rows),
-        )
-
-    def add(self, calls: Sequence[SavedCall], *, filed: bool) -> None:
-        """List calls after what is there; `filed` where they come from the file."""
-        first = len(self._calls)
-        self._calls += calls
-        self._filed += [call if filed else None for call in calls]
-        self.blockSignals(True)
-        for call in self._calls[first:]:
-            item = QTreeWidgetItem(_texts(call))
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
-            self.addTopLevelItem(item)
-        self.blockSignals(False)
-        if first == 0 and self._calls:
-            self.setCurrentItem(self._item(0))
+    def put(self, row: int, fresh: CallRow) -> None:
+        """Show another value of a row."""
+        self._rows = (*self._rows[:row], fresh, *self._rows[row + 1 :])
+        self.dataChanged.emit(self.index(row, 0), self.index(row, TOOK))
 
     def show_file(self, calls: Sequence[SavedCall]) -> None:
         """Show what the file holds by now; a call that it lost stays listed, as one not saved."""
         left = [*calls]
-        others: list[int] = []
-        for row, filed in enumerate(self._filed):
-            if filed in left:
-                left.remove(filed)
-            elif filed is not None:
-                others.append(row)
-        for row in others:
-            name = self._calls[row].name
-            filed = next((each for each in left if each.name == name), None)
-            self._filed[row] = filed
-            if filed is not None:
-                left.remove(filed)
-                before, self._calls[row] = self._calls[row], filed
-                if (before.tool, before.arguments) != (filed.tool, filed.arguments):
-                    self._forget_outcome(row)
-            self._show_row(row)
-        self.add(left, filed=True)
-
-    def show_written(
-        self, written: Mapping[int, SavedCall | None], calls: Sequence[SavedCall]
-    ) -> None:
-        """Show rows as they were written, and what else the file holds by now."""
-        for row, call in written.items():
-            self._filed[row] = call
-            self._calls[row] = call or self._calls[row]
-        self.show_file(calls)
-        for row in written:
-            self._show_row(row)
+        others: list[tuple[int, SavedCall]] = []
+        for number, row in enumerate(self._rows):
+            if row.filed in left:
+                left.remove(row.filed)
+            elif row.filed is not None:
+                others.append((number, row.filed))
+        for number, old in others:
+            renamed = (each for each in left if replace(each, name=old.name) == old)
+            changed = (each for each in left if each.name == old.name)
+            fresh = next(renamed, None) or next(changed, None)
+            if fresh is not None:
+                left.remove(fresh)
+            self.put(number, self._rows[number].as_filed(fresh))
+        self.add(CallRow(call, call) for call in left)
 
     def remove(self, rows: Iterable[int]) -> None:
-        """Take rows out of the list; one that the file has stays."""
+        """Take rows out of the list."""
         for row in sorted(rows, reverse=True):
-            if self._filed[row] is not None:
-                continue  # another program had changed it
-            self.takeTopLevelItem(row)
-            del self._calls[row], self._filed[row]
-            later = {number - (number > row): each
-                     for number, each in self._outcomes.items() if number != row}  # fmt: skip
-            self._outcomes = later
+            self.beginRemoveRows(QModelIndex(), row, row)
+            self._rows = (*self._rows[:row], *self._rows[row + 1 :])
+            self.endRemoveRows()
 
     # What is answered ----------------------------------------------------------------------------
 
     def begin(self, rows: Sequence[int]) -> None:
         """Calls are asked for."""
+        self._asked = tuple((row, self._rows[row].call) for row in rows)
         for row in rows:
-            self._outcomes.pop(row, None)
-            self._item(row).setText(_RESULT, "")
-        self._made = [*rows]
+            self.put(row, replace(self._rows[row], outcome=None))
 
-    def show_began(self, number: int) -> None:
-        """A call of those asked for is under way."""
-        if number < len(self._made) and self._made[number] >= 0:
-            self._item(self._made[number]).setText(_RESULT, self.tr("Running"))
+    def show_call(self, number: int, outcome: ToolOutcome | None) -> int:
+        """Show that a call of those asked for is under way, or has ended.
 
-    def show_ended(self, number: int, outcome: ToolOutcome) -> int:
-        """A call of those asked for has ended; its row, -1 where it is another call by now."""
-        row = self._made[number] if number < len(self._made) else -1
-        if row >= 0:
-            self._outcomes[row] = outcome
-            self._show_result(row)
+        Returns:
+            its row; -1 where that is another call by now.
+        """
+        if number >= len(self._asked):
+            return -1
+        row, asked = self._asked[number]
+        now = self._rows[row]
+        if (now.call.tool, now.call.arguments) != (asked.tool, asked.arguments):
+            return -1
+        self.put(row, replace(now, outcome=outcome, is_running=outcome is None))
         return row
 
     def show_all_ended(self) -> None:
         """The calls asked for are made, or were stopped."""
-        for row in self._made:
-            if row >= 0 and row not in self._outcomes:
-                self._item(row).setText(_RESULT, "")
-        self._made = []
+        for row, _ in self._asked:
+            self.put(row, replace(self._rows[row], is_running=False))
+        self._asked = ()
 
-    # Inside ---------------------------------------------------------------------------------------
+    # What is shown -------------------------------------------------------------------------------
 
-    def _item(self, row: int) -> QTreeWidgetItem:
-        item = self.topLevelItem(row)
-        assert item is not None
-        return item
+    def head(self, column: int, role: int) -> object:
+        """A column's title."""
+        titles = (
+            self.tr("Name"),
+            self.tr("Tool"),
+            self.tr("Arguments"),
+            self.tr("Result"),
+            self.tr("Took"),
+        )
+        return titles[column] if role == DISPLAY else None
 
-    def _forget_outcome(self, row: int) -> None:
-        """What was answered, or is being asked, is of other arguments than the call has now."""
-        self._outcomes.pop(row, None)
-        self._made = [-1 if each == row else each for each in self._made]
-        for column in (_RESULT, _TOOK):
-            self._item(row).setText(column, "")
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Names can be edited."""
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsEditable if index.column() == NAME else flags
 
-    def _rename(self, item: QTreeWidgetItem, column: int) -> None:
-        row = self.indexOfTopLevelItem(item)
-        name = item.text(_NAME).strip()
-        others = {call.name for number, call in enumerate(self._calls) if number != row}
-        if column == _NAME and name and name not in others:
-            renamed = replace(self._calls[row], name=name)
-            if self._filed[row] is not None:
-                self.request_change.emit(row, renamed)
-            else:
-                self._calls[row] = renamed
-        self._show_row(row)  # what is not renamed stays what it is, and so do the other cells
+    def cell(self, row: CallRow, column: int, role: int) -> object:
+        """What a cell shows of a call."""
+        if role == _EDIT and column == NAME:
+            return row.call.name
+        if role == DISPLAY or (role == TIP and column == RESULT):
+            return reveal(self._text(row, column), lines=False)
+        if role == _COLOR and column == RESULT and row.outcome is not None:
+            return QColor(theme_in_use().error if row.is_wrong else theme_in_use().success)
+        return None
 
-    def _show_row(self, row: int) -> None:
-        """Show a call's words, and its answer where it was called."""
-        self.blockSignals(True)
-        for place, text in enumerate(_texts(self._calls[row])):
-            self._item(row).setText(place, text)
-        self.blockSignals(False)
-        if row in self._outcomes:
-            self._show_result(row)
+    def _text(self, row: CallRow, column: int) -> str:
+        if column == NAME:
+            return row.call.name
+        if column == TOOL:
+            return row.call.tool
+        if column == ARGUMENTS:
+            return json.dumps(row.call.arguments, ensure_ascii=False)[:_MOST_SHOWN]
+        if row.outcome is None:
+            return self.tr("Running") if row.is_running and column == RESULT else ""
+        if column == TOOK:
+            return duration(row.outcome.duration)
+        return row.differs or (self.tr("As it was") if row.filed else status_words(row.outcome))
 
-    def _show_result(self, row: int) -> None:
-        theme = theme_in_use()
-        outcome, item = self._outcomes[row], self._item(row)
-        color = theme.error if outcome.is_error else theme.success
-        words = status_words(outcome)
-        if self._filed[row] is not None:
-            differs = difference(self._calls[row], outcome)
-            words = differs or self.tr("As it was")
-            color = theme.error if differs else theme.success
-        self.blockSignals(True)
-        item.setText(_RESULT, reveal(words, lines=False))
-        item.setToolTip(_RESULT, reveal(words, lines=False))
-        item.setForeground(_RESULT, QColor(color))
-        item.setText(_TOOK, duration(outcome.duration))
-        self.blockSignals(False)
-
-
-def _texts(call: SavedCall) -> list[str]:
-    """A call's name, tool and arguments, as the first cells of its row show them."""
-    given = json.dumps(call.arguments, ensure_ascii=False)[:_MOST_SHOWN]
-    return [reveal(text, lines=False) for text in (call.name, call.tool, given)]
+    def setData(self, index: Index, value: object, role: int = _EDIT) -> bool:
+        """Give a call a name that no other has."""
+        row, name = self._rows[index.row()], str(value).strip()
+        others = {each.call.name for each in self._rows if each is not row}
+        if role != _EDIT or not name or name in others:
+            return False
+        renamed = replace(row.call, name=name)
+        if row.filed is not None:
+            self.request_change.emit(index.row(), renamed)
+        else:
+            self.put(index.row(), replace(row, call=renamed))
+        return True

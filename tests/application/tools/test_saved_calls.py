@@ -141,5 +141,5 @@ def test_rows_without_an_argument_are_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "chat.calls.jsonl")
-    with pytest.raises(SavedCallsError, match="not a file of calls"):
+    with pytest.raises(SavedCallsError, match="a pipe, not a file"):
         read_calls(tmp_path / "chat.calls.jsonl")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.application.tools.saved_calls import (
+    CallChange,
+    CallsWritten,
     SavedCall,
     SavedCallsError,
     change_calls,
@@ -43,24 +46,28 @@ def file(tmp_path: Path) -> Path:
 def opened(
     parent: QWidget, changing: frozenset[str] = frozenset(), file: Path | None = None
 ) -> CallsDialog:
-    dialog = CallsDialog("add", CALLS, changing, parent)
-    if file is not None:
-        dialog.request_write.connect(
-            lambda changes: dialog.show_written(change_calls(file, changes))
-        )
+    def write(changes: Sequence[CallChange]) -> CallsWritten | None:
+        return change_calls(file, changes) if file is not None else None
+
+    dialog = CallsDialog("add", CALLS, changing, write, parent)
     dialog.show()
     return dialog
 
 
+def cell(dialog: CallsDialog, row: int, column: int) -> str:
+    return str(dialog.rows.index(row, column).data())
+
+
 def listed(dialog: CallsDialog) -> list[str]:
-    items = (dialog.table.topLevelItem(row) for row in range(dialog.table.topLevelItemCount()))
-    return [item.text(0) for item in items if item is not None]
+    return [cell(dialog, row, 0) for row in range(dialog.rows.rowCount())]
 
 
 def result(dialog: CallsDialog, row: int) -> str:
-    item = dialog.table.topLevelItem(row)
-    assert item is not None
-    return item.text(3)
+    return cell(dialog, row, 3)
+
+
+def look_at(dialog: CallsDialog, row: int) -> None:
+    dialog.table.setCurrentIndex(dialog.rows.index(row, 0))
 
 
 def test_saved_calls_are_tests_and_rows_become_saved_calls(
@@ -80,7 +87,7 @@ def test_saved_calls_are_tests_and_rows_become_saved_calls(
     dialog.show_all_ended()
     assert [result(dialog, row) for row in range(3)] == ["As it was", "$ is 22, not 2", "Done"]
     assert "not as they were: 1" in dialog.status.text()
-    dialog.table.setCurrentItem(dialog.table.topLevelItem(1))
+    look_at(dialog, 1)
     assert (dialog.before.toPlainText(), dialog.now.toPlainText()) == ("2", "22")
     dialog.keep_button.click()
     assert [call.text for call in read_calls(file)] == ["1", "22", "3"]
@@ -101,7 +108,7 @@ def test_an_answer_is_kept_for_the_arguments_that_it_was_given_for(
     dialog.show_ended(1, ToolOutcome("2", "ok", 0.01))
     dialog.show_all_ended()
     assert result(dialog, 0) == ""
-    dialog.table.setCurrentItem(dialog.table.topLevelItem(0))
+    look_at(dialog, 0)
     dialog.keep_button.click()
     assert read_calls(file)[0] == elsewhere[0]
     dialog.close()
@@ -123,9 +130,7 @@ def test_what_is_compared_and_its_name_are_the_users_to_say(parent: QWidget, fil
 
 
 def rename(dialog: CallsDialog, row: int, name: str) -> None:
-    item = dialog.table.topLevelItem(row)
-    assert item is not None
-    item.setText(0, name)
+    dialog.rows.setData(dialog.rows.index(row, 0), name)
 
 
 def test_what_another_program_wrote_meanwhile_stays(parent: QWidget, file: Path) -> None:
@@ -137,7 +142,7 @@ def test_what_another_program_wrote_meanwhile_stays(parent: QWidget, file: Path)
     assert [call.name for call in read_calls(file)] == ["first", "three"]
     assert listed(dialog) == ["first", "two", "rows 1", "three"]
     assert [call.text for call in dialog.calls] == ["1", "2", "", "5"]
-    dialog.table.setCurrentItem(dialog.table.topLevelItem(1))
+    look_at(dialog, 1)
     assert dialog.before.toPlainText() == ""  # no saved answer any more, and yet not lost
     dialog.close()
 
@@ -154,7 +159,7 @@ def test_a_call_that_another_program_changed_is_not_written_over(
     assert "one" in dialog.status.text()
     assert sorted(listed(dialog)) == ["one", "one 2", "two"]
     write_calls(file, (theirs, SavedCall("two", "add", {"a": 8}, "ok", "8"), ours))
-    dialog.table.setCurrentItem(dialog.table.topLevelItem(listed(dialog).index("two")))
+    look_at(dialog, listed(dialog).index("two"))
     dialog.remove_button.click()
     assert [call.text for call in read_calls(file)] == ["7", "8", "1"]
     assert "two" in dialog.status.text()
@@ -163,17 +168,16 @@ def test_a_call_that_another_program_changed_is_not_written_over(
 
 
 def test_what_could_not_be_written_is_not_shown_as_written(parent: QWidget, file: Path) -> None:
-    dialog = CallsDialog("add", CALLS, frozenset(), parent)
     file.write_text("{", encoding="utf-8")
     said: list[str] = []
 
-    def write(changes: object) -> None:
+    def write(changes: Sequence[CallChange]) -> None:
         try:
-            change_calls(file, changes)  # type: ignore[arg-type]
+            change_calls(file, changes)
         except SavedCallsError as error:
             said.append(str(error))
 
-    dialog.request_write.connect(write)
+    dialog = CallsDialog("add", CALLS, frozenset(), write, parent)
     dialog.show()
     rename(dialog, 0, "first")
     dialog.remove_button.click()
@@ -193,4 +197,16 @@ def test_calls_that_change_something_are_asked_about(qtbot: QtBot, parent: QWidg
         dialog.run_button.click()
     dialog.show_all_ended()
     assert result(dialog, 0) == ""
+    dialog.close()
+
+
+def test_a_call_that_another_program_renamed_keeps_its_row(parent: QWidget, file: Path) -> None:
+    dialog = opened(parent, file=file)
+    dialog.run_button.click()
+    dialog.show_ended(0, ToolOutcome("1", "ok", 0.01))
+    dialog.show_all_ended()
+    write_calls(file, (replace(CALLS[0], name="first"), CALLS[1]))
+    dialog.show_file(read_calls(file))
+    assert listed(dialog) == ["first", "two"]
+    assert result(dialog, 0) == "As it was"
     dialog.close()
