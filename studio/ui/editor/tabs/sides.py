@@ -64,13 +64,6 @@ class EditorSides(QSplitter):
         """Show what is not a prompt in the current side."""
         self._active.add_view(view, title, tip)
 
-    def select_view(self, view: QWidget) -> None:
-        """Show a tab that is not a prompt."""
-        group = self._group_of(view)
-        if group is not None:
-            group.setCurrentWidget(view)
-            self._activate(group)
-
     def pages(self) -> Iterator[EditorPage]:
         """Every page, those of the current side first."""
         for group in sorted(self._groups, key=lambda each: each is not self._active):
@@ -97,11 +90,11 @@ class EditorSides(QSplitter):
         """Show a page in the current side."""
         self._active.add(page)
 
-    def select(self, page: EditorPage) -> None:
-        """Show the page's tab and make its side the current one."""
-        group = self._group_of(page)
+    def select(self, view: QWidget) -> None:
+        """Show the tab of a page, or of what is not a prompt, and make its side the current one."""
+        group = self._group_of(view)
         if group is not None:
-            group.setCurrentWidget(page)
+            group.setCurrentWidget(view)
             self._activate(group)
 
     def name(self, page: EditorPage) -> None:

@@ -218,7 +218,7 @@ class EditorTabs(QStackedWidget):
             view = self._views[path] = self._make_view(path)
             self.sides.add_view(view, path.name, str(path))
             self.opened.emit(path)
-        self.sides.select_view(view)
+        self.sides.select(view)
         self.setCurrentWidget(self.sides)
         self.title_changed.emit(path.name)
 

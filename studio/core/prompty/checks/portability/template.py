@@ -26,6 +26,7 @@ from studio.core.prompty.templates.jinja.fields import Bound, path_of
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.scope import names_in
 from studio.core.prompty.templates.jinja.statements import Interpolation, Literal, PlainExpression
+from studio.core.prompty.templates.jinja.variables import named
 from studio.core.prompty.templates.nunjucks import FILTERS as NUNJUCKS_FILTERS
 from studio.core.text.span import Span
 
@@ -173,7 +174,7 @@ class TemplateWalk:
                 inner = replace(around, bound=dict(around.bound))
                 for target, value in zip(node.targets, node.values, strict=True):
                     yield from self._expression(value, "used", around)
-                    inner.bound.update(_named(target))
+                    inner.bound.update(named(target))
                 yield from self._body(node.body, inner)
             case nodes.Macro() | nodes.CallBlock():
                 yield from self._macro(node, around)
@@ -200,7 +201,7 @@ class TemplateWalk:
         path = path_of(node.iter, around.bound)
         is_object = self._values.kind(node.iter, around.bound) == "object"
         each = (*path, EACH) if path is not None and not is_object else None
-        bound = around.bound | _named(node.target, each) | {"loop": None}
+        bound = around.bound | named(node.target, each) | {"loop": None}
         inner = replace(around, bound=bound, in_loop=frozenset(around.bound))
         if isinstance(node.target, nodes.Tuple):
             message = refuses(CS, "{% for %} with two names")
@@ -245,10 +246,10 @@ class TemplateWalk:
         if isinstance(node, nodes.Assign):
             yield from self._expression(node.node, "used", around)
             path = path_of(node.node, around.bound)
-            around.bound.update(_named(target, path))
+            around.bound.update(named(target, path))
         else:
             yield from self._body(node.body, replace(around, bound=dict(around.bound)))
-            around.bound.update(_named(target))
+            around.bound.update(named(target))
 
     def _macro(
         self, node: nodes.Macro | nodes.CallBlock, around: _Around
@@ -266,13 +267,6 @@ class TemplateWalk:
 def _asked(around: _Around, condition: nodes.Node) -> _Around:
     names = {name.name for name in names_in(condition)}
     return replace(around, guarded=around.guarded | names)
-
-
-def _named(target: nodes.Node, path: tuple[str, ...] | None = None) -> Bound:
-    """What a target binds: a name to what it stands for, several to what is not followed."""
-    if isinstance(target, nodes.Name):
-        return {target.name: path}
-    return dict.fromkeys(found.name for found in target.find_all(nodes.Name))
 
 
 def check_filter(found: Found) -> Iterator[RuntimeDifference]:
