@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from studio.application.words import marked, translate
-from studio.core.text.amounts import size
 from studio.core.text.bounded_file import read_bounded
 
 _tr = partial(translate, "Files")
@@ -114,6 +113,8 @@ def decode(raw: bytes) -> FileText:
         text = text.replace("\u2029", "\n")
         notices.append(_tr("Paragraph separators (U+2029) are shown and saved as line ends."))
     if len(raw) > LARGE_BYTES:
+        from studio.core.text.amounts import size
+
         notices.append(
             _tr("This is a large file ({size}); checks run less often.").format(size=size(len(raw)))
         )

@@ -8,8 +8,6 @@ import stat
 from pathlib import Path
 from typing import IO
 
-from studio.core.text import amounts
-
 MOST_BYTES = 50_000_000
 """The largest file that is read at once, where its kind has no limit of its own."""
 
@@ -46,5 +44,7 @@ def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
         size = os.fstat(file.fileno()).st_size
         content = file.read(most + 1) if size <= most else b""
     if max(len(content), size) > most:
+        from studio.core.text import amounts
+
         raise OSError(errno.EFBIG, f"it is larger than {amounts.size(most)}", str(path))
     return content

@@ -12,7 +12,6 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTreeWidget, QTreeWidgetItem
 
-from studio.core.text.shortened import shortened
 from studio.core.text.span import Span
 from studio.ui.base.menus import ON_OUTLINE, add_actions, add_own, own_menu
 from studio.ui.style.icons import icon
@@ -261,4 +260,6 @@ def _color(item: QTreeWidgetItem, role: str) -> None:
 def _summary(document: PromptDocument, content: Span) -> str:
     text = document.source.text[content.start : min(content.end, content.start + 200)].strip()
     line = text.split("\n", 1)[0]
+    from studio.core.text.shortened import shortened
+
     return shortened(line, _PREVIEW)

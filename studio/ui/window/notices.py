@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 )
 
 from studio.ui.parts.drawing import Drawing
-from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -217,6 +216,8 @@ class _Card(QFrame):
 
     def _add_offers(self, box: QVBoxLayout) -> list[QPushButton]:
         buttons: list[QPushButton] = []
+        from studio.ui.parts.flow_layout import FlowLayout
+
         row, flow = QHBoxLayout(), FlowLayout()
         row.setContentsMargins(28, 4, 0, 0)
         row.addLayout(flow, 1)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.core.text.shortened import shortened
 from studio.ui.base.actions import ActionSet
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.base.menus import MENUS, PANES, RECENT, SEPARATOR
@@ -75,9 +74,12 @@ def name_step(action: QAction, window: QWidget, verb: str) -> None:
         verb: "Send the request"; empty for what a step is called otherwise.
     """
     usual = QCoreApplication.translate("Toolbar", " Step")
-    words = shortened(verb, _LONGEST)
-    has_room = bool(verb) and window.width() >= _ROOM
-    action.setIconText(f" {words}".replace("&", "&&") if has_room else usual)
+    if not verb or window.width() < _ROOM:
+        action.setIconText(usual)
+        return
+    from studio.core.text.shortened import shortened
+
+    action.setIconText(f" {shortened(verb, _LONGEST)}".replace("&", "&&"))
 
 
 def name_menus(bar: QMenuBar) -> list[QMenu]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
-from studio.core.text.naming import free_name
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.ui.parts.dropped import dropped_files
@@ -200,6 +199,8 @@ def edits_for(
 def _free_name(document: PromptDocument, path: Path) -> str:
     stem = re.sub(r"\W+", "_", path.stem).strip("_").lower() or "file"
     name = stem if not stem[0].isdigit() else f"file_{stem}"
+    from studio.core.text.naming import free_name
+
     return free_name(name, lambda each: document.input(each) is not None, "_{}")
 
 
