@@ -70,15 +70,17 @@ def choice_for(
         )
     kind = _ALIASES.get(provider.lower(), provider.lower())
     wanted = ModelDeclaration(id=model or "", provider=kind, options=declared.options)
+    # What the experiment itself names is compared by its name: no choice for the folder counts.
+    asked = replace(asked, declaration=wanted, file=None)
     endpoint = _endpoint(entry.config)
     if endpoint and origin(endpoint) not in BUILT_IN:
-        return _at_endpoint(entry, replace(asked, declaration=wanted), endpoint, connections)
+        return _at_endpoint(entry, asked, endpoint, connections)
     if not knows_provider(kind):
         raise ExperimentError(
             _tr("There is no connection {name!r}; add one in the studio, or name one of those that "
                 "there are.").format(name=entry.id)
         )  # fmt: skip
-    return _sure(entry, replace(asked, declaration=wanted), connections)
+    return _sure(entry, asked, connections)
 
 
 def _endpoint(config: JsonObject) -> str:
@@ -118,7 +120,9 @@ def _sure(entry: ProviderEntry, asked: RequestedModel, connections: Connections)
     choice = choice_of(asked, connections)
     why = choice.refusal or choice.warning
     if why:
-        how = _tr("Make the connection, name another under `providers`, or use one for the folder.")
+        how = _tr("Make the connection, or name another under `providers`.")
+        if asked.file is not None:
+            how = _tr("Make the connection, name one under `providers`, or use one for the folder.")
         why = f"{why} {how}"
     elif choice.untrusted:
         how = _tr("it is not allowed. Add a connection with this address.")

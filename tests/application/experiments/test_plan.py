@@ -9,7 +9,7 @@ import pytest
 
 from studio.application.experiments.accept import AcceptError, accept_answer
 from studio.application.experiments.exports.forms import FORMS, safe_cell
-from studio.application.experiments.plan import plan_experiment
+from studio.application.experiments.plan import ExperimentChoices, plan_experiment
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import report_of
 from studio.core.experiments.results.cells import CellKey
@@ -226,6 +226,24 @@ def test_files_of_the_repository_are_read_in_a_trusted_folder(bench: Bench) -> N
     services = replace(bench.services, trust=TrustStore(bench.folder.parent / "none.toml"))
     with pytest.raises(ExperimentError, match="lies outside"):
         plan_experiment(path, services)
+
+
+def test_a_model_that_the_experiment_names_is_never_another_one(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection chosen for the folder answers prompts, not the columns that are compared."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    chosen = replace(bench.services.connections, folders={str(bench.folder): "small"})
+    services = replace(bench.services, connections=chosen)
+    bench.write("capital.experiment.yaml", EXPERIMENT.replace("[small]", "['openai:x']"))
+    with pytest.raises(ExperimentError, match="OPENAI_API_KEY") as told:
+        plan_experiment(bench.path, services, ExperimentChoices())
+    assert told.value.unconnected is None
+    bench.write("capital.experiment.yaml", EXPERIMENT.replace("providers: [small]\n", ""))
+    prompt = PROMPT.replace("name: Capital", "name: Capital\nmodel: {provider: openai}")
+    bench.write("capital.prompty", prompt)
+    plan = plan_experiment(bench.path, services, ExperimentChoices())
+    assert {each.choice.connection.name for each in plan.variants if each.choice} == {"small"}
 
 
 def test_a_rubric_without_a_judge_is_told_before_it_runs(bench: Bench) -> None:
