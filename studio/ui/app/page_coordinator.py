@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.core.text.problem import Fix, Problem
 from studio.ui.base.actions import CLOSING, EDITING
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
     from studio.ui.editor.page.page import EditorPage
     from studio.ui.problems.pane import ProblemsPane
+
+_PLACE_MS = 80
+"""Milliseconds in which the status bar follows the caret: it is painted anew each time."""
 
 
 class PageCoordinator(QObject):
@@ -33,6 +36,8 @@ class PageCoordinator(QObject):
         self._window = window
         self._extra: tuple[Problem, ...] = ()
         """What later stages found."""
+        self._place = QTimer(self, singleShot=True, interval=_PLACE_MS)
+        self._place.timeout.connect(self._show_place)
 
     def show_page(self, page: EditorPage | None) -> None:
         """Show what is known of a page; nothing where none is in front."""
@@ -68,11 +73,16 @@ class PageCoordinator(QObject):
         page = self._window.tabs.current
         if page is None:
             return
-        self._window.status.set_place(
-            page.editor.source(), offset, len(page.editor.textCursor().selectedText())
-        )
+        if not self._place.isActive():
+            self._place.start()
         self._window.outline.show_caret(offset)
         self.caret_moved.emit(offset)
+
+    def _show_place(self) -> None:
+        page = self._window.tabs.current
+        if page is not None:
+            chosen = len(page.editor.textCursor().selectedText())
+            self._window.status.set_place(page.editor.source(), page.editor.caret(), chosen)
 
     # -- problems -------------------------------------------------------------------------------
 

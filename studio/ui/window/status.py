@@ -32,8 +32,8 @@ _LEAST_OF_A_RUN = 16
 """Characters; before fewer are left of it, cells go that say what seldom changes."""
 _BESIDE = 6
 """Pixels that Qt leaves beside a cell."""
-_STEP = 8
-"""Pixels by which cells get wider."""
+_SPARE = 24
+"""Pixels that a cell may be wider than its words."""
 
 
 class StatusBar(QStatusBar):
@@ -189,9 +189,10 @@ class StatusBar(QStatusBar):
             cell.setVisible(cell in wanted or (cell is self._run and bool(text)))
 
     def _width_of(self, cell: QToolButton) -> int:
-        """The width of a cell, in steps, so that it seldom changes with a key."""
+        """The width of a cell; one that is a little wider than its words stays as it is."""
         cell.ensurePolished()
-        return -(-cell.sizeHint().width() // _STEP) * _STEP
+        wanted, held = cell.sizeHint().width(), cell.minimumWidth()
+        return held if wanted <= held < wanted + _SPARE else wanted
 
     def _show_problems(self) -> None:
         errors, warnings, hints = self._problem_counts

@@ -29,7 +29,7 @@ _BURST_COST_SHARE = 8
 """Between the keys of a burst, at most so many seconds apart, the wait is longer."""
 
 _LONGEST_WAIT_MS = 400
-_STALE_SECONDS = 1.0
+_STALE_SECONDS = 1.5
 _STALE_COST_SHARE = 8
 """Who never pauses is still told about the text after this long; later where reading is slow."""
 
