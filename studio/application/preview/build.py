@@ -6,23 +6,19 @@ text are made of a preview by the module of each, when something shows them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from studio.application.document.findings import provider_problems
 from studio.application.preview.card_list import cards
 from studio.application.preview.value import Preview, PreviewJob
-from studio.core.agent.loop.first_step import first_step_values, previewed_values
-from studio.core.agent.loop.setup import question_of
-from studio.core.agent.loop.tool_choice import choice_before_run, chosen_tools
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import Message
+from studio.core.agent.loop.first_step import previewed_values
+from studio.core.agent.loop.setup import question_of, told_tools
+from studio.core.agent.loop.tool_choice import choice_before_run
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.readable import hides_text
 from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
-from studio.core.text.values import Json
 from studio.core.tools.document import declared_tools
 
 
@@ -40,7 +36,7 @@ def build_preview(job: PreviewJob) -> Preview:
         prepared=prepared,
         newest=prepared,
         offered=offered,
-        tools=told_tools(document, prepared, offered),
+        tools=told_tools(document, prepared.inputs, offered),
         problems=tuple(found),
         cards=cards(document, prepared),
         is_stale=bool(blockers),
@@ -48,36 +44,23 @@ def build_preview(job: PreviewJob) -> Preview:
     )
 
 
-def prepare_job(job: PreviewJob) -> tuple[Prepared, tuple[ToolSpec, ...]]:
-    """Make the messages of a job, and list every tool that a run would have."""
-    document = job.document
-    declared = job.tools if job.tools is not None else declared_tools(document, ())
-    values, samples = previewed_values(document, job.inputs, declared, job.protocol)
-    prepared = _prepare(job, values)
-    prepared = replace(prepared, samples=prepared.samples | samples)
-    if job.tools is not None:
-        return prepared, job.tools
-    return prepared, declared_tools(document, prepared.messages.tools)
+def prepare_job(job: PreviewJob, *, samples: bool = True) -> tuple[Prepared, tuple[ToolSpec, ...]]:
+    """Make the messages of a job, and list every tool that a run would have.
 
-
-def _prepare(job: PreviewJob, values: Mapping[str, Json], *, samples: bool = True) -> Prepared:
-    path = job.document.source.path
+    Args:
+        job: what they are made from.
+        samples: whether samples are in them; without them they are what a run sends now.
+    """
+    document, path = job.document, job.document.source.path
+    tools = job.tools if job.tools is not None else declared_tools(document, ())
+    values, sampled = previewed_values(document, job.inputs, tools, job.protocol, samples=samples)
     context = references_beside(path, trusted=job.trusted, opened=job.opened)
     given = {**values, **job.inputs}
-    return prepare(job.document, given, references=context, preview=True, samples=samples)
-
-
-def messages_sent(job: PreviewJob, offered: Sequence[ToolSpec]) -> tuple[Message, ...]:
-    """Make the messages that a run would send now: the same, without samples."""
-    values = first_step_values(job.document, job.inputs, offered, job.protocol)
-    return _prepare(job, values, samples=False).messages.messages
-
-
-def told_tools(
-    document: PromptDocument, prepared: Prepared, offered: Sequence[ToolSpec]
-) -> tuple[ToolSpec, ...]:
-    """Choose the tools that the model would be told of."""
-    return chosen_tools(document, question_of(document, prepared.inputs), offered)
+    prepared = prepare(document, given, references=context, preview=True, samples=samples)
+    prepared = replace(prepared, samples=prepared.samples | sampled)
+    if job.tools is None:
+        tools = declared_tools(document, prepared.messages.tools)
+    return prepared, tools
 
 
 def tool_choice(preview: Preview) -> str:

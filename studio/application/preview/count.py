@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from studio.application.preview.build import messages_sent
+from studio.application.preview.build import prepare_job
 from studio.application.preview.target import asked_model
 from studio.application.preview.value import Preview
 from studio.core.agent.protocols.choose import choose_protocol
@@ -21,8 +21,8 @@ class PreviewCount:
     preview: Preview
     """The preview that was counted."""
 
-    tokens: ConversationTokens
-    """Figures of what is shown, samples included."""
+    tokens: ConversationTokens | None
+    """Figures of each message and input as shown, samples included; `None` while none is seen."""
 
     request: ModelRequest
     """The messages and tools that a run would send now, without samples."""
@@ -44,20 +44,25 @@ class PreviewCount:
 
     def by_model(self, sent: ConversationTokens) -> PreviewCount:
         """The count with the figures of the model's own tokenizer."""
-        tokens = self.tokens if self.preview.samples else sent
+        tokens = self.tokens if self.preview.samples or self.tokens is None else sent
         return replace(self, tokens=tokens, sent=sent, is_by_model=True)
 
 
-def count_preview(preview: Preview) -> PreviewCount:
-    """Count a preview for its meter; reads tokenizers and prices, so for a worker."""
+def count_preview(preview: Preview, *, shown: bool = True) -> PreviewCount:
+    """Count a preview for its meter; reads tokenizers and prices, so for a worker.
+
+    Args:
+        preview: the preview.
+        shown: whether what is shown is counted too, where that differs from what is sent.
+    """
     job, target = preview.job, preview.job.target
     protocol = choose_protocol(preview.shown, job.protocol).protocol
-    shown = ModelRequest(preview.messages.messages, tools=preview.tools, protocol=protocol)
-    tokens = sent = _count(shown, preview)
-    request = shown
+    request = ModelRequest(preview.messages.messages, tools=preview.tools, protocol=protocol)
+    tokens = _count(request, preview) if shown else None
     if preview.samples:
-        request = replace(shown, messages=messages_sent(preview.job, preview.offered))
-        sent = _count(request, preview)
+        prepared, _ = prepare_job(job, samples=False)
+        request = replace(request, messages=prepared.messages.messages)
+    sent = tokens if tokens and not preview.samples else _count(request, preview)
     count = PreviewCount(preview, tokens, request, sent, target.name, target.context_window)
     model_id = asked_model(preview.prepared.document, target).id
     if target.is_embedded or not model_id:

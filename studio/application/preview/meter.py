@@ -82,9 +82,8 @@ def _detail(count: PreviewCount, share: float | None) -> list[str]:
     if named := [f"{name} {figure:,}" for name, figure in largest if figure]:
         lines.append(_tr("Of these, inputs: {names}").format(names=", ".join(named)))
     if samples := ", ".join(sorted(count.preview.samples)):
-        more = _tr("Not counted, as a run does not send samples: {names} (≈{figure:,})")
-        figure = max(0, count.tokens.total - tokens.total)
-        lines.append(more.format(names=samples, figure=figure))
+        more = _tr("Not counted, as a run does not send samples: {names}")
+        lines.append(more.format(names=samples))
     if tokens.is_exact and tokens.doubts:
         lines.append(_tr("Only estimated: {names}.").format(names="; ".join(tokens.doubts)))
     if share is not None and count.context_window:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from studio.application.document.findings import merged
-from studio.application.preview.build import prepare_job, told_tools
+from studio.application.preview.build import prepare_job
 from studio.application.preview.value import PreviewJob
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import is_trusted, references_of
 from studio.core.agent.loop.first_step import previewed_values
-from studio.core.agent.loop.setup import question_of
+from studio.core.agent.loop.setup import question_of, told_tools
 from studio.core.agent.loop.tool_choice import choice_before_run
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared, prepare
@@ -54,7 +54,7 @@ def shown_prompt(
     trusted = is_trusted(document.source.path, trust)
     shown, every = prepare_job(PreviewJob(document, values, offered, trusted=trusted))
     filled = {name: shown.inputs[name] for name in shown.samples & shown.inputs.keys()}
-    told = told_tools(document, shown, every)
+    told = told_tools(document, shown.inputs, every)
     supplied, _ = previewed_values(document, values, told)
     context = references_of(document.source.path, trust, masked=True)
     prepared = prepare(document, {**filled, **supplied, **values}, references=context)
@@ -65,6 +65,6 @@ def shown_prompt(
     named = {tool.name for tool in every}
     hoisted = declared_tools(document, prepared.messages.tools)
     every = (*every, *(tool for tool in hoisted if tool.name not in named))
-    told = told_tools(document, prepared, every)
+    told = told_tools(document, prepared.inputs, every)
     question = question_of(document, prepared.inputs)
     return ShownPrompt(prepared, told, choice_before_run(document, question, told, every))

@@ -206,6 +206,7 @@ class Workbench(QObject):
         details.bodies_made.connect(self.preview_pane.request.show_bodies)
         details.rows_made.connect(self.preview_pane.variables.show_rows)
         self.preview_pane.request_bodies.connect(details.make_bodies)
+        self.preview_pane.request_figures.connect(details.make_figures)
         self.preview_pane.request_rows.connect(details.make_rows)
         details.request_count.connect(self.counter.count)
         self.counter.counted.connect(details.show_count)

@@ -176,6 +176,7 @@ class PreviewPane(QWidget):
     request_compare = Signal(Pair)  # Pair, or None: no longer
     request_probe = Signal()  # try the inputs for holes
     request_bodies = Signal(tuple)  # of Provider: the bodies that are seen, from now on
+    request_figures = Signal(bool)  # whether the tokens of each message or input are seen
     request_rows = Signal(bool)  # whether the rows of the variables are seen
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -261,10 +262,11 @@ class PreviewPane(QWidget):
         if preview.document.source.text != self._probed:
             self.probe_panel.mark_outdated()
 
-    def show_count(self, tokens: ConversationTokens, meter: Meter) -> None:
-        """Show what the newest preview costs."""
+    def show_count(self, tokens: ConversationTokens | None, meter: Meter) -> None:
+        """Show what the newest preview costs, in all and for each message."""
         self.bar.show_meter(meter)
-        self.messages.show_tokens(tokens)
+        if tokens is not None:
+            self.messages.show_tokens(tokens)
 
     def show_loaded(self, parts: Sequence[LoadedPart]) -> None:
         """Show what of a file of coding agents is loaded when, in place of messages."""
@@ -331,6 +333,7 @@ class PreviewPane(QWidget):
         self._pages.setCurrentIndex(index)
         page = self._pages.currentWidget()
         self.request.set_seen(page is self.request)
+        self.request_figures.emit(page in (self.messages, self.variables))
         self.request_rows.emit(page is self.variables)
         on_messages = page is self.messages
         # Comparing costs a second preview: it is made only while it is looked at.

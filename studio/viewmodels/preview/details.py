@@ -40,6 +40,7 @@ class PreviewDetails(QObject):
         self._preview: Preview | None = None
         self._counted: PreviewCount | None = None
         self._providers: tuple[Provider, ...] = ()
+        self._wants_figures = True
         self._wants_rows = False
         self._jobs: list[LatestJob[Any]] = []
         self._count: LatestJob[PreviewCount] = self._job(self._take_count)
@@ -62,7 +63,7 @@ class PreviewDetails(QObject):
             for job in self._jobs:
                 job.drop()
             return
-        self._count.submit(partial(count_preview, preview))
+        self._make_count()
         self._problems.submit(partial(preview_problems, preview))
         self._values.submit(partial(inline_values, preview))
         self._make_bodies()
@@ -71,6 +72,12 @@ class PreviewDetails(QObject):
         """Make the request in these shapes from now on; none where no request is seen."""
         self._providers = providers
         self._make_bodies()
+
+    def make_figures(self, wanted: bool) -> None:
+        """Count each message and input from now on, or only what is sent."""
+        is_new, self._wants_figures = wanted and not self._wants_figures, wanted
+        if is_new and self._preview is not None:
+            self._make_count()
 
     def make_rows(self, wanted: bool) -> None:
         """Make the rows of the variables from now on, or no longer."""
@@ -87,14 +94,19 @@ class PreviewDetails(QObject):
         if count.preview is self._preview:
             self._take_count(count)
 
+    def _make_count(self) -> None:
+        assert self._preview is not None
+        self._count.submit(partial(count_preview, self._preview, shown=self._wants_figures))
+
     def _make_bodies(self) -> None:
         if self._preview is not None and self._providers:
             self._bodies.submit(partial(_bodies_of, self._preview, self._providers))
 
     def _make_rows(self) -> None:
         count = self._counted
-        if count is not None and count.preview is self._preview and self._wants_rows:
-            self._rows.submit(partial(variable_rows, count.preview, count.tokens.by_input))
+        figures = count.tokens if count is not None and count.preview is self._preview else None
+        if self._preview is not None and figures is not None and self._wants_rows:
+            self._rows.submit(partial(variable_rows, self._preview, figures.by_input))
 
     def _take_values(self, values: tuple[object, ...]) -> None:
         self.values_made.emit(self._preview, values)
@@ -119,7 +131,7 @@ class PreviewDetails(QObject):
 
     def _on_tokenizer(self, is_loaded: bool) -> None:
         if is_loaded and self._preview is not None:
-            self._count.submit(partial(count_preview, self._preview))
+            self._make_count()
 
     def _job(self, take: Callable[[Made], None]) -> LatestJob[Made]:
         job: LatestJob[Made] = LatestJob(self)

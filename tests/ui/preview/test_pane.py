@@ -61,6 +61,7 @@ class Desk:
         details.bodies_made.connect(self.pane.request.show_bodies)
         details.rows_made.connect(self.pane.variables.show_rows)
         self.pane.request_bodies.connect(details.make_bodies)
+        self.pane.request_figures.connect(details.make_figures)
         self.pane.request_rows.connect(details.make_rows)
         self.revealed: list[Span] = []
         self.inputs: list[str] = []

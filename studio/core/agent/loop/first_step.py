@@ -52,6 +52,8 @@ def previewed_values(
     inputs: Mapping[str, Json],
     tools: Sequence[ToolSpec],
     protocol: ProtocolName | None = None,
+    *,
+    samples: bool = True,
 ) -> tuple[dict[str, Json], frozenset[str]]:
     """Return what the loop puts into the first call of a preview, and which of it is a sample.
 
@@ -62,7 +64,10 @@ def previewed_values(
         inputs: the user's values.
         tools: what the model may call.
         protocol: in place of the prompt's own.
+        samples: whether samples are filled in.
     """
+    if not samples:
+        return first_step_values(document, inputs, tools, protocol), frozenset()
     resolution = resolve_inputs(document, inputs)
     shown = resolution.shown
     question = question_input(document)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from studio.core.agent.loop.composing import compose_template
@@ -110,6 +110,13 @@ def with_inputs(setup: RunSetup, document: PromptDocument, inputs: Mapping[str, 
     assert not setup.tools
     values = resolve_inputs(document, inputs).sent
     return replace(setup, inputs=dict(inputs), question=question_of(document, values))
+
+
+def told_tools(
+    document: PromptDocument, values: Mapping[str, Json], tools: Sequence[ToolSpec]
+) -> tuple[ToolSpec, ...]:
+    """Choose the tools that the model is told of, by the question among some values."""
+    return chosen_tools(document, question_of(document, values), tools)
 
 
 def stop_sequences(document: PromptDocument, protocol: ProtocolName) -> tuple[str, ...]:
