@@ -81,7 +81,9 @@ def test_edit_preview_tools_step_export(
         workbench.tools.trial_changed,
         check_params_cb=lambda trial: trial.outcome is not None,
     ) as tried:
-        workbench.tools_pane.request_try.emit("calculator", {"expression": "2 + 3"})
+        workbench.tools_pane.detail.try_panel.request_try.emit(
+            "calculator", {"expression": "2 + 3"}
+        )
     assert tried.args[0].outcome.text == "5"
 
     # One step at a time: prompt, reply, call, observation, and on to the answer.

@@ -211,9 +211,9 @@ def test_answers_of_a_former_run_stand_in_for_a_tool(
     panel = workbench.tools_pane.detail.try_panel
     panel.form.set_values({"a": 40})
     qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "mocked")
-    workbench.tools_pane.request_try.emit("add", {"a": 40})
+    workbench.tools_pane.detail.try_panel.request_try.emit("add", {"a": 40})
     qtbot.waitUntil(lambda: panel.answer.result.toPlainText() == "42")
-    workbench.tools_pane.request_try.emit("add", {"a": 1})
+    workbench.tools_pane.detail.try_panel.request_try.emit("add", {"a": 1})
     qtbot.waitUntil(lambda: "no recorded answer" in panel.answer.result.toPlainText())
 
 

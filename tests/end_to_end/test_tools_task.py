@@ -350,7 +350,7 @@ def test_a_call_is_saved_called_again_tested_and_stands_in(
     with file.open("a", encoding="utf-8") as other:  # as the command line's `record` does
         other.write('{"tool": "add", "arguments": {"a": 9}, "text": "11"}\n')
     qtbot.waitUntil(lambda: len(dialog.calls) == 4)
-    dialog.table.setCurrentItem(dialog.table.topLevelItem(0))
+    dialog.table.setCurrentIndex(dialog.rows.index(0, 0))
     dialog.remove_button.click()
     assert [json.loads(line)["text"] for line in file.read_text("utf-8").splitlines()] == ["11"]
     dialog.close()

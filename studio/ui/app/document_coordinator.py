@@ -93,7 +93,7 @@ class DocumentCoordinator(QObject):
             self._debugging.open_file(path)
         self._preview.set_document(prompt)
         self._connections.set_document(prompt)
-        self._tools_pane.set_insertable(prompt is not None)
+        self._tools_pane.detail.head.set_insertable(prompt is not None)
         self._loading.drop()
         if prompt is None:
             if document is not None and document.agent_file:

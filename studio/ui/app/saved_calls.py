@@ -43,9 +43,9 @@ class SavedCallsCoordinator(QObject):
         """The list that is open, and the file whose calls it shows."""
         self._file_watch = SavedFiles(self)
         self._file_watch.saved.connect(self._read_again)
-        pane.request_saved_calls.connect(self._show)
-        pane.request_save_call.connect(self._save)
-        pane.request_calls.connect(self._open)
+        pane.detail.try_panel.request_saved.connect(self._show)
+        pane.detail.try_panel.request_save.connect(self._save)
+        pane.detail.try_panel.request_calls.connect(self._open)
         pane.request_recordings.connect(self._offer_answers)
 
     @property
@@ -86,7 +86,7 @@ class SavedCallsCoordinator(QObject):
             self._window.services.messages.error(str(error), where=str(self._held))
 
     def _show(self, tool: str) -> None:
-        self._pane.show_saved_calls(tool, self._read())
+        self._pane.detail.try_panel.show_saved(tool, self._read())
 
     def _offer_answers(self, tool: str) -> None:
         """A tool's saved calls can stand in for it."""

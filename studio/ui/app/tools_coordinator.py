@@ -28,7 +28,6 @@ from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer
 from studio.core.tools.trust.places import TooWideError
 from studio.core.tools.trust.store import TrustStore
-from studio.core.tools.trust.wants import Approval
 from studio.ui.app.saved_calls import SavedCallsCoordinator
 from studio.ui.tools.add_server import AddServerDialog
 from studio.ui.tools.offers_dialog import OffersDialog
@@ -74,12 +73,13 @@ class ToolsCoordinator(QObject):
 
     def _connect(self) -> None:
         pane, tools = self._pane, self._tools
+        panel, sources, asked = pane.detail.try_panel, pane.sources, pane.sources.requests
         tools.registry_changed.connect(self._show_folder)
         tools.untrusted_changed.connect(self._say_untrusted)
         self._window.status.request_trust.connect(self._show_trust_menu)
         tools.recordings_found.connect(pane.show_recordings)
-        tools.request_shown.connect(pane.show_request)
-        tools.trial_output_changed.connect(pane.show_live_output)
+        tools.request_shown.connect(panel.show_request)
+        tools.trial_output_changed.connect(panel.show_live_output)
         tools.reading_moved.connect(pane.readings.show_progress)
         tools.reading_ended.connect(pane.readings.end)
         tools.document_left.connect(pane.readings.clear)
@@ -90,21 +90,21 @@ class ToolsCoordinator(QObject):
         tools.questions.settled.connect(pane.settle_question)
         pane.answered.connect(tools.questions.answer)
         pane.request_recordings.connect(tools.find_recordings)
-        pane.request_http_request.connect(tools.show_request)
-        pane.request_restart.connect(tools.restart)
-        pane.request_start.connect(tools.start_server)
+        panel.request_http_request.connect(tools.show_request)
+        asked.restart.connect(tools.restart)
+        asked.start.connect(tools.start_server)
         pane.request_allow.connect(tools.allow_source)
-        pane.request_allow_tool.connect(tools.allow_tool)
-        pane.request_folder_approval.connect(self._approve_folder)
-        pane.request_declare.connect(self._declare)
+        pane.detail.head.request_allow.connect(tools.allow_tool)
+        sources.request_folder_approval.connect(tools.approve_folder)
+        pane.detail.head.request_declare.connect(self._declare)
         pane.request_changes.connect(tools.change_all)
-        pane.request_own_servers.connect(self._open_own_servers)
-        pane.request_traffic.connect(self._show_traffic)
-        pane.request_operations.connect(tools.list_operations)
+        sources.request_own_servers.connect(self._open_own_servers)
+        asked.traffic.connect(self._show_traffic)
+        asked.operations.connect(tools.list_operations)
         tools.operations_listed.connect(self._show_operations)
-        pane.request_offers.connect(self._show_offers)
-        pane.request_new_server.connect(self._offer_servers)
-        pane.request_logs.connect(tools.read_logs)
+        asked.offers.connect(self._show_offers)
+        sources.request_new_server.connect(self._offer_servers)
+        sources.request_logs.connect(tools.read_logs)
         pane.request_own_window.connect(self._stand_alone)
         self._dock.topLevelChanged.connect(pane.show_own_window)
         for identifier, act in (
@@ -160,7 +160,7 @@ class ToolsCoordinator(QObject):
     def _show_folder(self, _: ToolRegistry) -> None:
         folder = self._folder()
         approval = self._trust.current.folder_approval(folder) if folder is not None else None
-        self._pane.show_folder(folder, approval)
+        self._pane.sources.show_folder(folder, approval)
 
     def _show_trust_menu(self, place: QPoint) -> None:
         """Offer to give trust in the folder of the file, or to take it back."""
@@ -203,9 +203,6 @@ class ToolsCoordinator(QObject):
                 _NOTICE,
             )
         )
-
-    def _approve_folder(self, approval: Approval | None) -> None:
-        self._tools.approve_folder(approval)
 
     def _declare(self, entry: ToolEntry) -> None:
         page, document = self._window.tabs.current, self._window.tabs.document

@@ -32,7 +32,6 @@ from studio.ui.tools.head import ToolHead
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.schema_tree import SchemaTree
 from studio.ui.tools.try_panel import TryPanel
-from studio.viewmodels.tools.trial import ToolTrial
 
 
 class FormsPage(FollowsTheme, QScrollArea):
@@ -90,17 +89,7 @@ class ToolDetail(QWidget):
     """Head with the switches, tabs below."""
 
     request_change = Signal(str, Mapping)  # name, fields of the entry to set
-    request_definition = Signal(ToolEntry)
-    request_allow = Signal(str)  # name of a tool that is not as it was allowed
-    request_try = Signal(str, Mapping)  # name, arguments
-    request_cancel = Signal()
-    request_declare = Signal(ToolEntry)  # write it into the document
-    request_declaration = Signal(ToolEntry)  # show where the document declares it
     request_recordings = Signal(str)  # tool name
-    request_http_request = Signal(str, Mapping)  # name, arguments
-    request_saved_calls = Signal(str)  # tool name
-    request_save_call = Signal(ToolTrial)
-    request_calls = Signal(str)  # tool name
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -169,22 +158,12 @@ class ToolDetail(QWidget):
         layout.addWidget(self._pages, 1)
 
     def _connect(self) -> None:
-        self.head.request_definition.connect(self.request_definition)
-        self.head.request_allow.connect(self.request_allow)
-        self.head.request_declare.connect(self.request_declare)
-        self.head.request_declaration.connect(self.request_declaration)
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
         self.approval.activated.connect(self._approval_chosen)
         self.mock.mock_changed.connect(self._mock_chosen)
         self.mock.request_recordings.connect(
             lambda: self.request_recordings.emit(self._entry.name if self._entry else "")
         )
-        self.try_panel.request_http_request.connect(self.request_http_request)
-        self.try_panel.request_saved.connect(self.request_saved_calls)
-        self.try_panel.request_save.connect(self.request_save_call)
-        self.try_panel.request_calls.connect(self.request_calls)
-        self.try_panel.request_try.connect(self.request_try)
-        self.try_panel.request_cancel.connect(self.request_cancel)
 
     @property
     def entry(self) -> ToolEntry | None:
@@ -208,10 +187,6 @@ class ToolDetail(QWidget):
             self.forms.show_entry(entry)
             self.options.show_json(json.dumps(entry.spec.options, ensure_ascii=False, indent=2))
             self.tabs.setTabVisible(4, bool(entry.spec.options))
-
-    def show_trial(self, trial: ToolTrial) -> None:
-        """Show a call that began or ended."""
-        self.try_panel.show_trial(trial)
 
     def _approval_chosen(self, _: int) -> None:
         if self._entry is not None:

@@ -15,12 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.recorded import ToolRecording
-from studio.application.tools.saved_calls import SavedCall
 from studio.core.text.invisible import reveal
 from studio.core.text.span import Span
 from studio.core.tools.mcp.asking import InputGiven
 from studio.core.tools.mock import RecordedAnswer
-from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
+from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.tools.bar import ReadingBars, ToolsBar
 from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
@@ -30,7 +29,6 @@ from studio.ui.tools.source_banners import SourceBanners, why_no_tools
 from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
 from studio.viewmodels.tools.questions import InputQuestion, Question
-from studio.viewmodels.tools.trial import ToolTrial
 
 _NARROWEST = 320
 """Least width of the pane, in pixels: the same for the table and for one tool."""
@@ -44,29 +42,12 @@ class ToolsPane(QWidget):
 
     request_change = Signal(str, Mapping)  # tool name, fields of its entry to set
     request_changes = Signal(tuple, Mapping)  # names of tools, fields of their entries to set
-    request_try = Signal(str, Mapping)  # tool name, arguments
-    request_cancel = Signal()
     request_trust = Signal(Path)  # Path of a folder; the user has agreed
     request_reload = Signal()
     request_reveal = Signal(Span)  # Span in the document
     request_open = Signal(Path, int)  # Path of a file, line from 1
-    request_declare = Signal(ToolEntry)  # ToolEntry, to be written into the document
     request_recordings = Signal(str)  # tool, whose answers of former runs are wanted
-    request_http_request = Signal(str, Mapping)  # tool name, arguments: the HTTP request is wanted
-    request_saved_calls = Signal(str)  # tool whose saved calls are wanted
-    request_save_call = Signal(ToolTrial)  # to be saved with its answer
-    request_calls = Signal(str)  # tool, whose saved calls or rows are to be made at once
-    request_restart = Signal(str)  # key of a source
-    request_start = Signal(str)  # key of a server
     request_allow = Signal(str)  # key of a source that waits; the user has agreed
-    request_allow_tool = Signal(str)  # name of a tool that is not as it was allowed
-    request_folder_approval = Signal(object)  # Approval, or None for the usual one
-    request_own_servers = Signal()
-    request_new_server = Signal()
-    request_traffic = Signal(SourceStatus)
-    request_operations = Signal(str)  # key of a service
-    request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
-    request_logs = Signal()  # what the servers wrote meanwhile
     request_own_window = Signal(bool)  # whether the pane is to stand in a window of its own
     answered = Signal(int, str, bool)  # question, the user's answer, whether it is a failure
     input_given = Signal(int, InputGiven)  # question of a server, what the user filled in
@@ -130,28 +111,11 @@ class ToolsPane(QWidget):
         self.table.chosen.connect(self._choose)
         self.table.entered.connect(self._enter)
         self.detail.request_change.connect(self.request_change)
-        self.detail.request_allow.connect(self.request_allow_tool)
-        self.detail.request_try.connect(self.request_try)
-        self.detail.request_cancel.connect(self.request_cancel)
-        self.detail.request_definition.connect(self._go)
-        self.detail.request_declare.connect(self.request_declare)
-        self.detail.request_declaration.connect(self._go_to_declaration)
+        self.detail.head.request_definition.connect(self._go)
+        self.detail.head.request_declaration.connect(self._go_to_declaration)
         self.detail.request_recordings.connect(self.request_recordings)
-        self.detail.request_http_request.connect(self.request_http_request)
-        self.detail.request_saved_calls.connect(self.request_saved_calls)
-        self.detail.request_save_call.connect(self.request_save_call)
-        self.detail.request_calls.connect(self.request_calls)
-        self.sources.request_restart.connect(self.request_restart)
-        self.sources.request_start.connect(self.request_start)
-        self.sources.request_allow.connect(self.offer_source)
-        self.sources.request_open.connect(self.request_open)
-        self.sources.request_folder_approval.connect(self.request_folder_approval)
-        self.sources.request_logs.connect(self.request_logs)
-        self.sources.request_own_servers.connect(self.request_own_servers)
-        self.sources.request_traffic.connect(self.request_traffic)
-        self.sources.request_operations.connect(self.request_operations)
-        self.sources.request_offers.connect(self.request_offers)
-        self.sources.request_new_server.connect(self.request_new_server)
+        self.sources.requests.allow.connect(self.offer_source)
+        self.sources.requests.open.connect(self.request_open)
 
     @property
     def registry(self) -> ToolRegistry:
@@ -169,14 +133,6 @@ class ToolsPane(QWidget):
         has_routes = any(entry.route for entry in entries)
         self.table.measure({entry.source for entry in entries}, has_routes=has_routes)
 
-    def show_trial(self, trial: ToolTrial) -> None:
-        """Show a call that began or ended."""
-        self.detail.show_trial(trial)
-
-    def show_live_output(self, text: str) -> None:
-        """Show what the call that is tried has said so far."""
-        self.detail.try_panel.show_live_output(text)
-
     def show_loading(self, loading: bool) -> None:
         """Say that the tools are being loaded."""
         self.bar.reload.setEnabled(not loading)
@@ -185,14 +141,6 @@ class ToolsPane(QWidget):
             self.empty.say(self.tr("Loading…"), "")
         else:
             self.empty.say(*why_no_tools(self._registry.sources))
-
-    def show_folder(self, folder: Path | None, approval: str | None) -> None:
-        """Show what holds for calls of the tools of the prompt's folder."""
-        self.sources.show_folder(folder, approval)
-
-    def set_insertable(self, insertable: bool) -> None:
-        """Whether a prompt is open that a tool could be inserted into."""
-        self.detail.head.set_insertable(insertable)
 
     def show_recordings(self, name: str, found: tuple[ToolRecording, ...]) -> None:
         """Offer what a tool answered in former runs."""
@@ -203,14 +151,6 @@ class ToolsPane(QWidget):
         """Offer what a tool's saved calls were answered, beside the answers of former runs."""
         if self.detail.entry is not None and self.detail.entry.name == name:
             self.detail.mock.offer_saved(answers)
-
-    def show_saved_calls(self, name: str, calls: tuple[SavedCall, ...]) -> None:
-        """List the saved calls of a tool."""
-        self.detail.try_panel.show_saved(name, calls)
-
-    def show_request(self, name: str, text: str) -> None:
-        """Show the HTTP request that a call would send."""
-        self.detail.try_panel.show_request(name, text)
 
     def show_question(self, question: Question) -> None:
         """Ask the user for the answer to a call."""

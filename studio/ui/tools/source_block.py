@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.core.text.invisible import reveal
@@ -44,21 +45,25 @@ _TALKING = ("mcp:", "openapi:", "python:")
 _MOST_LOG_LINES = 8
 
 
+class SourceRequests(QObject):
+    """What the user asks for at the blocks of all sources."""
+
+    restart = Signal(str)  # key of the source
+    start = Signal(str)  # key of the server
+    allow = Signal(str)  # key of the source, which waits
+    open = Signal(Path, int)  # Path, line from 1
+    traffic = Signal(SourceStatus)
+    operations = Signal(str)  # key of the service
+    offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
+
+
 class SourceBlock(QWidget):
     """Made anew for another state; a log that grows is only written on."""
 
-    request_restart = Signal(str)  # key of the source
-    request_start = Signal(str)  # key of the server
-    request_allow = Signal(str)  # key of the source, which waits
-    request_open = Signal(Path, int)  # Path, line from 1
-    request_traffic = Signal(SourceStatus)
-    request_operations = Signal(str)  # key of the service
-    request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
-
-    def __init__(self, source: SourceStatus, parent: QWidget) -> None:
+    def __init__(self, source: SourceStatus, requests: SourceRequests, parent: QWidget) -> None:
         super().__init__(parent)
         theme = theme_in_use()
-        self._source = source
+        self._source, self._requests = source, requests
         self.log = LongText(self)
         self.log.setReadOnly(True)
         self.log.setFont(fixed_font(self.font()))
@@ -128,42 +133,34 @@ class SourceBlock(QWidget):
         return head
 
     def _buttons(self) -> list[QPushButton]:
-        source = self._source
+        source, ask, key = self._source, self._requests, self._source.key
         made: list[QPushButton] = []
+
+        def add(words: str, act: Callable[[], object], tip: str = "") -> None:
+            button = QPushButton(words, self)
+            button.setToolTip(tip)
+            button.clicked.connect(lambda _: act())
+            made.append(button)
+
+        is_loaded = source.state in ("ready", "failed")
         if source.state == "available":
-            start = QPushButton(self.tr("Start"), self)
-            start.clicked.connect(partial(self.request_start.emit, source.key))
-            made.append(start)
+            add(self.tr("Start"), partial(ask.start.emit, key))
         elif source.state == "waiting":
-            allow = QPushButton(self.tr("Allow…"), self)
-            allow.setToolTip(self.tr("See what it wants, then decide"))
-            allow.clicked.connect(partial(self.request_allow.emit, source.key))
-            made.append(allow)
-        elif source.state in ("ready", "failed") and not source.key.startswith("servers:"):
-            restart = QPushButton(self.tr("Restart"), self)
-            restart.setToolTip(self.tr("End what runs behind it, and load it again"))
-            restart.clicked.connect(partial(self.request_restart.emit, source.key))
-            made.append(restart)
-        if source.key.startswith("openapi:") and source.state in ("ready", "failed"):
-            choose = QPushButton(self.tr("Choose operations…"), self)
-            choose.clicked.connect(partial(self.request_operations.emit, source.key))
-            made.append(choose)
+            tip = self.tr("See what it wants, then decide")
+            add(self.tr("Allow…"), partial(ask.allow.emit, key), tip)
+        elif is_loaded and not key.startswith("servers:"):
+            tip = self.tr("End what runs behind it, and load it again")
+            add(self.tr("Restart"), partial(ask.restart.emit, key), tip)
+        if is_loaded and key.startswith("openapi:"):
+            add(self.tr("Choose operations…"), partial(ask.operations.emit, key))
         if source.offers:
-            offers = QPushButton(self.tr("Prompts and resources…"), self)
-            offers.clicked.connect(partial(self.request_offers.emit, source))
-            made.append(offers)
-        if source.state in ("ready", "failed") and source.key.startswith(_TALKING):
-            traffic = QPushButton(self.tr("Traffic…"), self)
-            traffic.setToolTip(self.tr("What goes to it and comes from it"))
-            traffic.clicked.connect(partial(self.request_traffic.emit, source))
-            made.append(traffic)
-        if source.path is not None and source.key != VARIABLES_KEY:
-            opened = QPushButton(self.tr("Open"), self)
-            opened.setToolTip(str(source.path))
-            opened.clicked.connect(
-                partial(self.request_open.emit, source.path, max(1, source.line))
-            )
-            made.append(opened)
+            add(self.tr("Prompts and resources…"), partial(ask.offers.emit, source))
+        if is_loaded and key.startswith(_TALKING):
+            tip = self.tr("What goes to it and comes from it")
+            add(self.tr("Traffic…"), partial(ask.traffic.emit, source), tip)
+        if source.path is not None and key != VARIABLES_KEY:
+            act = partial(ask.open.emit, source.path, max(1, source.line))
+            add(self.tr("Open"), act, str(source.path))
         return made
 
     def _facts(self) -> str:

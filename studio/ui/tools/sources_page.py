@@ -21,7 +21,7 @@ from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme
-from studio.ui.tools.source_block import SourceBlock
+from studio.ui.tools.source_block import SourceBlock, SourceRequests
 
 _LOG_MS = 1000
 """How often the logs are looked at while they are in sight."""
@@ -41,21 +41,15 @@ class _Page(QWidget):
 class SourcesPage(FollowsTheme, QWidget):
     """One block for each source, and what holds for the whole folder."""
 
-    request_restart = Signal(str)  # key of a source
-    request_start = Signal(str)  # key of a server
-    request_allow = Signal(str)  # key of a source that waits
-    request_open = Signal(Path, int)  # Path, line from 1
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
     request_new_server = Signal()
-    request_traffic = Signal(SourceStatus)
-    request_operations = Signal(str)  # key of a service
-    request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
     request_logs = Signal()  # what the servers wrote meanwhile is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._sources: tuple[SourceStatus, ...] = ()
+        self.requests = SourceRequests(self)
         self.approval = ComboBox(self)
         self.approval.setAccessibleName(self.tr("Approval of calls for the whole folder"))
         self.approval.addItem(self.tr("Each tool as it asks for"), None)
@@ -122,7 +116,7 @@ class SourcesPage(FollowsTheme, QWidget):
                 widget.deleteLater()
         self.blocks = {}
         for source in sources:
-            block = self._block(source)
+            block = SourceBlock(source, self.requests, self._list)
             self.blocks[source.key] = block
             self._blocks.addWidget(block)
         if not sources:
@@ -143,17 +137,6 @@ class SourcesPage(FollowsTheme, QWidget):
         """Take the colors of the theme in use."""
         sources, self._sources, self.blocks = self._sources, (), {}
         self.show_sources(sources)
-
-    def _block(self, source: SourceStatus) -> SourceBlock:
-        block = SourceBlock(source, self._list)
-        block.request_restart.connect(self.request_restart)
-        block.request_start.connect(self.request_start)
-        block.request_open.connect(self.request_open)
-        block.request_allow.connect(self.request_allow)
-        block.request_offers.connect(self.request_offers)
-        block.request_traffic.connect(self.request_traffic)
-        block.request_operations.connect(self.request_operations)
-        return block
 
     def showEvent(self, event: QShowEvent) -> None:
         """While it is looked at, logs are followed."""

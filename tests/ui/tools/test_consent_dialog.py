@@ -61,7 +61,7 @@ def pane(qtbot: QtBot, controller: ToolsController) -> ToolsPane:
     pane = ToolsPane()
     controller.registry_changed.connect(pane.show_registry)
     pane.request_allow.connect(controller.allow_source)
-    pane.request_allow_tool.connect(controller.allow_tool)
+    pane.detail.head.request_allow.connect(controller.allow_tool)
     qtbot.addWidget(pane)
     pane.resize(520, 760)
     pane.show()
@@ -110,7 +110,7 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
     write_server(tmp_path, "--all")
     controller.reload()
     qtbot.waitUntil(lambda: len(pane.banners.shown) == 1)
-    said = answered(lambda: pane.sources.blocks["mcp:weather"].request_allow.emit("mcp:weather"),
+    said = answered(lambda: pane.sources.requests.allow.emit("mcp:weather"),
                     yes=True)  # fmt: skip
     before, _, now = said.partition("Now:")
     assert "weather.py\n" in before

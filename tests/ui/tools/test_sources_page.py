@@ -75,11 +75,11 @@ def controller(qapp: object, tmp_path: Path) -> Iterator[ToolsController]:
 def pane(qtbot: QtBot, controller: ToolsController) -> ToolsPane:
     pane = ToolsPane()
     controller.registry_changed.connect(pane.show_registry)
-    controller.trial_changed.connect(pane.show_trial)
-    pane.request_try.connect(controller.try_tool)
-    pane.request_restart.connect(controller.restart)
-    pane.request_start.connect(controller.start_server)
-    pane.request_logs.connect(controller.read_logs)
+    controller.trial_changed.connect(pane.detail.try_panel.show_trial)
+    pane.detail.try_panel.request_try.connect(controller.try_tool)
+    pane.sources.requests.restart.connect(controller.restart)
+    pane.sources.requests.start.connect(controller.start_server)
+    pane.sources.request_logs.connect(controller.read_logs)
     qtbot.addWidget(pane)
     pane.resize(520, 760)
     pane.show()
@@ -111,7 +111,7 @@ def test_a_server_with_all_it_has_its_log_and_a_restart(
     with qtbot.waitSignal(
         controller.trial_changed, check_params_cb=lambda trial: trial.outcome
     ) as first:
-        pane.request_try.emit("forecast", {"city": "Oslo"})
+        pane.detail.try_panel.request_try.emit("forecast", {"city": "Oslo"})
     qtbot.waitUntil(lambda: "asked for Oslo" in block.log.toPlainText())
     assert pane.sources.blocks[key] is block
     assert block.log.isVisible()
@@ -122,7 +122,7 @@ def test_a_server_with_all_it_has_its_log_and_a_restart(
     with qtbot.waitSignal(
         controller.trial_changed, check_params_cb=lambda trial: trial.outcome
     ) as second:
-        pane.request_try.emit("forecast", {"city": "Rome"})
+        pane.detail.try_panel.request_try.emit("forecast", {"city": "Rome"})
     assert first.args[0].outcome.text != second.args[0].outcome.text
 
     # A server that the prompt does not name runs when the person says so.
@@ -153,10 +153,10 @@ def test_states_lead_to_what_can_be_done(qtbot: QtBot, page: SourcesPage, tmp_pa
     )
     failed, waiting, untrusted, ready = page.blocks.values()
     assert "does not work" in failed.text
-    with qtbot.waitSignal(page.request_open) as opened:
+    with qtbot.waitSignal(page.requests.open) as opened:
         qtbot.mouseClick(button(failed, "Open"), Qt.MouseButton.LeftButton)
     assert opened.args == [path, 3]
-    with qtbot.waitSignal(page.request_start) as started:
+    with qtbot.waitSignal(page.requests.start) as started:
         qtbot.mouseClick(button(waiting, "Start"), Qt.MouseButton.LeftButton)
     assert started.args == ["mcp:b"]
     assert not untrusted.findChildren(QPushButton), "what is not trusted is not started from here"
