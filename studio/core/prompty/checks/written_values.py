@@ -74,7 +74,11 @@ def _near_model(document: PromptDocument) -> Iterator[Problem]:
         if len(parts) != len(others) or len(differing) != 1 or len(parts) < 2:
             continue
         word, other = differing[0]
-        if word not in words and _is_slip(word, other, is_family=other == others[0]):
+        if (
+            other.isalpha()
+            and word not in words
+            and _is_slip(word, other, is_family=other == others[0])
+        ):
             message = f"No model {name!r} is known; did you mean {meant!r}?"
             fix = Fix(f"Change to {meant!r}", (TextEdit(entry.value, meant),))
             yield Problem("near-model", Severity.WARNING, message, entry.value, (fix,))
