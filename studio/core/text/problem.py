@@ -70,6 +70,35 @@ class Problem:
     """Ways to fix it, the best first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A syntax mistake, explained; its caller makes a problem of it."""
+
+    message: str
+    """What is wrong, without a full stop."""
+
+    span: Span
+    """Where, in offsets of the text that was read."""
+
+    fixes: tuple[Fix, ...] = ()
+    """What can be done, in the same offsets."""
+
+
+def fixable(message: str, span: Span, title: str, text: str, *place: int) -> Mistake:
+    """Return a mistake that one edit fixes.
+
+    Args:
+        message: What is wrong, without a full stop.
+        span: Where.
+        title: What the fix does, as a button says it.
+        text: What the fix writes.
+        place: Where it writes: one offset to insert at, or the start and the end of what it
+            replaces; the span where none is given.
+    """
+    edit = TextEdit(Span(place[0], place[-1]) if place else span, text)
+    return Mistake(message, span, (Fix(title, (edit,)),))
+
+
 def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
     """Apply edits that do not overlap; all spans count in the text before any edit.
 

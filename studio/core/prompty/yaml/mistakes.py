@@ -4,38 +4,36 @@ from __future__ import annotations
 
 import re
 
-from studio.core.prompty.yaml.mistake import YamlMistake, in_quotes
+from studio.core.prompty.yaml.quotes import in_quotes
 from studio.core.prompty.yaml.slips import explain_slip
-from studio.core.text.problem import Fix, TextEdit
+from studio.core.text.problem import Mistake, fixable
 from studio.core.text.span import Span
 
-_TOLD: tuple[tuple[str, str], ...] = (
-    ("mapping values are not allowed", "a second colon stands on this line; put the text after "
-     "the first one in quotes"),
-    ("could not find expected ':'", "this key has no colon behind it; write key: value"),
-    ("did not find expected '-' indicator", "this line does not fit the list around it; each item "
-     "begins with - at the same depth"),
-    ("block sequence entries are not allowed", "a list begins on a line of its own, below its key"),
-    ("did not find expected key", "this line does not fit the lines around it; look at its depth "
-     "and at the quotes above it"),
-    ("did not find expected <document start>", "these lines cannot be read as keys and values"),
-    ("did not find expected alphabetic", "a name belongs behind this & or *; put text that begins "
-     "so in quotes"),
-    ("unknown escape character", "this escape means nothing between double quotes; write the "
-     "backslash twice, or use single quotes"),
-    ("did not find expected comment or line break", "only > or | may stand here; the text begins "
-     "on the next line"),
-    ("did not find expected whitespace or line break", "a blank belongs behind this tag or name; "
-     "put text that begins with !, & or * in quotes"),
-    ("did not find expected tag URI", "a tag begins with !; put text that begins so in quotes"),
-    ("undefined tag handle", "a tag begins with !; put text that begins so in quotes"),
-    ("directive", "a line cannot begin with %; put its text in quotes"),
-    ("hexdecimal", "this escape means nothing between double quotes; write the backslash twice, or "
-     "use single quotes"),
-    ("mapping keys are not allowed", "a line cannot begin with ?; put its text in quotes"),
-    ("document indicator", "--- or ... stands inside of this quoted text"),
-)  # fmt: skip
+_BEGINS_SO = "put text that begins so in quotes"
+_NO_COLON = "this key has no colon behind it; write key: value"
+_TOLD = {
+    "mapping values": "a second colon stands on this line; put the text after the first one in "
+    "quotes",
+    "find expected ':'": _NO_COLON,
+    "'-' indicator": "this line does not fit the list around it; each item begins with - at the "
+    "same depth",
+    "block sequence entries": "a list begins on a line of its own, below its key",
+    "expected key": "this line does not fit the lines around it; look at its depth and at the "
+    "quotes above it",
+    "expected <document start>": "these lines cannot be read as keys and values",
+    "expected alphabetic": f"a name belongs behind this & or *; {_BEGINS_SO}",
+    "unknown escape|hexdecimal": "this escape means nothing between double quotes; write the "
+    "backslash twice, or use single quotes",
+    "comment or line break": "only > or | may stand here; the text begins on the next line",
+    "whitespace or line break": "a blank belongs behind this tag or name; put text that begins "
+    "with !, & or * in quotes",
+    "tag URI|undefined tag": f"a tag begins with !; {_BEGINS_SO}",
+    "directive": "a line cannot begin with %; put its text in quotes",
+    "mapping keys": "a line cannot begin with ?; put its text in quotes",
+    "document indicator": "--- or ... stands inside of this quoted text",
+}
 """The scanner's words, and ours."""
+
 _VALUE = re.compile(r"(?P<key>[^:\n]*:[ ]+)(?P<value>[^\n]*\S)")
 
 
@@ -54,7 +52,7 @@ _AFTER_QUOTED = re.compile(r"\s*(?:[,\]}:]|\Z|#)")
 """What may stand behind a quoted text between brackets."""
 
 
-def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
+def explain_yaml(what: str, place: Span, text: str) -> Mistake:
     """Put the scanner's words in words that help.
 
     Args:
@@ -63,18 +61,15 @@ def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
         text: the YAML.
     """
     flow = _flow_around(what, place, text)
-    if flow is not None and (found := _quote_in_flow(text, flow)) is not None:
-        return found
-    slip = explain_slip(what, place, text)
-    if slip is not None:
-        return slip
-    if "quoted scalar" in what and (found := _open_quote(what, place, text)) is not None:
+    found = (_quote_in_flow(text, flow) if flow is not None else None) or (
+        explain_slip(what, place, text) or _open_quote(what, place, text)
+    )
+    if found is not None:
         return found
     for context, opening, closing in (("sequence", "[", "]"), ("mapping", "{", "}")):
         if f"flow {context}" in what:
-            return YamlMistake(
-                f"this {opening} is never closed by {closing}, or a comma is missing in it", place
-            )
+            words = f"this {opening} is never closed by {closing}, or a comma is missing in it"
+            return Mistake(words, place)
     if "cannot start any token" in what:
         return _odd_start(place, text)
     if "mapping values are not allowed" in what:
@@ -82,53 +77,47 @@ def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
         above = text[:line].rstrip()
         start = above.rfind("\n") + 1
         if ":" not in text[line : place.start] and above and ":" not in above[start:]:
-            words = "this key has no colon behind it; write key: value"
-            return YamlMistake(words, Span(start, len(above)))
-    inside = _quote_inside(what, place, text)
-    if inside is not None:
+            return Mistake(_NO_COLON, Span(start, len(above)))
+    if (inside := _quote_inside(what, place, text)) is not None:
         return inside
-    for theirs, ours in _TOLD:
-        if theirs in what:
-            is_text = "colon stands" in ours or "in quotes" in ours
-            return YamlMistake(ours, place, _quoted(place, text) if is_text else ())
-    return _otherwise(place, text)
-
-
-def _otherwise(place: Span, text: str) -> YamlMistake:
+    for theirs, ours in _TOLD.items():
+        if re.search(theirs, what):
+            value = _VALUE.match(text, text.rfind("\n", 0, place.start) + 1)
+            if value is None or "in quotes" not in ours:
+                return Mistake(ours, place)
+            right = in_quotes(value["value"])
+            return fixable(ours, place, "Put the text in quotes", right, *value.span("value"))
     if text.startswith("\t", place.start):
-        fix = Fix("Remove the tab", (TextEdit(Span(place.start, place.start + 1), ""),))
-        return YamlMistake("YAML takes spaces, and here stands a tab", place, (fix,))
-    return YamlMistake("this cannot be read as YAML", place)
+        words = "YAML takes spaces, and here stands a tab"
+        return fixable(words, place, "Remove the tab", "", place.start, place.start + 1)
+    return Mistake("this cannot be read as YAML", place)
 
 
-def _open_quote(what: str, place: Span, text: str) -> YamlMistake | None:
+def _open_quote(what: str, place: Span, text: str) -> Mistake | None:
     quote = text[place.start : place.start + 1]
-    if quote not in ("'", '"') or "unexpected end" not in what:
+    if "quoted scalar" not in what or quote not in ("'", '"') or "unexpected end" not in what:
         return None
-    fixes: tuple[Fix, ...] = ()
     key = _QUOTED_KEY.match(text, place.start)
     before = text[text.rfind("\n", 0, place.start) + 1 : place.start]
     if key is not None and not before.strip(" -"):
-        fixes = (Fix(f"Close the quote with {quote}",
-                     (TextEdit(Span(key.end(), key.end()), quote),)),)  # fmt: skip
-    elif text.count("\n", place.start) >= 1:
-        at = place.start + len(text[place.start : place.end].rstrip())
-        fixes = (Fix(f"Close the quote with {quote}", (TextEdit(Span(at, at), quote),)),)
-    return YamlMistake(f"this quote {quote} is never closed", place, fixes)
+        return _never_closed(quote, place, key.end())
+    is_last = text.count("\n", place.start) == 0
+    end = place.start + len(text[place.start : place.end].rstrip())
+    return _never_closed(quote, place, None if is_last else end)
 
 
-def _odd_start(place: Span, text: str) -> YamlMistake:
+def _odd_start(place: Span, text: str) -> Mistake:
     odd = text[place.start : place.start + 1]
     if odd == "%" and text.startswith("{", place.start - 1):
         words = "the front matter is not a template: {% … %} means nothing here"
-        return YamlMistake(words, Span(place.start - 1, place.end))
+        return Mistake(words, Span(place.start - 1, place.end))
     value = text[place.start : place.end].rstrip()
-    fix = Fix("Put it in quotes", (TextEdit(Span(place.start, place.start + len(value)),
-                                           in_quotes(value)),))  # fmt: skip
-    return YamlMistake(f"a value cannot begin with {odd}; put it in quotes", place, (fix,))
+    words = f"a value cannot begin with {odd}; put it in quotes"
+    end = place.start + len(value)
+    return fixable(words, place, "Put it in quotes", in_quotes(value), place.start, end)
 
 
-def _quote_inside(what: str, place: Span, text: str) -> YamlMistake | None:
+def _quote_inside(what: str, place: Span, text: str) -> Mistake | None:
     """A quote within a quoted text, which ends it: `'it's'`."""
     start, end = text.rfind("\n", 0, place.start) + 1, text.find("\n", place.start)
     line = text[start : end if end >= 0 else len(text)].rstrip()
@@ -162,7 +151,7 @@ def _flow_around(what: str, place: Span, text: str) -> int | None:
     return found.end() - 1
 
 
-def _quote_in_flow(text: str, start: int) -> YamlMistake | None:
+def _quote_in_flow(text: str, start: int) -> Mistake | None:
     """A quote between brackets that is not closed, or that ends its text too early."""
     depth, may_open, at = 0, True, start
     while at < len(text):
@@ -193,21 +182,22 @@ def _lacks_comma(text: str, end: int, quote: str) -> bool:
     return not rest[:1].strip() and rest.count(quote) % 2 == 0
 
 
-def _open_in_flow(text: str, at: int, depth: int) -> YamlMistake:
+def _open_in_flow(text: str, at: int, depth: int) -> Mistake:
     """A quote whose line ends before it does; it is closed before the brackets' ends."""
     quote, end = text[at], text.find("\n", at)
     value = text[at + 1 : end if end >= 0 else len(text)].rstrip().removesuffix(",")
     for _ in range(depth):
         value = value[:-1].rstrip() if value.endswith(("]", "}")) else value
-    return _never_closed(quote, at, at + 1 + len(value))
+    return _never_closed(quote, Span(at, at + 1 + len(value)), at + 1 + len(value))
 
 
-def _ended_in_flow(text: str, at: int, end: int, depth: int) -> YamlMistake:
+def _ended_in_flow(text: str, at: int, end: int, depth: int) -> Mistake:
     quote, value = text[at], text[at + 1 : end]
     if "\n" in value:
         return _open_in_flow(text, at, depth)
     if value.rstrip().endswith(","):
-        return _never_closed(quote, at, at + len(value.rstrip()))
+        closed = at + len(value.rstrip())
+        return _never_closed(quote, Span(at, closed), closed)
     rest = text[end + 1 :].split("\n", maxsplit=1)[0]
     others = (end + 1 + each.start() for each in re.finditer(quote, rest))
     last = next((each for each in others if _AFTER_QUOTED.match(text, each + 1)), None)
@@ -216,26 +206,19 @@ def _ended_in_flow(text: str, at: int, end: int, depth: int) -> YamlMistake:
     return _ends_early(quote, end, Span(at, last + 1), text[at + 1 : last])
 
 
-def _ends_early(quote: str, at: int, whole: Span | None = None, value: str = "") -> YamlMistake:
+def _ends_early(quote: str, at: int, whole: Span | None = None, value: str = "") -> Mistake:
     """A quote ends a text too early; `value` is all that is meant to stand between the quotes."""
     twice = "''" if quote == "'" else '\\"'
     words = f"the quote {quote} ends this text too early; inside it, write {twice}"
-    fixes: tuple[Fix, ...] = ()
-    if whole is not None:
-        right = f"{quote}{_LONE[quote].sub(lambda _: twice, value)}{quote}"
-        fixes = (Fix(f"Write {twice} for it", (TextEdit(whole, right),)),)
-    return YamlMistake(words, Span(at, at + 1), fixes)
+    if whole is None:
+        return Mistake(words, Span(at, at + 1))
+    right = f"{quote}{_LONE[quote].sub(lambda _: twice, value)}{quote}"
+    span = Span(at, at + 1)
+    return fixable(words, span, f"Write {twice} for it", right, whole.start, whole.end)
 
 
-def _never_closed(quote: str, at: int, closed: int) -> YamlMistake:
-    fix = Fix(f"Close the quote with {quote}", (TextEdit(Span(closed, closed), quote),))
-    return YamlMistake(f"this quote {quote} is never closed", Span(at, closed), (fix,))
-
-
-def _quoted(place: Span, text: str) -> tuple[Fix, ...]:
-    start = text.rfind("\n", 0, place.start) + 1
-    found = _VALUE.match(text, start)
-    if found is None:
-        return ()
-    span = Span(found.start("value"), found.end("value"))
-    return (Fix("Put the text in quotes", (TextEdit(span, in_quotes(found["value"])),)),)
+def _never_closed(quote: str, place: Span, closed: int | None) -> Mistake:
+    words = f"this quote {quote} is never closed"
+    if closed is None:
+        return Mistake(words, place)
+    return fixable(words, place, f"Close the quote with {quote}", quote, closed)

@@ -2,283 +2,225 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import takewhile
+from typing import NamedTuple
 
-from studio.core.prompty.yaml.mistake import YamlMistake, in_quotes
+from studio.core.prompty.yaml.quotes import in_quotes
 from studio.core.text.amounts import counted
-from studio.core.text.problem import Fix, TextEdit
+from studio.core.text.problem import Fix, Mistake, TextEdit, fixable
 from studio.core.text.span import Span
 
-_GLUED = re.compile(r"[ ]*(?:-[ ]+)?(?P<key>[A-Za-z_]\w*):(?=[^\s/\\])")
-"""A key with its value right behind the colon; an address (`https://…`) is none."""
-_GLUED_DASH = re.compile(r"[ ]*-(?=[A-Za-z_]\w*:[ \n])")
-_KEY = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+[ ]*:(?=[ \n]|\Z)")
-_EQUALS = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+(?P<sign>[ ]*=[ ]*)(?=[^\s=])")
+_KEY = re.compile(r"[ ]*(?:-[ ]+)?([\w.-]+)[ ]*:(?=[ \n]|\Z)")
 _WITH_VALUE = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+[^\s#|>&*!\[{].*")
-_BLOCK = re.compile(r"(?P<indent>[ ]*)(?:-[ ]+)?[\w.-]+:[ ]+[|>][-+0-9]*[ ]*")
+_BLOCK = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+[|>][-+0-9]*[ ]*")
 _OPENS_BLOCK = re.compile(r"[ ]*[\w.-]+:[ ]*")
-_BEFORE_BRACKET = re.compile(
-    r"[ ]*(?:-[ ]+)?[A-Za-z_][\w.-]*(?P<sign>:|[ ]*=[ ]*|[ ]+)(?=[\[{])|[ ]*-(?P<dash>)(?=[\[{])"
-)
-"""What stands before a bracket in place of a colon, or a dash, with its blank."""
 _REFERENCE = re.compile(r"\$\{[^}\n]*\}|\{\{[^}\n]*\}\}")
 _TEMPLATE = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+(?P<value>\{\{[^\n]*\S)")
 _CLOSERS = {"[": "]", "{": "}"}
+_IN_BLOCKS = r"^(?!.*(?:flow|quoted))"
+_SIGNS = (
+    ("", 1, r"[ ]*(?:(?:- +)?[A-Za-z_][\w.-]*(?=:[\[{])|(?=-[\[{]))(?P<span>[:-])(?P<edit>)"),
+    ("", 1, r"[ ]*(?P<span>(?:- +)?[A-Za-z_][\w.-]*(?P<edit> *= *| +))(?=[\[{])"),
+    (":'|mapping", 2, r"(?P<span> *(?:- +)?[\w.-]+(?P<edit> *= *)(?=[^\s=])[^\n]*\S)"),
+    (_IN_BLOCKS, 2, r" *(?:- +)?[A-Za-z_]\w*(?P<span>:)(?P<edit>)(?=[^\s/\\])"),
+    (_IN_BLOCKS, 2, r" *(?P<span>-)(?P<edit>)(?=[A-Za-z_]\w*:[ \n])"),
+)
+"""A pattern in the scanner's words; lines, from its own up; what has the wrong sign, or no blank.
+
+A key with its value right behind the colon is a slip, and an address (`https://…`) is none.
+"""
 
 
-def explain_slip(what: str, place: Span, text: str) -> YamlMistake | None:
-    """The slip behind a mistake that the scanner met further on.
+class _Line(NamedTuple):
+    """A line by its place."""
+
+    start: int
+    """Where it begins."""
+
+    end: int
+    """Where it ends, without the blanks at its end."""
+
+    depth: int
+    """Number of spaces that it begins with."""
+
+    key: str
+    """The key that it begins with, or that is behind its dash; empty where it has none."""
+
+    words: str
+    """Its text, without the line break."""
+
+    @property
+    def is_item(self) -> bool:
+        """Whether it begins with a dash."""
+        return self.words.startswith("- ", self.depth)
+
+
+def explain_slip(what: str, place: Span, text: str) -> Mistake | None:
+    """Return the slip behind a mistake that the scanner met further on.
 
     Args:
         what: the scanner's words.
         place: where it stopped.
         text: the YAML.
     """
-    for look in _LOOKS:
-        found = look(what, place, text)
-        if found is not None:
-            return found
+    return next((found for look in _LOOKS if (found := look(what, place, text))), None)
+
+
+def _wrong_sign(
+    signs: Sequence[tuple[str, int, str]], what: str, place: Span, text: str
+) -> Mistake | None:
+    """`name:Trip`, `-{name: a}`, `name = Trip` and `model {id: m}`."""
+    line = _line_at(text, min(place.start, len(text) - 1))
+    for when, lines, pattern in signs:
+        for each in (line, _line_above(text, line))[:lines] if re.search(when, what) else ():
+            found = re.compile(pattern).match(text, each.start) if each else None
+            if found is None:
+                continue
+            span, edit = Span(*found.span("span")), found.span("edit")
+            if edit[0] == edit[1]:
+                sign = "dash" if found["span"] == "-" else "colon"
+                words = f"a space belongs behind this {sign}"
+                return fixable(words, span, "Put a space behind it", " ", span.end)
+            words = "a colon stands between key and value" + ", and not =" * ("=" in found["edit"])
+            return fixable(words, span, "Write a colon", ": ", *edit)
     return None
 
 
-def _no_blank(what: str, place: Span, text: str) -> YamlMistake | None:
-    """`name:Trip`, on the line where the reader stopped or on one above it."""
-    if "flow" in what or "quoted" in what:
-        return None
-    start, _ = _line_at(text, min(place.start, len(text) - 1))
-    for line in (start, _line_above(text, start)):
-        found = _GLUED.match(text, line) if line is not None else None
-        if found is not None:
-            colon = Span(found.end() - 1, found.end())
-            fix = Fix("Put a space behind it", (TextEdit(Span(colon.end, colon.end), " "),))
-            return YamlMistake("a space belongs behind this colon", colon, (fix,))
-        dash = _GLUED_DASH.match(text, line) if line is not None else None
-        if dash is not None:
-            fix = Fix("Put a space behind it", (TextEdit(Span(dash.end(), dash.end()), " "),))
-            return YamlMistake(
-                "a space belongs behind this dash", Span(dash.end() - 1, dash.end()), (fix,)
-            )
-    return None
-
-
-def _equals(what: str, place: Span, text: str) -> YamlMistake | None:
-    """`name = Trip`."""
-    if "could not find expected ':'" not in what and "mapping values" not in what:
-        return None
-    start, _ = _line_at(text, place.start)
-    for line in (start, _line_above(text, start)):
-        found = _EQUALS.match(text, line) if line is not None else None
-        if found is not None and ":" not in text[found.start() : found.end()]:
-            span = Span(*found.span("sign"))
-            fix = Fix("Write a colon", (TextEdit(span, ": "),))
-            whole = Span(found.start(), _line_at(text, found.start())[1])
-            return YamlMistake("a colon stands between key and value, and not =", whole, (fix,))
-    return None
-
-
-def _odd_depth(what: str, place: Span, text: str) -> YamlMistake | None:
+def _odd_depth(what: str, place: Span, text: str) -> Mistake | None:
     """A key that stands neither with the keys above it nor with those around them."""
-    if "did not find expected key" not in what:
+    line = _line_at(text, place.start)
+    if "did not find expected key" not in what or not line.key or line.is_item:
         return None
-    start, end = _line_at(text, place.start)
-    depth, above = _depth_of(text, start), _line_above(text, start)
-    if above is None or not _KEY.match(text, start) or text.startswith("- ", start + depth):
+    above = _line_above(text, line, line.depth + 1)
+    if above is None or above.depth <= line.depth or not above.key:
         return None
-    while above is not None and _depth_of(text, above) > depth + 1:
-        above = _line_above(text, above)
-    if above is None or _depth_of(text, above) <= depth or not _KEY.match(text, above):
-        return None
-    wanted = _depth_of(text, above)
-    edit = TextEdit(Span(start, start), " " * (wanted - depth))
-    name = _key_word(text[above:])
-    fix = Fix(f"Put it below {name!r}", (edit,))
-    words = f"this line stands at {counted(depth, 'space')}, and {name!r} above it at {wanted}"
-    return YamlMistake(words, Span(start + depth, end), (fix,))
+    name, space = above.key, counted(line.depth, "space")
+    words = f"this line stands at {space}, and {name!r} above it at {above.depth}"
+    span, deeper = Span(line.start + line.depth, line.end), " " * (above.depth - line.depth)
+    return fixable(words, span, f"Put it below {name!r}", deeper, line.start)
 
 
-def _block_not_deeper(what: str, place: Span, text: str) -> YamlMistake | None:
+def _block_not_deeper(what: str, place: Span, text: str) -> Mistake | None:
     """`description: |` with its text at the depth of the key."""
-    start, _ = _line_at(text, max(0, min(place.start, len(text) - 1)))
-    line: int | None = start
-    lines: list[int] = []
+    line: _Line | None = _line_at(text, max(0, min(place.start, len(text) - 1)))
+    lines: list[_Line] = []
     while line is not None and len(lines) < 40:
-        end = _line_end(text, line)
-        found = _BLOCK.fullmatch(text, line, end)
-        if found is not None:
-            below = [each for each in reversed(lines) if text[each : _line_end(text, each)].strip()]
-            first = next(iter(below), None)
-            indent = len(found["indent"])
-            if first is None or _depth_of(text, first) > indent or _KEY.match(text, first):
+        if _BLOCK.fullmatch(line.words):
+            below = [each for each in reversed(lines) if each.words.strip()]
+            moved = list(takewhile(lambda each: not each.key, below))
+            if not moved or moved[0].depth > line.depth:
                 return None
-            moved: list[int] = []
-            for each in below:
-                if _KEY.match(text, each):
-                    break
-                moved.append(each)
-            edits = tuple(TextEdit(Span(each, each), " " * (indent + 2)) for each in moved)
-            words = f"the text of this block stands deeper than its key {_key_word(found[0])!r}"
-            place = Span(first, _line_end(text, first))
-            return YamlMistake(words, place, (Fix("Indent the text", edits),))
+            deeper = " " * (line.depth + 2)
+            edits = tuple(TextEdit(Span(each.start, each.start), deeper) for each in moved)
+            words = f"the text of this block stands deeper than its key {line.key!r}"
+            first = Span(moved[0].start, moved[0].start + len(moved[0].words))
+            return Mistake(words, first, (Fix("Indent the text", edits),))
         lines.append(line)
         line = _line_above(text, line)
     return None
 
 
-def _too_deep(what: str, place: Span, text: str) -> YamlMistake | None:
+def _too_deep(what: str, place: Span, text: str) -> Mistake | None:
     """A key below a key that has its value already."""
-    if "mapping values are not allowed" not in what:
+    line = _line_at(text, place.start)
+    above = _line_above(text, line)
+    if "mapping values are not allowed" not in what or above is None or not line.key:
         return None
-    start, end = _line_at(text, place.start)
-    above = _line_above(text, start)
-    if above is None or not _KEY.match(text, start):
+    by = line.depth - above.depth - 2 * above.is_item
+    if by <= 0 or not _WITH_VALUE.fullmatch(above.words):
         return None
-    deeper, depth = _depth_of(text, start), _depth_of(text, above)
-    if deeper <= depth or not _WITH_VALUE.fullmatch(text, above, _line_end(text, above)):
-        return None
-    if text.startswith("- ", above + depth):
-        depth += 2
-    if deeper <= depth:
-        return None
+    words = f"this line stands deeper than {above.key!r} above it, which has its value"
+    span, before = Span(line.start + line.depth, line.end), _line_above(text, above)
+    opens = before is not None and _OPENS_BLOCK.fullmatch(before.words)
+    if before and opens and before.depth == above.depth and not above.is_item:
+        title = f"Put {above.key!r} at its depth"  # the line above is the odd one of its block
+        return fixable(words, span, title, " " * by, above.start)
     edits: list[TextEdit] = []
-    line = start
-    while line < len(text) and (not text[line : _line_end(text, line)].strip()
-                                or _depth_of(text, line) >= deeper):  # fmt: skip
-        if text[line : _line_end(text, line)].strip():
-            edits.append(TextEdit(Span(line, line + deeper - depth), ""))
-        line = _line_end(text, line) + 1
-    words = (
-        f"this line stands deeper than {_key_word(text[above:])!r} above it, which has its value"
-    )
-    if _is_moved_out(text, above, deeper):
-        edit = TextEdit(Span(above, above), " " * (deeper - depth))
-        fix = Fix(f"Put {_key_word(text[above:])!r} at its depth", (edit,))
-        return YamlMistake(words, Span(start + deeper, end), (fix,))
-    return YamlMistake(words, Span(start + deeper, end), (Fix("Move it out", tuple(edits)),))
+    at = line.start
+    while at < len(text):
+        each = _line_at(text, at)
+        if each.words.strip():
+            if each.depth < line.depth:
+                break
+            edits.append(TextEdit(Span(at, at + by), ""))
+        at += len(each.words) + 1
+    return Mistake(words, span, (Fix("Move it out", tuple(edits)),))
 
 
-def _is_moved_out(text: str, line: int, deeper: int) -> bool:
-    """Whether a line is the one that is odd: it is to be the first of the block that is deeper."""
-    before = _line_above(text, line)
-    if before is None or text.startswith("- ", line + _depth_of(text, line)):
-        return False
-    opens = _OPENS_BLOCK.fullmatch(text, before, _line_end(text, before)) is not None
-    return opens and _depth_of(text, before) == _depth_of(text, line) < deeper
-
-
-def _no_dash(what: str, place: Span, text: str) -> YamlMistake | None:
-    """A line of a list without its dash."""
-    if "could not find expected ':'" not in what and "'-' indicator" not in what:
+def _no_dash(what: str, place: Span, text: str) -> Mistake | None:
+    """A line of a list without its dash, or a key where the dashes of a list stand."""
+    line = _line_at(text, min(place.start, max(0, len(text.rstrip()) - 1)))
+    above = _line_above(text, line)
+    is_meant = "could not find expected ':'" in what or "'-' indicator" in what
+    if not is_meant or above is None or not above.is_item or above.depth != line.depth:
         return None
-    at = min(place.start, max(0, len(text.rstrip()) - 1))
-    start, end = _line_at(text, at)
-    above = _line_above(text, start)
-    line = text[start:end]
-    depth = _depth_of(text, start)
-    if above is None or line.lstrip().startswith("-"):
+    at = line.start + line.depth
+    span, item = Span(at, line.end), _line_at(above.words[line.depth + 2 :], 0).key
+    if line.words.startswith("-", line.depth):
         return None
-    if not text.startswith("- ", above + depth) or _depth_of(text, above) != depth:
-        return None
-    at = start + depth
-    item = text[above + depth + 2 : _line_end(text, above)]
-    if _KEY.match(text, start) and not (_KEY.match(item) and _key_word(item) == _key_word(line)):
-        return _beside_list(text, Span(at, end), depth, item)
-    fix = Fix("Write a dash before it", (TextEdit(Span(at, at), "- "),))
-    return YamlMistake("each item of this list begins with a dash", Span(at, end), (fix,))
-
-
-def _beside_list(text: str, place: Span, depth: int, item: str) -> YamlMistake:
-    """A key where the dashes of a list stand: one of the item above it, or one behind the list."""
-    line = place.start - depth
-    if _KEY.match(item):
-        fix = Fix(f"Put it below {_key_word(item)!r}", (TextEdit(Span(line, line), "  "),))
-        words = "this key stands where the dashes of a list stand, and not below its item"
-        return YamlMistake(words, place, (fix,))
-    above: int | None = line
-    while above is not None and _depth_of(text, above) >= depth:
-        above = _line_above(text, above)
-    wanted = 0 if above is None else _depth_of(text, above)
-    fix = Fix("Move it out", (TextEdit(Span(line, line + depth - wanted), ""),))
-    return YamlMistake("this key stands where the dashes of a list stand", place, (fix,))
+    if not line.key or item == line.key:
+        words = "each item of this list begins with a dash"
+        return fixable(words, span, "Write a dash before it", "- ", at)
+    words = "this key stands where the dashes of a list stand"
+    if item:
+        words += ", and not below its item"
+        return fixable(words, span, f"Put it below {item!r}", "  ", line.start)
+    outer = _line_above(text, line, line.depth - 1)
+    return fixable(words, span, "Move it out", "", line.start, at - (outer.depth if outer else 0))
 
 
 # In brackets, and right before them --------------------------------------------------------------
 
 
-def _unquoted_reference(what: str, place: Span, text: str) -> YamlMistake | None:
+def _unquoted_reference(what: str, place: Span, text: str) -> Mistake | None:
     """`{key: ${KEY}}`: between brackets, the braces of a reference are YAML's own."""
     if "flow" not in what:
         return None
-    start, end = _line_at(text, place.start)
-    whole = _TEMPLATE.match(text, start, end)
-    if whole is not None:
-        span = Span(*whole.span("value"))
-        fix = Fix("Put it in quotes", (TextEdit(span, in_quotes(whole["value"])),))
-        return YamlMistake("a value with {{ … }} is put in quotes", span, (fix,))
-    depths, done = dict.fromkeys(_CLOSERS, 0), start
+    start, end, *_ = _line_at(text, place.start)
+    if whole := _TEMPLATE.match(text, start, end):
+        span, words = Span(*whole.span("value")), "a value with {{ … }} is put in quotes"
+        return fixable(words, span, "Put it in quotes", in_quotes(whole["value"]))
     for found in _REFERENCE.finditer(text, start, end):
-        before, done = text[done : found.start()], found.start()
-        for one, other in _CLOSERS.items():
-            depths[one] += before.count(one) - before.count(other)
-        if max(depths.values()) > 0 and before.rstrip()[-1:] in (":", ",", "["):
-            span = Span(*found.span())
-            fix = Fix("Put it in quotes", (TextEdit(span, in_quotes(found[0])),))
+        before = text[start : found.start()]
+        is_inside = any(before.count(each) > before.count(_CLOSERS[each]) for each in _CLOSERS)
+        if is_inside and before.rstrip()[-1:] in (":", ",", "["):
             words = f"between brackets, {found[0]} is put in quotes: its braces are YAML's own"
-            return YamlMistake(words, span, (fix,))
+            span = Span(*found.span())
+            return fixable(words, span, "Put it in quotes", in_quotes(found[0]))
     return None
 
 
-def _before_bracket(what: str, place: Span, text: str) -> YamlMistake | None:
-    """`model:{id: m}`, `model = {id: m}`, `model {id: m}` and `-{name: a}`."""
-    found = _BEFORE_BRACKET.match(text, *_line_at(text, min(place.start, len(text) - 1)))
-    if found is None:
-        return None
-    span = Span(*found.span("sign" if found["sign"] is not None else "dash"))
-    match found["sign"]:
-        case None | ":":
-            what, end = ("dash", span.end) if found["sign"] is None else ("colon", span.end)
-            fix = Fix("Put a space behind it", (TextEdit(Span(end, end), " "),))
-            return YamlMistake(f"a space belongs behind this {what}", Span(end - 1, end), (fix,))
-        case sign:
-            fix = Fix("Write a colon", (TextEdit(span, ": "),))
-            words = "a colon stands between key and value" + (", and not =" if "=" in sign else "")
-            return YamlMistake(
-                words, Span(found.start() + _depth_of(text, found.start()), span.end), (fix,)
-            )
-
-
-def _wrong_closer(what: str, place: Span, text: str) -> YamlMistake | None:
+def _wrong_closer(what: str, place: Span, text: str) -> Mistake | None:
     """`[a, b}`, and a comma or bracket too many."""
     if "node content" in what:
-        at = next((each for each in range(place.start, place.end) if text[each] in ",]}"), -1)
-        if at < 0:
-            return YamlMistake("a value is missing here", place)
-        span = Span(at, at + 1)
-        if text[at] != ",":
-            return YamlMistake(f"this {text[at]} closes nothing", span)
-        fix = Fix("Remove the comma", (TextEdit(span, ""),))
-        return YamlMistake("a value is missing before this comma", span, (fix,))
+        found = re.compile(r"[,\]}]").search(text, place.start, place.end)
+        if found is None:
+            return Mistake("a value is missing here", place)
+        span = Span(*found.span())
+        if found[0] != ",":
+            return Mistake(f"this {found[0]} closes nothing", span)
+        return fixable("a value is missing before this comma", span, "Remove the comma", "")
     if "flow" not in what or text[place.start : place.start + 1] not in _CLOSERS:
         return None
     open_: list[str] = []
     for at in range(place.start, place.end):
-        char = text[at]
+        char, span = text[at], Span(at, at + 1)
         if char in "\"'":
             return None
         if char in _CLOSERS:
-            open_.append(char)
-        elif char in _CLOSERS.values() and open_:
-            wanted = _CLOSERS[open_.pop()]
-            if char != wanted:
-                span = Span(at, at + 1)
-                if _is_too_many(char, text[slice(*_line_at(text, at))]):
-                    return _nothing_closed(char, span)
-                fix = Fix(f"Write {wanted}", (TextEdit(span, wanted),))
-                return YamlMistake(f"{wanted} belongs here, not {char}", span, (fix,))
+            open_.append(_CLOSERS[char])
+        elif char in _CLOSERS.values() and open_ and (wanted := open_.pop()) != char:
+            if _is_too_many(char, text[slice(*_line_at(text, at)[:2])]):
+                return _nothing_closed(char, span)
+            return fixable(f"{wanted} belongs here, not {char}", span, f"Write {wanted}", wanted)
     return None
 
 
-def _stray_closer(what: str, place: Span, text: str) -> YamlMistake | None:
+def _stray_closer(what: str, place: Span, text: str) -> Mistake | None:
     """`[a, b]]`."""
     here = text[place.start : place.start + 1]
     if "flow" in what or here not in ("]", "}") or "did not find expected" not in what:
@@ -286,61 +228,46 @@ def _stray_closer(what: str, place: Span, text: str) -> YamlMistake | None:
     return _nothing_closed(here, Span(place.start, place.start + 1))
 
 
-def _nothing_closed(bracket: str, span: Span) -> YamlMistake:
-    fix = Fix(f"Remove {bracket}", (TextEdit(span, ""),))
-    return YamlMistake(f"this {bracket} closes nothing", span, (fix,))
+def _nothing_closed(bracket: str, span: Span) -> Mistake:
+    return fixable(f"this {bracket} closes nothing", span, f"Remove {bracket}", "")
 
 
 def _is_too_many(closer: str, line: str) -> bool:
     """Whether a line closes more brackets of one kind than it opens, and the others are even."""
     surplus = {end: line.count(end) - line.count(start) for start, end in _CLOSERS.items()}
-    return surplus[closer] > 0 and not any(surplus[end] for end in surplus if end != closer)
+    return surplus.pop(closer) > 0 and not any(surplus.values())
 
 
 # Lines by their places ----------------------------------------------------------------------------
 
 
-def _line_end(text: str, start: int) -> int:
-    """Where the line ends, its line break not counted."""
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
-
-
-def _line_at(text: str, at: int) -> tuple[int, int]:
-    """Where the line around a place begins and ends, without the blanks at its end."""
+def _line_at(text: str, at: int) -> _Line:
+    """Return the line around a place."""
     start = text.rfind("\n", 0, max(at, 0)) + 1
-    return start, start + len(text[start : _line_end(text, start)].rstrip())
+    stop = text.find("\n", start)
+    words = text[start : stop if stop >= 0 else len(text)]
+    key, depth = _KEY.match(words), len(words) - len(words.lstrip(" "))
+    return _Line(start, start + len(words.rstrip()), depth, key[1] if key else "", words)
 
 
-def _line_above(text: str, start: int) -> int | None:
-    """Where the next line above with text on it begins."""
-    while start > 0:
-        end, start = start - 1, text.rfind("\n", 0, start - 1) + 1
-        if text[start:end].strip() and not text[start:end].lstrip().startswith("#"):
-            return start
+def _line_above(text: str, line: _Line, deepest: float = math.inf) -> _Line | None:
+    """Return the next line above that has text, and at most `deepest` spaces before it."""
+    while line.start > 0:
+        line = _line_at(text, line.start - 1)
+        words = line.words.strip()
+        if words and not words.startswith("#") and line.depth <= deepest:
+            return line
     return None
 
 
-def _depth_of(text: str, start: int) -> int:
-    """How many spaces a line begins with."""
-    line = text[start : _line_end(text, start)]
-    return len(line) - len(line.lstrip(" "))
-
-
-def _key_word(line: str) -> str:
-    """The key that a line begins with."""
-    return line.strip().removeprefix("- ").partition(":")[0].strip()
-
-
-_LOOKS: tuple[Callable[[str, Span, str], YamlMistake | None], ...] = (
+_LOOKS: tuple[Callable[[str, Span, str], Mistake | None], ...] = (
     _unquoted_reference,
     _no_dash,
     _block_not_deeper,
-    _before_bracket,
+    partial(_wrong_sign, _SIGNS[:2]),
     _wrong_closer,
     _stray_closer,
-    _equals,
-    _no_blank,
+    partial(_wrong_sign, _SIGNS[2:]),
     _too_deep,
     _odd_depth,
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from studio.core.prompty.document import FrontMatterEntry
-from studio.core.prompty.yaml.mistake import in_quotes
+from studio.core.prompty.yaml.quotes import in_quotes
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import unescape
 
-from studio.core.text.problem import Fix, TextEdit
+from studio.core.text.problem import Mistake, fixable
 from studio.core.text.span import Span
 
 _CURLY = "“”„‘’"
@@ -15,9 +14,7 @@ _STRAIGHT = str.maketrans("“”„‘’", '"""\'\'')
 _SIGNS = {"&&": "and", "||": "or", "&": "and", "!": "not", "$": "", ";": "", "@": ""}
 """Signs of other languages, and the words that stand for them here; nothing: it is left out."""
 _ENTITY = re.compile(r"&(?:gt|lt|amp|quot|apos|nbsp|#\d{2,4});")
-_COMPARED = re.compile(r"(?:===|!==)")
-_WORDS = {"AND": "and", "OR": "or", "NOT": "not", "And": "and", "Or": "or", "Not": "not",
-          "IN": "in", "IS": "is", "ELSE": "else", "IF": "if"}  # fmt: skip
+_WORDS = ("AND", "OR", "NOT", "And", "Or", "Not", "IN", "IS", "ELSE", "IF")
 _TAGS = {"elseif": "elif", "elsif": "elif", "elsf": "elif", "foreach": "for", "each": "for",
          "endforeach": "endfor", "endeach": "endfor", "assign": "set", "let": "set", "var": "set",
          "capture": "set", "endcapture": "endset"}  # fmt: skip
@@ -25,12 +22,10 @@ _TAGS = {"elseif": "elif", "elsif": "elif", "elsf": "elif", "foreach": "for", "e
 _BLOCKS = {"if": "if", "for": "for", "each": "for", "foreach": "for", "unless": "if",
            "macro": "macro", "set": "set", "raw": "raw", "with": "with"}  # fmt: skip
 _HANDLEBARS = re.compile(r"\{\{[-~]?[ \t]*(?P<sign>[#/^>&])[ \t]*(?P<word>\w*)[^{}\n]*\}\}")
-_WRITTEN = {
-    ("#", "if"): "{% if … %}", ("/", "if"): "{% endif %}",
-    ("#", "unless"): "{% if not … %}", ("/", "unless"): "{% endif %}",
-    ("#", "each"): "{% for … in … %}", ("/", "each"): "{% endfor %}",
-    ("#", "for"): "{% for … in … %}", ("/", "for"): "{% endfor %}",
-}  # fmt: skip
+_WRITTEN = {"#if": "{% if … %}", "#unless": "{% if not … %}", "&": "{{ … }}"}
+_WRITTEN |= dict.fromkeys(("#each", "#for"), "{% for … in … %}")
+_WRITTEN |= dict.fromkeys(("/if", "/unless"), "{% endif %}")
+_WRITTEN |= dict.fromkeys(("/each", "/for"), "{% endfor %}")
 """Tags of Mustache's kin that have one meaning, as they are written here."""
 _TRIPLE = re.compile(r"\{\{\{[ \t]*(?P<path>[A-Za-z_][\w.]*)[ \t]*\}\}\}")
 _FILTER_COLON = re.compile(r"\|[ \t]*(?P<name>\w+)[ \t]*\Z")
@@ -38,20 +33,6 @@ _RANGE = re.compile(
     r"(?P<low>(?:\([ \t]*)?\b[0-9]{1,9})[ \t]*\.\.\.?[ \t]*(?P<high>[0-9]{1,9})\b(?:[ \t]*\))?"
 )
 _CLOSES = {"{{": "}}", "{%": "%}"}
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """A mistake, explained."""
-
-    message: str
-    """What is wrong."""
-
-    span: Span
-    """Where, in the template's own offsets."""
-
-    fixes: tuple[Fix, ...] = ()
-    """What can be done, in the same offsets."""
 
 
 def of_another_language(
@@ -79,20 +60,17 @@ def of_another_language(
 
 def mustache(source: str, tag: int) -> Mistake | None:
     """`{{#each …}}` and `{{{ name }}}`, in a template that has tags of Jinja."""
-    triple = _TRIPLE.match(source, tag)
-    if triple is not None:
-        right = f"{{{{ {triple['path']} }}}}"
-        fix = Fix(f"Write {right}", (TextEdit(Span(*triple.span()), right),))
-        return Mistake(
-            "three braces are Mustache's; here two put in the value", Span(*triple.span()), (fix,)
+    if triple := _TRIPLE.match(source, tag):
+        right, words = (
+            f"{{{{ {triple['path']} }}}}",
+            "three braces are Mustache's; here two put in the value",
         )
+        return fixable(words, Span(*triple.span()), f"Write {right}", right)
     found = _HANDLEBARS.match(source, tag)
     if found is None:
         return None
     words = f"{found[0]} is Mustache, and the file is read as Jinja2"
-    written = _WRITTEN.get(
-        (found["sign"], found["word"]), "{{ … }}" if found["sign"] == "&" else ""
-    )
+    written = _WRITTEN.get("&" if found["sign"] == "&" else found["sign"] + found["word"])
     return Mistake(f"{words}, which writes {written}" if written else words, Span(*found.span()))
 
 
@@ -102,8 +80,8 @@ def _other_tag(message: str, source: str, span: Span) -> Mistake | None:
     if "unknown tag" not in message or name not in _TAGS:
         return None
     right = _TAGS[name]
-    fix = Fix(f"Change to {right!r}", (TextEdit(span, right),))
-    return Mistake(f"there is no tag {name!r}; it is called {right!r} here", span, (fix,))
+    words = f"there is no tag {name!r}; it is called {right!r} here"
+    return fixable(words, span, f"Change to {right!r}", right)
 
 
 def _slash_end(
@@ -113,10 +91,9 @@ def _slash_end(
     found = re.compile(r"/[ \t]*(\w+)").match(source, span.start)
     if message != "tag name expected" or found is None:
         return None
-    block = opened[-1][1] if opened else _BLOCKS.get(found[1], found[1])
-    place, right = Span(*found.span()), f"end{block}"
-    fix = Fix(f"Write {right}", (TextEdit(place, right),))
-    return Mistake(f"a block is closed by its 'end': {right!r}, not {found[0]!r}", place, (fix,))
+    right = "end" + (opened[-1][1] if opened else _BLOCKS.get(found[1], found[1]))
+    words = f"a block is closed by its 'end': {right!r}, not {found[0]!r}"
+    return fixable(words, Span(*found.span()), f"Write {right}", right)
 
 
 def _range(message: str, source: str, tag: int, span: Span) -> Mistake | None:
@@ -125,10 +102,9 @@ def _range(message: str, source: str, tag: int, span: Span) -> Mistake | None:
         return None
     for found in _RANGE.finditer(source, tag, _tag_end(source, tag)):
         if found.start() <= span.start <= found.end():
-            low, high = found["low"].strip("( \t"), int(found["high"])
-            right, place = f"range({low}, {high + 1})", Span(*found.span())
-            fix = Fix(f"Write {right}", (TextEdit(place, right),))
-            return Mistake(f"numbers in a row are written {right}", place, (fix,))
+            low, place = found["low"].strip("( \t"), Span(*found.span())
+            right = f"range({low}, {int(found['high']) + 1})"
+            return fixable(f"numbers in a row are written {right}", place, f"Write {right}", right)
     return None
 
 
@@ -137,30 +113,24 @@ def _filter_colon(message: str, source: str, tag: int, span: Span) -> Mistake | 
     name = _FILTER_COLON.search(source, tag, span.start)
     if not message.endswith("got ':'") or name is None:
         return None
-    end = _tag_end(source, tag)
-    value = source[span.end : end].strip("- \t")
+    behind = source[span.end : _tag_end(source, tag)]
+    value = behind.strip("- \t")
     words = f"the values of a filter stand in parentheses: {name['name']}(…)"
     if not value or "|" in value or ":" in value:
         return Mistake(words, span)
-    start = name.end("name")
-    at = span.end + source[span.end : end].index(value) + len(value)
-    right = f"({value})"
-    fix = Fix(f"Write {name['name']}{right}", (TextEdit(Span(start, at), right),))
-    return Mistake(words, span, (fix,))
+    end, right = span.end + behind.index(value) + len(value), f"({value})"
+    return fixable(words, span, f"Write {name['name']}{right}", right, name.end("name"), end)
 
 
 def _arrow(message: str, source: str, span: Span) -> Mistake | None:
     """`city->name` and `a === b`."""
-    for start in (span.start, span.start - 1, span.start - 2):
-        if start >= 0 and source.startswith("->", start):
+    for start in range(span.start, max(-1, span.start - 3), -1):
+        if source.startswith("->", start):
             place = Span(start, start + 2)
-            fix = Fix("Write a dot", (TextEdit(place, "."),))
-            return Mistake("a field is written behind a dot", place, (fix,))
-        compared = _COMPARED.match(source, start) if start >= 0 else None
-        if compared is not None:
-            place, right = Span(*compared.span()), compared[0][:2]
-            fix = Fix(f"Write {right}", (TextEdit(place, right),))
-            return Mistake(f"a template compares with {right}", place, (fix,))
+            return fixable("a field is written behind a dot", place, "Write a dot", ".")
+        if source.startswith(("===", "!=="), start):
+            right, place = source[start : start + 2], Span(start, start + 3)
+            return fixable(f"a template compares with {right}", place, f"Write {right}", right)
     return None
 
 
@@ -169,44 +139,35 @@ def _other_word(message: str, source: str, span: Span) -> Mistake | None:
     here = source[span.start : span.end]
     if here not in _WORDS or "got '" not in message:
         return None
-    right = _WORDS[here]
-    fix = Fix(f"Write {right}", (TextEdit(span, right),))
-    return Mistake(f"{right!r} is written small", span, (fix,))
+    right = here.lower()
+    return fixable(f"{right!r} is written small", span, f"Write {right}", right)
 
 
 def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
     """A sign of another language, where templates have a word or nothing."""
-    here = source[span.start]
-    is_semicolon = message.endswith("got ';'")
-    if not message.startswith("unexpected character") and not is_semicolon:
+    here, start = source[span.start], span.start
+    if not message.startswith("unexpected character") and not message.endswith("got ';'"):
         return None
     if here in _CURLY:
         end = _tag_end(source, tag)
-        straight = source[span.start : end].translate(_STRAIGHT)
-        fix = Fix("Write straight quotes", (TextEdit(Span(span.start, end), straight),))
-        return Mistake("quotes are straight in a template", span, (fix,))
-    entity = _ENTITY.match(source, span.start)
-    if entity is not None:
-        right, place = unescape(entity[0]), Span(*entity.span())
-        fix = Fix(f"Write {right}", (TextEdit(place, right),))
-        return Mistake(f"{entity[0]} is HTML; here it is written {right}", place, (fix,))
+        right = source[start:end].translate(_STRAIGHT)
+        words = "quotes are straight in a template"
+        return fixable(words, span, "Write straight quotes", right, start, end)
+    if entity := _ENTITY.match(source, start):
+        right, words = unescape(entity[0]), f"{entity[0]} is HTML; here it is written"
+        return fixable(f"{words} {right}", Span(*entity.span()), f"Write {right}", right)
     for sign, word in _SIGNS.items():
-        if source.startswith(sign, span.start):
-            place = Span(span.start, span.start + len(sign))
-            edit = TextEdit(place, word + " " * (word == "not"))
-            words = (
-                f"a template has no {sign}: write {word}"
-                if word
-                else f"{sign} does not belong here"
-            )
-            return Mistake(
-                words, place, (Fix(f"Write {word}" if word else "Leave it out", (edit,)),)
-            )
+        if source.startswith(sign, start):
+            place = Span(start, start + len(sign))
+            if not word:
+                return fixable(f"{sign} does not belong here", place, "Leave it out", "")
+            words, right = f"a template has no {sign}: write {word}", word + " " * (word == "not")
+            return fixable(words, place, f"Write {word}", right)
     if here == "?":
         return Mistake("a choice is written `a if condition else b`, not with ?", span)
     if not here.isprintable():
-        fix = Fix("Remove the character", (TextEdit(span, ""),))
-        return Mistake(f"here stands a character that nobody sees, U+{ord(here):04X}", span, (fix,))
+        words = f"here stands a character that nobody sees, U+{ord(here):04X}"
+        return fixable(words, span, "Remove the character", "")
     return Mistake(f"{here} means nothing in a template", span)
 
 
