@@ -3,65 +3,60 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from jinja2.exceptions import SecurityError
 
 from studio.core.text.naming import nearest
 
-_KINDS = {
-    "str": "a text", "Markup": "a text", "int": "a number", "float": "a number",
-    "bool": "true or false", "list": "a list", "tuple": "a list", "dict": "an object",
-    "NoneType": "nothing", "None": "nothing", "Undefined": "nothing",
-}  # fmt: skip
+_KINDS = {"bool": "true or false", "dict": "an object"}
+_KINDS |= dict.fromkeys(("str", "Markup"), "a text")
+_KINDS |= dict.fromkeys(("int", "float"), "a number")
+_KINDS |= dict.fromkeys(("list", "tuple"), "a list")
+_KINDS |= dict.fromkeys(("NoneType", "None", "Undefined"), "nothing")
 """Types of Python, as users call them."""
 _OF_TYPE: dict[str, type] = {"str": str, "int": int, "float": float, "list": list, "dict": dict}
-_OTHER_NAMES = {
-    "toUpperCase": "upper", "toLowerCase": "lower", "size": "length", "len": "length",
-    "push": "append", "includes": "find", "indexOf": "find", "trim": "strip",
-}  # fmt: skip
+_OTHER_NAMES = {"toUpperCase": "upper", "toLowerCase": "lower", "push": "append", "trim": "strip"}
+_OTHER_NAMES |= dict.fromkeys(("includes", "indexOf"), "find")
 """Methods of JavaScript by what does the same here."""
 _COUNTS = frozenset(("length", "size", "len", "count"))
 
-_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(r"'(?P<kind>\w+) object' has no (?:attribute|element) '?(?P<name>[^']*?)'?"),
-     lambda found: no_field(found["kind"], found["name"])),
-    (re.compile(r"'(?P<kind>\w+)' object has no attribute '(?P<name>\w+)'"),
-     lambda found: no_field(found["kind"], found["name"])),
-    (re.compile(r"'?(?P<kind>None)'? has no (?:attribute|element) '?(?P<name>[^']*?)'?"),
-     lambda found: no_field(found["kind"], found["name"])),
-    (re.compile(r"'(?P<name>\w+)' is undefined"), lambda found: f"{found['name']!r} has no value"),
-    (re.compile(r"(?:can only concatenate|must be str, not|unsupported operand type\(s\) for) .*"),
-     lambda found: _cannot_combine(found[0])),
-    (re.compile(r"'(?P<sign>[<>=!]+)' not supported between instances of '(?P<one>\w+)' and "
-                r"'(?P<other>\w+)'"),
-     lambda found: f"{_kind(found['one'])} and {_kind(found['other'])} cannot be compared with "
-                   f"{found['sign']}"),
-    (re.compile(r"'(?P<kind>\w+)' object is not (?P<what>iterable|subscriptable|callable)"),
-     lambda found: _cannot_be(found["kind"], found["what"])),
-    (re.compile(r"(?:\w+\.)*(?:sync_)?(?:do_)?(?P<name>\w+)\(\) got an unexpected keyword argument "
-                r"'(?P<given>\w+)'.*"),
-     lambda found: f"{found['name']!r} takes no {found['given']!r}"),
-    (re.compile(r"(?:\w+\.)*(?:sync_)?(?:do_)?(?P<name>\w+)\(\) missing \d+ required .*?: "
-                r"(?P<wanted>.+)"),
-     lambda found: f"{found['name']!r} needs a value for {found['wanted']}"),
-    (re.compile(r"(?:\w+\.)*(?:sync_)?(?:do_)?(?P<name>\w+)\(\) (?:takes|got|expected) .*"),
-     lambda found: f"{found['name']!r} is given more values than it takes"),
-    (re.compile(r"type (?P<kind>\w+) doesn't define __(?P<what>\w+)__ method"),
-     lambda found: f"{_kind(found['kind'])} cannot be worked out with {found['what']!r}; the "
-                   "filters 'int' and 'float' make a number of it"),
-    (re.compile(r"(?:Invalid format specifier|Unknown format code) '(?P<form>.*)' for object of "
-                r"type '(?P<kind>\w+)'"),
-     lambda found: f"{_kind(found['kind'])} cannot be written in the form {found['form']!r}"),
-    (re.compile(r"%\w format: .* is required, not (?P<kind>\w+)"),
-     lambda found: f"a % of this text wants a number, and gets {_kind(found['kind'])}"),
-    (re.compile(r"(?:list|tuple|string) index out of range"),
-     lambda _: "the list has no item at that place"),
-    (re.compile(r"not all arguments converted .*|not enough arguments for format string"),
-     lambda _: "the text has another number of % than there are values"),
-    (re.compile(r"too many values to unpack.*|not enough values to unpack.*|cannot unpack .*"),
-     lambda _: "the names before 'in' are more or fewer than each item has values"),
-)  # fmt: skip
+_CALL = r"(?:\w+\.)*(?:sync_)?(?:do_)?(?P<name>\w+)\(\) "
+_OBJECT = r"'(?P<kind>\w+)' object is not "
+_FORMS = {
+    r"'(?P<name>\w+)' is undefined": "{name!r} has no value",
+    r"'(?P<sign>[<>=!]+)' not supported between instances of '(?P<one>\w+)' and '(?P<kind>\w+)'": (
+        "{one} and {kind} cannot be compared with {sign}"
+    ),
+    rf"{_OBJECT}iterable": "{kind} is not a list that 'for' or a filter can go through",
+    rf"{_OBJECT}callable": "{kind} is not a function; leave the parentheses out",
+    rf"{_OBJECT}subscriptable": "{kind} has no items in brackets",
+    rf"{_CALL}got an unexpected keyword argument '(?P<given>\w+)'.*": "{name!r} takes no {given!r}",
+    rf"{_CALL}missing \d+ required .*?: (?P<wanted>.+)": "{name!r} needs a value for {wanted}",
+    rf"{_CALL}(?:takes|got|expected) .*": "{name!r} is given more values than it takes",
+    r"type (?P<kind>\w+) doesn't define __(?P<what>\w+)__ method": (
+        "{kind} cannot be worked out with {what!r}; the filters 'int' and 'float' make a number of "
+        "it"
+    ),
+    r"(?:Invalid format specifier|Unknown format code) '(?P<form>.*)' for object of type "
+    r"'(?P<kind>\w+)'": "{kind} cannot be written in the form {form!r}",
+    r"%\w format: .* is required, not (?P<kind>\w+)": (
+        "a % of this text wants a number, and gets {kind}"
+    ),
+    r"(?:list|tuple|string) index out of range": "the list has no item at that place",
+    r"not all arguments converted .*|not enough arguments for format string": (
+        "the text has another number of % than there are values"
+    ),
+    r"too many values to unpack.*|not enough values to unpack.*|cannot unpack .*": (
+        "the names before 'in' are more or fewer than each item has values"
+    ),
+}
+"""Python's words, and ours; `kind` and `one` are types."""
+_NO_FIELD = (
+    r"'(?P<kind>\w+) object' has no (?:attribute|element) '?(?P<name>[^']*?)'?",
+    r"'(?P<kind>\w+)' object has no attribute '(?P<name>\w+)'",
+    r"'?(?P<kind>None)'? has no (?:attribute|element) '?(?P<name>[^']*?)'?",
+)
+_COMBINED = r"(?:can only concatenate|must be str, not|unsupported operand type\(s\) for) .*"
 _OF_PYTHON = re.compile(
     r"__|\bobject\b|(?:positional|keyword|required) argument|\boperand|\binstance|"
     r"\bNoneType\b|\bliteral\b|\bstr\b|\bdict\b|\btype\b|Error\b|codec"
@@ -76,10 +71,16 @@ def reason(error: Exception) -> str:
     words = " ".join(str(error).split())
     if isinstance(error, SecurityError):
         return words  # our own words
-    for form, explain in _FORMS:
-        found = form.fullmatch(words)
-        if found is not None:
-            return explain(found)
+    for form in _NO_FIELD:
+        if found := re.fullmatch(form, words):
+            return no_field(**found.groupdict())
+    if re.fullmatch(_COMBINED, words):
+        return _cannot_combine(words)
+    for form, ours in _FORMS.items():
+        if found := re.fullmatch(form, words):
+            groups = found.groupdict()
+            kinds = {each: _kind(groups[each]) for each in ("kind", "one") if each in groups}
+            return ours.format_map(groups | kinds)
     if not words or _OF_PYTHON.search(words):
         return "this cannot be worked out with these values: one is of another kind"
     return words
@@ -106,18 +107,9 @@ def no_field(kind: str, name: str) -> str:
 
 
 def _cannot_combine(said: str) -> str:
-    names = [each for each in re.findall(r"\w+", said.rpartition(":")[2] or said) if each in _KINDS]
-    kinds = list(dict.fromkeys(_kind(each) for each in names))
+    names = re.findall(r"\w+", said.rpartition(":")[2] or said)
+    kinds = " and ".join(dict.fromkeys(_KINDS[each] for each in names if each in _KINDS)) or "these"
     sign = re.search(r"for ([^:]+):", said)
-    if "concatenate" in said or (sign and sign[1].strip() in ("+", "+=")) or "must be" in said:
-        return f"{' and '.join(kinds) or 'these'} cannot be added with +; ~ joins texts"
-    how = f" with {sign[1].strip()}" if sign else ""
-    return f"{' and '.join(kinds) or 'these'} cannot be worked out{how}"
-
-
-def _cannot_be(kind: str, what: str) -> str:
-    if what == "iterable":
-        return f"{_kind(kind)} is not a list that 'for' or a filter can go through"
-    if what == "callable":
-        return f"{_kind(kind)} is not a function; leave the parentheses out"
-    return f"{_kind(kind)} has no items in brackets"
+    if sign is None or sign[1].strip() in ("+", "+="):
+        return f"{kinds} cannot be added with +; ~ joins texts"
+    return f"{kinds} cannot be worked out with {sign[1].strip()}"
