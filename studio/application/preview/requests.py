@@ -111,8 +111,21 @@ def request_preview(
     able = target.capabilities
     stop = stop_sequences(document, choice.protocol)
     schema = output_schema(document.outputs)
-    is_native = choice.protocol == "native"
-    sent = tools if is_native and able.tools else ()
+    taken = tools if choice.protocol == "native" else ()
+    sent = taken if able.tools else ()
+    notes = []
+    if len(taken) < len(tools):
+        words = _tr("The tools are in the prompt and are not sent separately: {reason}.")
+        notes.append(words.format(reason=choice.reason))
+    unable = {
+        _tr("tools"): len(sent) < len(taken),
+        _tr("schema for its answer"): schema is not None and not able.json_schema,
+        _tr("stop sequences"): bool(stop) and not able.stop,
+    }
+    words = _tr("The model takes no {name}: left out.")
+    notes += [words.format(name=name) for name, is_left_out in unable.items() if is_left_out]
+    if names := ", ".join(sorted(prepared.samples)):
+        notes.append(_tr("Samples, not sent by a run: {names}.").format(names=names))
     options = fitting(sent_options(document, model.options), sent, able)
     make = partial(
         to_request,
@@ -126,33 +139,15 @@ def request_preview(
         keeps_nothing=True,
     )
     request = make(media=described)
-    notes = []
-    if tools and not is_native:
-        notes.append(
-            _tr("The tools are in the prompt and are not sent separately: {reason}.").format(
-                reason=choice.reason
-            )
-        )
-    unable = {
-        _tr("tools"): bool(tools) and is_native and not able.tools,
-        _tr("schema for its answer"): schema is not None and not able.json_schema,
-        _tr("stop sequences"): bool(stop) and not able.stop,
-    }
-    for name in (name for name, is_left_out in unable.items() if is_left_out):
-        notes.append(_tr("The model takes no {name}: left out.").format(name=name))
-    if prepared.samples:
-        names = ", ".join(sorted(prepared.samples))
-        notes.append(_tr("Samples, not sent by a run: {names}.").format(names=names))
-    notes += [problem.message for problem in request.problems]
     body = mask_secrets(request.body)
+    compact = json.dumps(request.body, ensure_ascii=False, separators=(",", ":"))
     is_own = _FAMILIES.get(provider, provider) == _FAMILIES.get(target.provider, target.provider)
     return RequestPreview(
         provider,
         json.dumps(body, ensure_ascii=False, indent=2),
         body,
-        size=len(json.dumps(request.body, ensure_ascii=False, separators=(",", ":")).encode())
-        + described.left_out,
-        notes=tuple(dict.fromkeys(notes)),
+        size=len(compact.encode()) + described.left_out,
+        notes=tuple(dict.fromkeys((*notes, *(each.message for each in request.problems)))),
         api=model.api_type,
         base_url=target.base_url if is_own else "",
         whole=partial(_whole, make, reader),

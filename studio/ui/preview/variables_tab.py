@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -151,14 +151,6 @@ class VariablesTab(FollowsTheme, QWidget):
             self.input_chosen.emit(item.text(0))
         elif span is not None:
             self.place_chosen.emit(span)
-
-    def row_index(self, name: str) -> QModelIndex:
-        """The index of a variable's row, for tests and assistive tools."""
-        for index in range(self.tree.topLevelItemCount()):
-            item = self.tree.topLevelItem(index)
-            if item is not None and item.text(0) == name:
-                return self.tree.indexFromItem(item, 0)
-        return QModelIndex()
 
 
 def value_text(row: VariableRow, limit: int = _SHORT) -> str:

@@ -31,7 +31,6 @@ from studio.ui.style.colors import blend, fixed_font, input_color
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
-_VALUE_PROPERTY = QTextCharFormat.Property.UserProperty + 1
 MARKDOWN_LIMIT = 40_000
 """Characters; longer texts are shown raw, as Markdown of that size costs more than one frame."""
 
