@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
@@ -19,6 +21,10 @@ from studio.application.preview.meter import Meter
 from studio.ui.parts.icon_button import icon_button
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme, color_of, theme_in_use
+
+_SPACING = 4
+_MARGINS = 20
+"""Pixels around the parts of the bar, and between the tabs and the count."""
 
 
 class _Bar(QWidget):
@@ -143,7 +149,7 @@ class PreviewBar(FollowsTheme, QWidget):
         self._buttons = (self.raw_button, self.probe_button, self.copy_button)
         row = QHBoxLayout(self)
         row.setContentsMargins(4, 0, 8, 0)
-        row.setSpacing(4)
+        row.setSpacing(_SPACING)
         row.addWidget(self.tabs)
         row.addStretch(1)
         row.addWidget(self.total)
@@ -152,11 +158,10 @@ class PreviewBar(FollowsTheme, QWidget):
         self.follow_theme()
 
     def minimumSizeHint(self) -> QSize:
-        """Room for every tab and button, and the count's figure."""
-        taken = sum(button.sizeHint().width() + 4 for button in self._buttons)
+        """Return the room for every tab, the count's figure, and the buttons that never hide."""
         own = super().minimumSizeHint()
-        figure = self.total.needs()[2] + 20
-        return QSize(max(own.width(), self.tabs.sizeHint().width() + taken + figure), own.height())
+        needed = self.tabs.sizeHint().width() + _taken(self._buttons[1:]) + self._figure()
+        return QSize(needed, own.height())
 
     def recolor(self) -> None:
         """Fit the meter anew: while a style sheet goes and another comes, tabs are wider."""
@@ -173,23 +178,36 @@ class PreviewBar(FollowsTheme, QWidget):
         self._fit_meter()
 
     def show_buttons(self, *, shown: bool) -> None:
-        """Whether messages are looked at, which the buttons are for."""
+        """Show the buttons while messages are looked at, which they are for."""
         for button in self._buttons:
             button.setVisible(shown)
         self._fit_meter()
 
     def _fit_meter(self) -> None:
-        taken = sum(
-            button.sizeHint().width() + 4 for button in self._buttons if not button.isHidden()
-        )
-        self.total.fit(self.width() - self.tabs.sizeHint().width() - taken - 20)
+        """Give the count's figure its room first; raw text is in the menu, too."""
+        room = self.width() - self.tabs.sizeHint().width()
+        if not self.copy_button.isHidden():
+            self.raw_button.setHidden(room < _taken(self._buttons) + self._figure())
+        shown = [button for button in self._buttons if not button.isHidden()]
+        self.total.fit(room - _taken(shown) - _MARGINS)
+
+    def _figure(self) -> int:
+        return self.total.needs()[2] + _MARGINS
 
     def _copy_menu(self) -> QMenu:
         menu = QMenu(self)
         menu.addAction(self.tr("As JSON"), lambda: self.request_copy.emit("json"))
         menu.addAction(self.tr("As Markdown"), lambda: self.request_copy.emit("markdown"))
         menu.addAction(self.tr("As chat text"), lambda: self.request_copy.emit("chat"))
+        menu.addSeparator()
+        raw = menu.addAction(self.raw_button.toolTip(), self.raw_button.toggle)
+        raw.setCheckable(True)
+        self.raw_button.toggled.connect(raw.setChecked)
         return menu
+
+
+def _taken(buttons: Iterable[QToolButton]) -> int:
+    return sum(button.sizeHint().width() + _SPACING for button in buttons)
 
 
 def _tool_button(icon_name: str, tip: str) -> QToolButton:
