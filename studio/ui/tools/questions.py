@@ -26,36 +26,57 @@ from studio.ui.style.colors import paint_text
 from studio.viewmodels.tools.questions import InputQuestion, Question
 
 
-class AnswerDialog(QDialog):
+class _QuestionDialog(QDialog):
+    """A question that waits; closing the dialog answers it, too: nobody must wait for ever."""
+
+    def __init__(self, title: str, width: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._is_given = False
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(width)
+
+    def withdraw(self) -> None:
+        """Nobody waits for the answer any more."""
+        self._is_given = True
+        self.close()
+
+    def done(self, result: int) -> None:
+        """Say so where it is closed without an answer."""
+        if not self._is_given:
+            self._is_given = True
+            self._refuse()
+        super().done(result)
+
+    def _refuse(self) -> None:
+        raise NotImplementedError
+
+
+class AnswerDialog(_QuestionDialog):
     """Shows a call and takes its answer; closing it tells the caller that nobody answered."""
 
     answered = Signal(int, str, bool)  # question, the answer, whether it tells of a failure
 
     def __init__(self, question: Question, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(self.tr("Answer for {tool}").format(tool=question.tool), 440, parent)
         self.question = question
-        self._is_given = False
-        self.setWindowTitle(self.tr("Answer for {tool}").format(tool=question.tool))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(440)
         head = QLabel(
             self.tr("{tool} was called, and you answer it. The arguments:").format(
                 tool=question.tool
             ),
             self,
+            textFormat=Qt.TextFormat.PlainText,
+            wordWrap=True,
         )
-        head.setTextFormat(Qt.TextFormat.PlainText)
-        head.setWordWrap(True)
         arguments = JsonView(self)
         arguments.setAccessibleName(self.tr("Arguments of the call"))
         arguments.show_json(json.dumps(question.arguments, ensure_ascii=False, indent=2))
         arguments.grow(12)
-        self.text = QPlainTextEdit(self)
+        self.text = QPlainTextEdit(
+            self, placeholderText=self.tr("What the tool answers"), tabChangesFocus=True
+        )
         self.text.setAccessibleName(self.tr("Your answer"))
-        self.text.setPlaceholderText(self.tr("What the tool answers"))
-        self.text.setTabChangesFocus(True)
-        self.give = QPushButton(self.tr("Answer"), self)
-        self.give.setDefault(True)
+        self.give = QPushButton(self.tr("Answer"), self, default=True)
         self.give.clicked.connect(lambda: self._give(is_error=False))
         fail = QPushButton(self.tr("Answer as a failure"), self)
         fail.clicked.connect(lambda: self._give(is_error=True))
@@ -69,17 +90,8 @@ class AnswerDialog(QDialog):
         layout.addLayout(buttons)
         self.text.setFocus()
 
-    def withdraw(self) -> None:
-        """Nobody waits for the answer any more."""
-        self._is_given = True
-        self.close()
-
-    def done(self, result: int) -> None:
-        """Closed without an answer: the call fails, it must not wait for ever."""
-        if not self._is_given:
-            self._is_given = True
-            self.answered.emit(self.question.id, self.tr("The user gave no answer."), True)
-        super().done(result)
+    def _refuse(self) -> None:
+        self.answered.emit(self.question.id, self.tr("The user gave no answer."), True)
 
     def _give(self, *, is_error: bool) -> None:
         self._is_given = True
@@ -87,19 +99,15 @@ class AnswerDialog(QDialog):
         self.accept()
 
 
-class InputDialog(QDialog):
+class InputDialog(_QuestionDialog):
     """What a server wants to know: a form, or a page to open. Closing it decides nothing."""
 
     given = Signal(int, InputGiven)  # question, what the user filled in
 
     def __init__(self, question: InputQuestion, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(self.tr("A tool asks"), 460, parent)
         self.question = question
         wanted = question.wanted
-        self._is_given = False
-        self.setWindowTitle(self.tr("A tool asks"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(460)
         head = QLabel(
             self.tr("The MCP server {server} asks:").format(server=wanted.server),
             self,
@@ -110,18 +118,14 @@ class InputDialog(QDialog):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         self.form = SchemaForm()
-        self.remark = QLabel(self)
-        self.remark.setWordWrap(True)
-        self.remark.setTextFormat(Qt.TextFormat.PlainText)
+        self.remark = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         paint_text(self.remark, "muted")
         self.remark.setText(
             self.tr("It gets what you enter. Give no password or key to a server in a form.")
         )
-        self.accept_button = QPushButton(self.tr("Give"), self)
-        self.accept_button.setDefault(True)
+        self.accept_button = QPushButton(self.tr("Give"), self, default=True)
         self.accept_button.clicked.connect(self._give)
-        self.decline_button = QPushButton(self.tr("Decline"), self)
-        self.decline_button.setAutoDefault(False)
+        self.decline_button = QPushButton(self.tr("Decline"), self, autoDefault=False)
         self.decline_button.clicked.connect(lambda: self._answer(InputGiven("decline")))
         self._arrange(head)
         if wanted.url:
@@ -129,22 +133,12 @@ class InputDialog(QDialog):
         else:
             self.form.set_schema(wanted.schema)
 
-    def withdraw(self) -> None:
-        """Nobody waits for the answer any more."""
-        self._is_given = True
-        self.close()
-
-    def done(self, result: int) -> None:
-        """Closed without an answer: the server is told so, it must not wait for ever."""
-        if not self._is_given:
-            self._is_given = True
-            self.given.emit(self.question.id, InputGiven("cancel"))
-        super().done(result)
+    def _refuse(self) -> None:
+        self.given.emit(self.question.id, InputGiven("cancel"))
 
     def _arrange(self, head: QLabel) -> None:
-        area = QScrollArea(self)
+        area = QScrollArea(self, widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
         area.setWidget(self.form)
         area.setVisible(not self.question.wanted.url)
         area.setMinimumHeight(160)

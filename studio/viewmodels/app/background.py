@@ -58,6 +58,23 @@ class Background(QObject):
             future.add_done_callback(lambda ended: self.post(lambda: done(ended)))
         return future
 
+    def ask(
+        self,
+        work: Coroutine[Any, Any, Result],
+        show: Callable[[Result], object],
+        fail: Callable[[str], object] | None = None,
+    ) -> None:
+        """Run `work` in the loop; in the GUI thread, show what it returns, or why it failed."""
+
+        def done(future: Future[Result]) -> None:
+            error = None if future.cancelled() else future.exception()
+            if error is not None and fail is not None:
+                fail(str(error))
+            elif error is None and not future.cancelled():
+                show(future.result())
+
+        self.start(work, done)
+
     def post(self, call: Callable[[], None]) -> None:
         """Run `call` in the GUI thread soon; may be called from any thread."""
         try:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -17,12 +16,10 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
-from studio.core.tools.traffic import TrafficMessage
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
 from studio.viewmodels.app.background import Background
@@ -90,7 +87,7 @@ class ToolsController(QObject):
         self._saved = SavedFiles(self)
         self._saved.saved.connect(self.reload)
         self._searching: LatestJob[tuple[str, tuple[ToolRecording, ...]]] = LatestJob(self)
-        self._searching.finished.connect(self._on_recordings)
+        self._searching.finished.connect(lambda found: self.recordings_found.emit(*found))
         self._document: PromptDocument | None = None
         self._hoisted: tuple[HoistedTool, ...] = ()
         self._inputs: dict[str, Json] = {}
@@ -101,9 +98,7 @@ class ToolsController(QObject):
         self._trials = ToolTrials(background, self.call, self._session.read_live_output, self)
         self._trials.changed.connect(self._on_trial)
         self._trials.output_changed.connect(self.trial_output_changed)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_LOAD_MS)
+        self._timer = QTimer(self, singleShot=True, interval=_LOAD_MS)
         self._timer.timeout.connect(self.reload)
         start = self._timer.start  # not a method of ours: a cycle would be collected in the loop
         self._session.on_change = lambda: background.post(start)
@@ -183,22 +178,17 @@ class ToolsController(QObject):
 
     def change(self, name: str, changes: Mapping[str, object]) -> None:
         """Set `enabled`, `approval` or `mock` of a tool; in the loop, where loading happens too."""
-
-        async def change() -> ToolRegistry:
-            return self._session.change(name, **changes)
-
-        self._make_change(change())
+        self.change_all((name,), changes)
 
     def change_all(self, names: Iterable[str], changes: Mapping[str, object]) -> None:
         """Set the same of many tools, told as one change."""
         wanted = tuple(names)
 
-        async def change() -> ToolRegistry:
+        def change() -> None:
             for name in wanted:
                 self._session.change(name, **changes)
-            return self._session.registry
 
-        self._make_change(change())
+        self._make_change(change)
 
     def trust_folder(self, folder: Path) -> None:
         """The user trusts a folder: its tools may run from now on, as they were shown."""
@@ -215,11 +205,7 @@ class ToolsController(QObject):
 
     def allow_tool(self, name: str) -> None:
         """The user allows a tool as it is now."""
-
-        async def allow() -> ToolRegistry:
-            return self._session.allow_tools(name)
-
-        self._make_change(allow())
+        self._make_change(lambda: self._session.allow_tools(name))
 
     def forget_folder(self, folder: Path) -> None:
         """The user trusts a folder no more: what runs of it is ended."""
@@ -230,11 +216,7 @@ class ToolsController(QObject):
 
     def approve_folder(self, approval: Approval | None) -> None:
         """Set when the user is asked before calls of the folder's tools; None: as usual."""
-
-        async def approve() -> ToolRegistry:
-            return self._session.approve_folder(approval)
-
-        self._make_change(approve())
+        self._make_change(lambda: self._session.approve_folder(approval))
 
     def restart(self, key: str) -> None:
         """End a source's processes and load again."""
@@ -264,63 +246,40 @@ class ToolsController(QObject):
 
     def open_offer(self, key: str, offer: ServerOffer, given: Mapping[str, str]) -> None:
         """Open a prompt or resource of a server."""
-
-        def done(future: Future[OfferContent]) -> None:
-            if future.cancelled():
-                return
-            error = future.exception()
-            if error is None:
-                self.offer_opened.emit(offer, future.result(), "")
-            else:
-                self.offer_opened.emit(offer, OfferContent(()), str(error))
-
-        self._background.start(self._session.open_offer(key, offer, given), done)
+        self._background.ask(
+            self._session.open_offer(key, offer, given),
+            lambda content: self.offer_opened.emit(offer, content, ""),
+            lambda problem: self.offer_opened.emit(offer, OfferContent(()), problem),
+        )
 
     def complete_offer(
         self, key: str, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
     ) -> None:
         """Ask a server what it proposes for an argument."""
-
-        def done(future: Future[tuple[str, ...]]) -> None:
-            if not future.cancelled() and future.exception() is None:
-                self.offer_completed.emit(offer, argument, future.result())
-
-        self._background.start(
-            self._session.complete_offer(key, offer, argument, text, given), done
+        self._background.ask(
+            self._session.complete_offer(key, offer, argument, text, given),
+            partial(self.offer_completed.emit, offer, argument),
         )
 
     def read_traffic(self, key: str) -> None:
         """Show what went to a source and came from it."""
-
-        def done(future: Future[tuple[TrafficMessage, ...]]) -> None:
-            if not future.cancelled() and future.exception() is None:
-                self.traffic_read.emit(key, future.result())
-
         if self._background.is_running:
-            self._background.start(self._session.read_traffic(key), done)
+            show = partial(self.traffic_read.emit, key)
+            self._background.ask(self._session.read_traffic(key), show)
 
     def list_operations(self, key: str) -> None:
         """List every operation of a service, to choose among them."""
-
-        def done(future: Future[tuple[OperationRow, ...]]) -> None:
-            if future.cancelled():
-                return
-            error = future.exception()
-            found = () if error else future.result()
-            self.operations_listed.emit(key, found, str(error) if error else "")
-
-        self._background.start(self._session.operations(key), done)
+        self._background.ask(
+            self._session.operations(key),
+            lambda found: self.operations_listed.emit(key, found, ""),
+            lambda problem: self.operations_listed.emit(key, (), problem),
+        )
 
     def show_request(self, name: str, arguments: JsonObject) -> None:
         """Work out the HTTP request that a call of an OpenAPI tool would send."""
-
-        def done(future: Future[str]) -> None:
-            if future.cancelled():
-                return
-            error = future.exception()
-            self.request_shown.emit(name, str(error) if error else future.result())
-
-        self._background.start(self._session.request_text(name, arguments, self._inputs), done)
+        show = partial(self.request_shown.emit, name)
+        request = self._session.request_text(name, arguments, self._inputs)
+        self._background.ask(request, show, show)
 
     def try_tool(self, name: str, arguments: JsonObject) -> None:
         """Call a tool because the user asked for it; one call at a time."""
@@ -347,11 +306,14 @@ class ToolsController(QObject):
             with suppress(TimeoutError, CancelledError):
                 self._background.start(self._session.close()).result(_CLOSE_SECONDS)
 
-    def _make_change(self, change: Coroutine[Any, Any, ToolRegistry]) -> None:
-        self._changes += 1
-        self._background.start(change, self._changed)
+    def _make_change(self, change: Callable[[], object]) -> None:
+        async def make() -> None:
+            change()
 
-    def _changed(self, future: Future[ToolRegistry]) -> None:
+        self._changes += 1
+        self._background.start(make(), self._changed)
+
+    def _changed(self, future: Future[None]) -> None:
         self._changes -= 1
         if not future.cancelled():
             future.result()
@@ -387,9 +349,6 @@ class ToolsController(QObject):
             self.reading_ended.emit(key)
         else:
             self.reading_moved.emit(key, progress)
-
-    def _on_recordings(self, found: tuple[str, tuple[ToolRecording, ...]]) -> None:
-        self.recordings_found.emit(*found)
 
     def _on_trial(self, trial: ToolTrial) -> None:
         self.trial_changed.emit(trial)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -135,14 +134,13 @@ class CallRequest(QObject):
             return
         path = Path(state.setup.path) if state.setup.path else None
 
-        def done(future: Future[str]) -> None:
-            if not future.cancelled() and self._call is call:
-                error = future.exception()
-                self._show(str(error) if error else future.result())
+        def show(text: str) -> None:
+            if self._call is call:
+                self._show(text)
 
-        self._background.start(
-            self._session.request_text(call.tool, call.arguments, state.setup.inputs, path), done
-        )
+        setup = state.setup
+        request = self._session.request_text(call.tool, call.arguments, setup.inputs, path)
+        self._background.ask(request, show, show)
 
     def _show(self, text: str) -> None:
         if text != self._shown:

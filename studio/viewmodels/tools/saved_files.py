@@ -25,9 +25,7 @@ class SavedFiles(QObject):
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(self._stir)
         self._watcher.directoryChanged.connect(self._stir)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_SETTLE_MS)
+        self._timer = QTimer(self, singleShot=True, interval=_SETTLE_MS)
         self._timer.timeout.connect(self._look)
 
     def watch(self, files: Iterable[Path]) -> None:

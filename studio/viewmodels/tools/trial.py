@@ -51,7 +51,7 @@ class ToolTrials(QObject):
     def __init__(
         self,
         background: Background,
-        call: Callable[[str, JsonObject], Coroutine[Any, Any, ToolOutcome]],
+        call: MakeCall,
         read_live_output: Callable[[], Coroutine[Any, Any, str]],
         parent: QObject | None = None,
     ) -> None:
@@ -69,8 +69,7 @@ class ToolTrials(QObject):
         self._read = read_live_output
         self._trial: ToolTrial | None = None
         self._call: Future[ToolOutcome] | None = None
-        self._listening = QTimer(self)
-        self._listening.setInterval(_OUTPUT_MS)
+        self._listening = QTimer(self, interval=_OUTPUT_MS)
         self._listening.timeout.connect(self._read_live_output)
 
     @property
@@ -99,13 +98,12 @@ class ToolTrials(QObject):
 
     def _read_live_output(self) -> None:
         """Show what the running call has said so far."""
-
-        def done(future: Future[str]) -> None:
-            if not future.cancelled() and future.exception() is None and self._call is not None:
-                self.output_changed.emit(future.result())
-
         if self._background.is_running:
-            self._background.start(self._read(), done)
+            self._background.ask(self._read(), self._show_live_output)
+
+    def _show_live_output(self, text: str) -> None:
+        if self._call is not None:
+            self.output_changed.emit(text)
 
     def _end(self, future: Future[ToolOutcome]) -> None:
         self._listening.stop()
