@@ -50,12 +50,11 @@ class AddServerDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(560)
         self.name = QLineEdit(self)
-        self.address = QLineEdit(self)
-        self.address.setPlaceholderText(_COMMAND)
-        self.settings = QPlainTextEdit(self)
+        self.address = QLineEdit(self, placeholderText=_COMMAND)
+        self.settings = QPlainTextEdit(
+            self, placeholderText="API_KEY=${env:API_KEY}", tabChangesFocus=True
+        )
         self.settings.setFont(fixed_font(self.font()))
-        self.settings.setPlaceholderText("API_KEY=${env:API_KEY}")
-        self.settings.setTabChangesFocus(True)
         self.settings.setFixedHeight(self.settings.fontMetrics().lineSpacing() * _LINES + 14)
         self.others = QListWidget(self)
         self.others.setAccessibleName(self.tr("Servers of other programs"))
@@ -66,9 +65,9 @@ class AddServerDialog(QDialog):
             item.setCheckState(Qt.CheckState.Unchecked)
         rows = min(max(self.others.count(), 2), _SHOWN_SERVERS)
         self.others.setFixedHeight(self.others.fontMetrics().lineSpacing() * rows * 3 // 2 + 10)
-        self.remark = QLabel("\n".join(problems), self)
-        self.remark.setWordWrap(True)
-        self.remark.setTextFormat(Qt.TextFormat.PlainText)
+        self.remark = QLabel(
+            "\n".join(problems), self, wordWrap=True, textFormat=Qt.TextFormat.PlainText
+        )
         paint_text(self.remark, "warning")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.add_button = self.buttons.addButton(

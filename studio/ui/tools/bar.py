@@ -56,9 +56,9 @@ class ToolsBar(QWidget):
         super().__init__(parent)
         self.only: ToolFilter = "all"
         """Which tools are listed."""
-        self.search = QLineEdit(self)
-        self.search.setPlaceholderText(self.tr("Search tools"))
-        self.search.setClearButtonEnabled(True)
+        self.search = QLineEdit(
+            self, placeholderText=self.tr("Search tools"), clearButtonEnabled=True
+        )
         self.search.setAccessibleName(self.tr("Search tools"))
         self.count = QLabel(self)
         self.back = icon_button("arrow-left", self.tr("All tools (Esc)"), self)
@@ -179,13 +179,9 @@ class ReadingBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.words = QLabel(self)
-        self.words.setWordWrap(True)
-        self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.progress = QProgressBar(self)
-        self.progress.setTextVisible(False)
-        self.stop_button = QPushButton(self.tr("Stop"), self)
-        self.stop_button.setAutoDefault(False)
+        self.words = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.progress = QProgressBar(self, textVisible=False)
+        self.stop_button = QPushButton(self.tr("Stop"), self, autoDefault=False)
         paint_text(self.words, "muted")
         column = QVBoxLayout()
         column.setSpacing(4)

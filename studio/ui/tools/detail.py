@@ -78,9 +78,7 @@ class FormsPage(FollowsTheme, QScrollArea):
             self.show_entry(self._entry)
 
     def _add(self, page: QWidget, column: QVBoxLayout, text: str, color: str) -> None:
-        label = QLabel(text, page)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
+        label = QLabel(text, page, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         paint_text(label, color)
         column.addWidget(label)
 

@@ -40,14 +40,11 @@ class ChangeNote(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._change: ToolChange | None = None
-        self.words = QLabel(self)
-        self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setWordWrap(True)
+        self.words = QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.button = QPushButton(self.tr("Allow as it is"), self)
         self.button.setToolTip(self.tr("It then asks only as its approval says"))
         self.button.clicked.connect(self.allowed)
-        self.difference = QPlainTextEdit(self)
-        self.difference.setReadOnly(True)
+        self.difference = QPlainTextEdit(self, readOnly=True)
         self.difference.setFont(fixed_font(self.font()))
         self.difference.setAccessibleName(self.tr("How the tool has changed"))
         row = QHBoxLayout()
@@ -117,8 +114,7 @@ class ToolHead(QWidget):
         super().__init__(parent)
         self._entry: ToolEntry | None = None
         self._insertable = True
-        self._name = QLabel()
-        self._name.setTextFormat(Qt.TextFormat.PlainText)
+        self._name = QLabel(textFormat=Qt.TextFormat.PlainText)
         font = self._name.font()
         font.setPointSizeF(font.pointSizeF() * 1.15)
         font.setWeight(font.Weight.DemiBold)
@@ -141,12 +137,8 @@ class ToolHead(QWidget):
         self.definition.setAccessibleName(self.tr("Go to where the tool is defined"))
         self.definition.setToolTip(self.tr("Go to where the tool is defined"))
         self.definition.clicked.connect(lambda: self.request_definition.emit(self._entry))
-        self._description = QLabel()
-        self._description.setTextFormat(Qt.TextFormat.PlainText)
-        self._description.setWordWrap(True)
-        self._problem = QLabel()
-        self._problem.setTextFormat(Qt.TextFormat.PlainText)
-        self._problem.setWordWrap(True)
+        self._description = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self._problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.change = ChangeNote(self)
         self.change.allowed.connect(
             lambda: self.request_allow.emit(self._entry.name if self._entry else "")

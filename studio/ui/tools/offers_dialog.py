@@ -59,14 +59,11 @@ class OffersDialog(QDialog):
         self.list.setAccessibleName(self.tr("Prompts and resources"))
         for offer in self._offers:
             self.list.addItem(reveal(offer.name, lines=False))
-        self.about = QLabel(self)
-        self.about.setWordWrap(True)
-        self.about.setTextFormat(Qt.TextFormat.PlainText)
+        self.about = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._arguments = QWidget(self)
         self._form = QFormLayout(self._arguments)
         self._form.setContentsMargins(0, 0, 0, 0)
-        self.open_button = QPushButton(self.tr("Open"), self)
-        self.open_button.setDefault(True)
+        self.open_button = QPushButton(self.tr("Open"), self, default=True)
         self.insert_button = QPushButton(self.tr("Put into the prompt"), self)
         self.insert_button.setEnabled(False)
         self.keep_button = QPushButton(self.tr("Keep as a file beside it"), self)
@@ -85,9 +82,7 @@ class OffersDialog(QDialog):
         self.insert_button.clicked.connect(self._insert)
         self.keep_button.clicked.connect(self._keep)
         self._asked = ""
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_PAUSE_MS)
+        self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._timer.timeout.connect(self._ask)
         self.list.setCurrentRow(0)
 
@@ -159,14 +154,17 @@ class OffersDialog(QDialog):
         paint_text(self.about, "text")
         self.about.setText(reveal(offer.description))
         for argument in offer.arguments:
-            field = QLineEdit(self._arguments)
-            field.setToolTip(reveal(argument.description))
-            field.setPlaceholderText(
-                self.tr("required") if argument.required else self.tr("may be left out")
+            field = QLineEdit(
+                self._arguments,
+                placeholderText=self.tr("required")
+                if argument.required
+                else self.tr("may be left out"),
             )
+            field.setToolTip(reveal(argument.description))
             model = QStringListModel(field)
-            completer = QCompleter(model, field)
-            completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+            completer = QCompleter(
+                model, field, completionMode=QCompleter.CompletionMode.UnfilteredPopupCompletion
+            )
             field.setCompleter(completer)
             field.textEdited.connect(lambda _, name=argument.name: self._ask_later(name))
             self.fields[argument.name], self._proposals[argument.name] = field, model

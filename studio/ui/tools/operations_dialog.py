@@ -62,9 +62,9 @@ class OperationsDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Operations of {label}").format(label=label))
         self.resize(_WIDTH, _HEIGHT)
-        self.search = QLineEdit(self)
-        self.search.setPlaceholderText(self.tr("Search operations"))
-        self.search.setClearButtonEnabled(True)
+        self.search = QLineEdit(
+            self, placeholderText=self.tr("Search operations"), clearButtonEnabled=True
+        )
         self.tree = OperationTree(self)
         self.tree.setAccessibleName(self.tr("Operations by group"))
         self.tree.setHeaderLabels(
@@ -74,12 +74,9 @@ class OperationsDialog(QDialog):
         self.tree.setUniformRowHeights(True)
         self.tree.ensurePolished()  # a height that is asked for before is kept, without padding
         self._fill(rows)
-        self.meter = QLabel(self)
-        self.meter.setWordWrap(True)
-        self.all_button = QPushButton(self.tr("Select all listed"), self)
-        self.all_button.setAutoDefault(False)
-        self.none_button = QPushButton(self.tr("Clear all listed"), self)
-        self.none_button.setAutoDefault(False)
+        self.meter = QLabel(self, wordWrap=True)
+        self.all_button = QPushButton(self.tr("Select all listed"), self, autoDefault=False)
+        self.none_button = QPushButton(self.tr("Clear all listed"), self, autoDefault=False)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.write_button = self.buttons.addButton(
             self.tr("Write into the prompt"), QDialogButtonBox.ButtonRole.AcceptRole
@@ -87,9 +84,7 @@ class OperationsDialog(QDialog):
         self._arrange()
         self.search.textChanged.connect(self._filter)
         # A group ticks each of its operations: they are measured once.
-        self._measuring = QTimer(self)
-        self._measuring.setSingleShot(True)
-        self._measuring.setInterval(0)
+        self._measuring = QTimer(self, singleShot=True, interval=0)
         self._measuring.timeout.connect(self._measure)
         self.tree.itemChanged.connect(lambda *_: self._measuring.start())
         self.all_button.clicked.connect(lambda: self._tick_listed(Qt.CheckState.Checked))

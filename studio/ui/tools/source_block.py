@@ -116,10 +116,8 @@ class SourceBlock(QWidget):
         head.setSpacing(8)
         words = QVBoxLayout()
         words.setSpacing(0)
-        name = QLabel(source.label, self)
-        name.setTextFormat(Qt.TextFormat.PlainText)
+        name = QLabel(source.label, self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         name.setProperty("title", True)
-        name.setWordWrap(True)
         state = QLabel(QCoreApplication.translate("SourceBlock", _STATES[source.state]), self)
         if source.state == "ready":
             tools = self.tr("1 tool") if source.tools == 1 else self.tr("{count} tools")
@@ -184,10 +182,13 @@ class SourceBlock(QWidget):
         column.addWidget(self._words("\n".join(lines), theme.muted))
 
     def _words(self, text: str, color: str) -> QLabel:
-        label = QLabel(reveal(text), self)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        label = QLabel(
+            reveal(text),
+            self,
+            textFormat=Qt.TextFormat.PlainText,
+            wordWrap=True,
+            textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse,
+        )
         paint_text(label, color)
         return label
 

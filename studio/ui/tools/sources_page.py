@@ -71,8 +71,7 @@ class SourcesPage(FollowsTheme, QWidget):
         self._list = QWidget(self)
         self._blocks = QVBoxLayout(self._list)
         self.blocks: dict[str, SourceBlock] = {}
-        self._follow = QTimer(self)
-        self._follow.setInterval(_LOG_MS)
+        self._follow = QTimer(self, interval=_LOG_MS)
         self._follow.timeout.connect(self.request_logs)
         self._arrange()
         paint_text(self._approval_label, "muted")
@@ -90,9 +89,8 @@ class SourcesPage(FollowsTheme, QWidget):
         column.setSpacing(8)
         column.addLayout(switches)
         column.addWidget(self._list, 1)
-        area = QScrollArea(self)
+        area = QScrollArea(self, widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
         area.setWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -127,8 +125,8 @@ class SourcesPage(FollowsTheme, QWidget):
                     "metadata.agent.mcp_servers."
                 ),
                 self._list,
+                wordWrap=True,
             )
-            nothing.setWordWrap(True)
             paint_text(nothing, "muted")
             self._blocks.addWidget(nothing)
         self._blocks.addStretch(1)

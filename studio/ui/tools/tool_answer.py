@@ -61,8 +61,7 @@ class PicturesView(QScrollArea):
         layout.setContentsMargins(0, 4, 0, 4)
         self.labels = []
         for picture in pictures:
-            label = QLabel(row)
-            label.setTextFormat(Qt.TextFormat.PlainText)
+            label = QLabel(row, textFormat=Qt.TextFormat.PlainText)
             pixmap, size = _pixmap(picture)
             if pixmap is None:
                 label.setText(
@@ -110,10 +109,11 @@ class ToolAnswer(QScrollArea):
         self.result = JsonView()
         self.result.setAccessibleName(self.tr("Result of the call"))
         self.result.setMinimumHeight(_LEAST_RESULT)
-        self.head = QLabel()
-        self.head.setTextFormat(Qt.TextFormat.PlainText)
-        self.head.setWordWrap(True)
-        self.head.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.head = QLabel(
+            textFormat=Qt.TextFormat.PlainText,
+            wordWrap=True,
+            textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse,
+        )
         self.head.setAccessibleName(self.tr("Status and headers of the answer"))
         self.pictures = PicturesView()
         self.printed = LongText()

@@ -130,13 +130,11 @@ class TryPanel(QWidget):
         self.saved.request_calls.connect(
             lambda: self.request_calls.emit(self._entry.name if self._entry else "")
         )
-        self.status = QLabel()
-        self.status.setWordWrap(True)
+        self.status = QLabel(wordWrap=True)
         self.form.value_changed.connect(self._on_values)
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._arrange()
-        self._clock = QTimer(self)
-        self._clock.setInterval(100)
+        self._clock = QTimer(self, interval=100)
         self._clock.timeout.connect(self._tick)
         paint_text(self._request_title, "muted")
         self._show_trial(None)
@@ -146,9 +144,7 @@ class TryPanel(QWidget):
         self.request.setAccessibleName(self.tr("The request that will be sent"))
         self.request.grow(12)
         self._request_title = QLabel(self.tr("Request that will be sent"), self)
-        self._request_timer = QTimer(self)
-        self._request_timer.setSingleShot(True)
-        self._request_timer.setInterval(150)
+        self._request_timer = QTimer(self, singleShot=True, interval=150)
         self._request_timer.timeout.connect(self._ask_request)
 
     def _make_history(self) -> None:
@@ -171,9 +167,8 @@ class TryPanel(QWidget):
         for part in (self.form, self._request_title, self.request):
             inside.addWidget(part)
         inside.addStretch(1)
-        area = QScrollArea(self)
+        area = QScrollArea(self, widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
         area.setWidget(page)
         self._beside = QWidget()
         past = QHBoxLayout()
