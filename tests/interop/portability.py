@@ -2,8 +2,8 @@
 
 Nunjucks and mustache.js, set up as Prompty's TypeScript runtime does; Jinja2, chevron and the
 reference of the Jinja Subset from Prompty's Python package, with the conformance corpus in it. What
-the checks say must be so, for each template and each runtime. The C# runtime itself needs .NET; its
-renderer is a port of that reference.
+the checks say must be so, for each template and each runtime; what they do not find is counted. The
+C# runtime itself needs .NET; its renderer is a port of that reference.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def main() -> int:
     given += [["mustache", template, values] for template, values in MUSTACHE]
     answers = _asked([str(python), "-c", ORACLE], given)
     others = _asked([str(node.parent / "node"), _script(node)], [one for one, _, _ in answers])
-    wrong = 0
+    wrong = missed = 0
     for (one, by_python, by_subset), by_node in zip(answers, others, strict=True):
         form, template, values = one
         told = _told(form, template, values)
@@ -75,10 +75,12 @@ def main() -> int:
             actual |= {"C#"} if not _same(by_python, by_subset) else set()
         else:
             told.discard("C#")  # Stubble needs .NET
-        if told != actual:
+        missed += told < actual
+        if not told <= actual:
             wrong += 1
             print(f"  {template!r}: told {sorted(told)}, is {sorted(actual)}")
-    print(f"{'FAILED' if wrong else 'ok    '} portability: {len(answers)} templates, {wrong} wrong")
+    result = f"{len(answers)} templates, {wrong} wrong, {missed} not found"
+    print(f"{'FAILED' if wrong else 'ok    '} portability: {result}")
     return 1 if wrong else 0
 
 

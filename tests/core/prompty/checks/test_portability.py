@@ -68,7 +68,7 @@ def test_it_is_no_part_of_the_usual_checks() -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("{% if items and flag %}y{% endif %}", "{% if items | length and flag %}y{% endif %}"),
+        ("{% if items %}y{% endif %}", "{% if items | length %}y{% endif %}"),
         ("{% if not empty %}y{% endif %}", "{% if not empty | length %}y{% endif %}"),
         ("{% if order.items[0] %}y{% endif %}", '{% if order["items"][0] %}y{% endif %}'),
         ("{% if flag == True %}y{% endif %}", "{% if flag == true %}y{% endif %}"),

@@ -1,16 +1,23 @@
-"""In which of Prompty's runtimes a template would render otherwise; off by default.
+"""In which of Prompty's runtimes a template renders differently; off by default.
 
-Compared are the runtimes of Prompty 2 for Python, TypeScript and C#. Python's is what the others
-are held against, as Prompty's own specification does (Jinja Subset §1).
+Compared are the runtimes of Prompty 2 for Python, TypeScript and C#. The others are held against
+Python's, as Prompty's own specification does (Jinja Subset §1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from studio.core.prompty.checks.portability.difference import BOTH, RuntimeDifference, report
+from studio.core.prompty.checks.portability.difference import BOTH, TS, RuntimeDifference, report
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import Problem
+from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS
+from studio.core.prompty.templates.mustache.tags import (
+    MustacheVariable,
+    Section,
+    Text,
+    read_mustache,
+)
+from studio.core.text.problem import Fix, Problem, TextEdit
 
 GROUP = "portability"
 """What the group is called where it is switched on."""
@@ -20,22 +27,28 @@ CODES = "portable-"
 
 
 def check_portability(document: PromptDocument) -> tuple[Problem, ...]:
-    """What would render otherwise somewhere, in source order, each once."""
+    """Return what renders differently somewhere, in source order, each once."""
     found = {each.problem: None for each in differences(document)}
     return tuple(sorted(found, key=lambda problem: (problem.span.start, problem.span.end)))
 
 
 def differences(document: PromptDocument) -> Iterator[RuntimeDifference]:
-    """Every place that renders otherwise somewhere, with the runtimes in which it does."""
-    if not document.is_prompt:
+    """Yield every place that renders differently somewhere, with the runtimes in which it does."""
+    size = document.body.end - document.body.start
+    if not document.is_prompt or size > DEFAULT_BOUNDS.template:
         return
     match document.template.format:
         case "jinja2":
-            yield from _of_jinja(document)
-        case "mustache":
-            from studio.core.prompty.checks.portability.mustache import mustache_differences
+            # Jinja takes some 60 ms to import: not before it is asked for.
+            from studio.core.prompty.checks.portability.rendering import jinja_differences
 
-            yield from mustache_differences(document)
+            try:
+                yield from jinja_differences(document)
+            except RecursionError:
+                return  # the template's own problems say that it is nested too deeply
+        case "mustache":
+            pieces, _ = read_mustache(document.source.slice(document.body), document.body.start)
+            yield from _of_mustache(document, pieces)
         case "fstring":
             message = "No runtime of Prompty reads format strings: {name} stays text in all three."
             entry = document.entry("template", "format")
@@ -43,18 +56,21 @@ def differences(document: PromptDocument) -> Iterator[RuntimeDifference]:
             yield report("portable-format", place, BOTH, message)
 
 
-def _of_jinja(document: PromptDocument) -> Iterator[RuntimeDifference]:
-    # Jinja takes some 60 ms to import: not before it is asked for.
-    from studio.core.prompty.checks.portability.template import TemplateWalk
-    from studio.core.prompty.checks.portability.values import Values
-    from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS
-    from studio.core.prompty.templates.jinja.template import read_template
-
-    body = document.source.slice(document.body)
-    if len(body) > DEFAULT_BOUNDS.template:
-        return
-    try:
-        program = read_template(body, document.body.start).program
-        yield from TemplateWalk(program, body, Values(document)).differences()
-    except RecursionError:
-        return  # the template's own problems say that it is nested too deeply
+def _of_mustache(
+    document: PromptDocument, pieces: Sequence[Text | MustacheVariable | Section]
+) -> Iterator[RuntimeDifference]:
+    """Yield what chevron, mustache.js and Stubble write differently."""
+    for piece in pieces:
+        if isinstance(piece, Section):
+            yield from _of_mustache(document, piece.body)
+        elif isinstance(piece, MustacheVariable):
+            declared = document.input(piece.key)
+            kind = declared.kind if declared is not None else ""
+            if kind in ("boolean", "float"):
+                message = "TypeScript writes true for True, and 1 for 1.0."
+                yield report("portable-value", piece.span, TS, message)
+            elif piece.escapes and kind != "integer":
+                raw = "{" + document.source.slice(piece.span) + "}"
+                fix = Fix("Write three braces", (TextEdit(piece.span, raw),))
+                message = "Each runtime escapes other characters; three braces escape none."
+                yield report("portable-value", piece.span, BOTH, message, fix)

@@ -1,4 +1,4 @@
-"""What one of Prompty's runtimes makes of a template, beside what Python makes of it."""
+"""A place of a template where a runtime of Prompty gives something else than Python's."""
 
 from __future__ import annotations
 
@@ -26,29 +26,28 @@ BOTH = TS | CS
 
 @dataclass(frozen=True, slots=True)
 class RuntimeDifference:
-    """A place that renders otherwise somewhere."""
+    """A place that renders differently in some runtime."""
 
     problem: Problem
-    """What is told of it."""
+    """The warning that names the difference."""
 
     runtimes: frozenset[Runtime]
-    """Where the text differs from what Python gives, or there is an error instead."""
+    """The runtimes whose text differs from Python's, or that end with an error instead."""
 
 
 def report(
     code: str, span: Span, runtimes: frozenset[Runtime], message: str, *fixes: Fix
 ) -> RuntimeDifference:
-    """A difference with its finding."""
+    """Return a difference with its warning."""
     return RuntimeDifference(Problem(code, Severity.WARNING, message, span, fixes), runtimes)
 
 
 def names(runtimes: frozenset[Runtime]) -> str:
-    """The runtimes as a sentence names them."""
-    return " and ".join(each for each in Runtime if each in runtimes)
+    """Return the runtimes as a sentence names them."""
+    return " and ".join(runtime for runtime in Runtime if runtime in runtimes)
 
 
 def refuses(runtimes: frozenset[Runtime], what: str) -> str:
-    """The sentence that runtimes lack something and stop."""
-    if len(runtimes) == 1:
-        return f"{names(runtimes)} knows no {what} and ends with an error."
-    return f"{names(runtimes)} know no {what} and end with an error."
+    """Return the sentence that runtimes lack something and stop."""
+    knows, ends = ("knows", "ends") if len(runtimes) == 1 else ("know", "end")
+    return f"{names(runtimes)} {knows} no {what} and {ends} with an error."

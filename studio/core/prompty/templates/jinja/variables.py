@@ -130,17 +130,17 @@ class TemplateReader:
                 self.body(node.else_, dict(bound))
             case nodes.Assign():
                 self._expression(node.node, bound)
-                bound |= named(node.target, path_of(node.node, bound))
+                bound |= _named(node.target, path_of(node.node, bound))
             case nodes.AssignBlock():
                 self._expression(node.filter, bound)
                 self.body(node.body, dict(bound))
-                bound |= named(node.target, None)
+                bound |= _named(node.target, None)
             case nodes.With():
                 for value in node.values:
                     self._expression(value, bound)
                 inner = dict(bound)
                 for target, value in zip(node.targets, node.values, strict=True):
-                    inner |= named(target, path_of(value, bound))
+                    inner |= _named(target, path_of(value, bound))
                 self.body(node.body, inner)
             case nodes.Macro() | nodes.CallBlock():
                 self._macro(node, bound)
@@ -170,7 +170,7 @@ class TemplateReader:
                         self._expression(item, bound)
 
 
-def named(target: nodes.Node, path: DataPath | None = None) -> Bound:
+def _named(target: nodes.Node, path: DataPath | None = None) -> Bound:
     """Return what a target binds: a name to what it stands for, several to what is not followed."""
     if isinstance(target, nodes.Name):
         return {target.name: path}
@@ -179,7 +179,7 @@ def named(target: nodes.Node, path: DataPath | None = None) -> Bound:
 
 def _each(node: nodes.For, bound: Bound) -> Bound:
     path = path_of(node.iter, bound)
-    return named(node.target, (*path, EACH) if path is not None else None)
+    return _named(node.target, (*path, EACH) if path is not None else None)
 
 
 def _filters_and_tests(node: nodes.Node) -> Iterator[nodes.Filter | nodes.Test]:

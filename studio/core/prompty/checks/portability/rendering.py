@@ -1,0 +1,237 @@
+"""Runs a Jinja template as Prompty's runtimes do with sample values, and says what differs.
+
+Each runtime is our own engine with what it does differently replaced; `make interop` asks the
+originals. What a template lacks a value for is undefined in all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from jinja2 import Undefined, UndefinedError, nodes
+
+from studio.core.prompty.checks.portability.constructs import construct_differences
+from studio.core.prompty.checks.portability.difference import (
+    BOTH,
+    Runtime,
+    RuntimeDifference,
+    names,
+    report,
+)
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.front.declarations import RICH_KINDS
+from studio.core.prompty.inputs import RESERVED_SAMPLES, resolve_inputs
+from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS, Budget
+from studio.core.prompty.templates.faults import FaultList
+from studio.core.prompty.templates.jinja.expressions import Expressions
+from studio.core.prompty.templates.jinja.program import Program
+from studio.core.prompty.templates.jinja.run import FAILURES, Runner
+from studio.core.prompty.templates.jinja.sandbox import environment
+from studio.core.prompty.templates.jinja.scope import Scope, root_scope
+from studio.core.prompty.templates.jinja.statements import PlainExpression
+from studio.core.prompty.templates.jinja.stock import as_javascript, written
+from studio.core.prompty.templates.jinja.template import read_template
+from studio.core.prompty.templates.jinja.value import Value
+from studio.core.prompty.templates.writer import SegmentWriter
+from studio.core.text.problem import Fix, TextEdit
+from studio.core.text.shortened import shortened
+from studio.core.text.span import Span
+from studio.core.text.values import JsonObject
+
+_SAMPLES: JsonObject = {"boolean": True, "integer": 3, "float": 1.0, "array": [], "object": {}}
+"""A value for each kind of input that has none of its own; a text is the same everywhere."""
+_BARE = re.compile(r"\{%[-+]?\s*(?:el)?if\s+(?:not\s+)?\w+(?=\s*[-+]?%\})")
+_VERBS = {"portable-condition": "says", "portable-statement": "goes through"}
+_ERROR = "an error"
+_IF_EMPTY = " to an empty list or object"
+_LONGEST = 40
+"""Characters of a text in a message."""
+_MOST_ITEMS = 3
+"""Rounds of a loop: what it goes through looks alike."""
+_DATA = (str, int, float, list, tuple, dict, type(None))
+_NUMBERS = dict.fromkeys(("capitalize", "lower", "title", "trim", "upper"), (int, float))
+_REFUSED: Mapping[str, tuple[type, ...]] = {"join": (str, dict), **_NUMBERS}
+"""Values with which a filter of Nunjucks ends with an error."""
+
+
+def jinja_differences(document: PromptDocument) -> Iterator[RuntimeDifference]:
+    """Yield the constructs that a runtime lacks; elsewhere, what differs with sample values."""
+    body = document.source.slice(document.body)
+    template = read_template(body, document.body.start)
+    program, values = template.program, _sample_values(document)
+    lacking: set[tuple[Span, Runtime]] = set()
+    for found in construct_differences(program, body):
+        yield found
+        tag = program.tag_at(found.problem.span.start - program.base)
+        if found.problem.code != "portable-text":
+            lacking.update((tag, runtime) for runtime in found.runtimes)
+    python, typescript, csharp = (
+        RuntimeRunner(program, values, engine).given for engine in (Python, TypeScript, CSharp)
+    )
+    others = {Runtime.TYPESCRIPT: typescript, Runtime.CSHARP: csharp}
+    for (tag, code), ours in python.items():
+        pairs: dict[Runtime, tuple[str, str]] = {}
+        for runtime, given in others.items():
+            theirs = given.get((tag, code), [])
+            is_comparable = len(ours) == len(theirs) and (tag, runtime) not in lacking
+            if is_comparable and ours != theirs:
+                both = zip(ours, theirs, strict=True)
+                pairs[runtime] = next(pair for pair in both if pair[0] != pair[1])
+        if pairs:
+            yield _rendered(document, tag, code, pairs)
+    if isinstance(document.data.get("inputs"), str):
+        return  # declared in another file
+    known = {item.name for item in document.inputs if item.required or item.has_default}
+    absent = {variable.name for variable in template.variables} - known - RESERVED_SAMPLES.keys()
+    values |= {name: Undefined(name=name, exc=AbsentError) for name in absent}
+    for tag, code in RuntimeRunner(program, values, Python).given if absent else ():
+        if code == "portable-lookup" and (tag, Runtime.CSHARP) not in lacking:
+            message = "Without a value Python ends with an error here, TypeScript and C# do not."
+            yield report(code, tag, BOTH, message)
+
+
+def _sample_values(document: PromptDocument) -> dict[str, Value]:
+    """Return the values of a preview, and of each kind for inputs that have none."""
+    shown = resolve_inputs(document, {}).shown
+    values = {item.name: _SAMPLES[item.kind] for item in document.inputs if item.kind in _SAMPLES}
+    rich = {item.name for item in document.inputs if item.kind in RICH_KINDS}
+    return values | {
+        name: value
+        for name, value in shown.items()
+        if name not in rich and not (isinstance(value, str) and value.startswith("${"))
+    }
+
+
+def _rendered(
+    document: PromptDocument, tag: Span, code: str, pairs: Mapping[Runtime, tuple[str, str]]
+) -> RuntimeDifference:
+    """Return the difference at one tag, with the words of each runtime."""
+    ours = next(iter(pairs.values()))[0]
+    parts = [f"Python {_VERBS.get(code, 'writes')} {_said(ours, code)}"]
+    for theirs in dict.fromkeys(pair[1] for pair in pairs.values()):
+        same = frozenset(runtime for runtime in pairs if pairs[runtime][1] == theirs)
+        parts.append(f"{names(same)} {_said(theirs, code)}")
+    fixes = []
+    if code == "portable-condition" and (bare := _BARE.match(document.source.text, tag.start)):
+        edit = TextEdit(Span(bare.end(), bare.end()), " | length")
+        fixes.append(Fix("Ask for its length", (edit,)))
+    elif code == "portable-value" and ours not in ("None", "[]"):
+        found_nothing = not ours or any(not pair[1] for pair in pairs.values())
+        code = "portable-lookup" if found_nothing else code
+    return report(code, tag, frozenset(pairs), f"{', '.join(parts)}.", *fixes)
+
+
+def _said(text: str, code: str) -> str:
+    if code in _VERBS or text == _ERROR:
+        return text
+    return repr(shortened(text, _LONGEST)) if text else "nothing"
+
+
+class AbsentError(UndefinedError):
+    """A field of an input without a value."""
+
+
+class Python(Expressions):
+    """Jinja2 as `prompty` sets it up."""
+
+    def text(self, value: Value) -> str:
+        """Return how a value is written."""
+        return str(value) if isinstance(value, bool | float | None) else super().text(value)
+
+
+class TypeScript(Expressions):
+    """Nunjucks 3.2 without calls: the values of JavaScript, and filters for texts alone."""
+
+    def text(self, value: Value) -> str:
+        """Return how JavaScript writes a value."""
+        return written(value) if isinstance(value, _DATA) else super().text(value)
+
+    def attribute(self, target: Value, name: str) -> Value:
+        """Return a field, or the length of a list."""
+        is_length = isinstance(target, list) and name == "length"
+        return len(target) if is_length else super().attribute(target, name)
+
+    def call_filter(self, node: nodes.Filter, value: Value, scope: Scope) -> Value:
+        """Apply a filter; some end with an error for a value of another kind."""
+        if isinstance(value, _REFUSED.get(node.name, ())):
+            raise TypeError
+        return super().call_filter(node, value, scope)
+
+    def _getitem(self, node: nodes.Getitem, scope: Scope) -> Value:
+        """Return an item: none from the end of a list, and no character of a text."""
+        missing = list if isinstance(node.arg, nodes.Neg) else str
+        if isinstance(self.value(node.node, scope), missing):
+            return self._environment.undefined()
+        return super()._getitem(node, scope)
+
+
+class CSharp(Expressions):
+    """Prompty's Jinja Subset, whose way to write values our engine has, but for lists."""
+
+    def text(self, value: Value) -> str:
+        """Return how C# writes a value."""
+        return "".join(map(self.text, value)) if isinstance(value, list) else super().text(value)
+
+
+class RuntimeRunner(Runner):
+    """Runs a template in one runtime."""
+
+    def __init__(
+        self, program: Program, values: Mapping[str, Value], engine: type[Expressions]
+    ) -> None:
+        budget = Budget(DEFAULT_BOUNDS)
+        super().__init__(program, budget, frozenset(), SegmentWriter(budget), FaultList())
+        self._expressions = engine(environment(), budget)
+        self._is_script = engine is TypeScript
+        self.given: dict[tuple[Span, str], list[str]] = {}
+        """What each tag gives each time, by the tag and the code of a difference there."""
+        items = ((name, as_javascript(value)) for name, value in values.items())
+        self.run(root_scope(items if self._is_script else values.items()))
+
+    def _report(self, code: str, span: Span, given: str) -> None:
+        self.given.setdefault((span, code), []).append(given)
+
+    def _plain(self, statement: PlainExpression, scope: Scope) -> None:
+        text = self._expressions.text(self._expressions.path(statement.path, scope))
+        self._report("portable-value", statement.span, text)
+
+    def _interpolate(self, expression: nodes.Expr, span: Span, scope: Scope) -> None:
+        code = "portable-filter" if isinstance(expression, nodes.Filter) else "portable-value"
+        try:
+            text = self._expressions.text(self._expressions.value(expression, scope))
+        except FAILURES:
+            if self._is_script:
+                self._report(code, span, _ERROR)
+            raise
+        self._report(code, span, text)
+
+    def _statement(self, statement: Value, scope: Scope) -> None:
+        try:
+            super()._statement(statement, scope)
+        except AbsentError:
+            self._report("portable-lookup", self._span(statement), _ERROR)
+            raise
+
+    def _if(self, node: nodes.If, scope: Scope) -> None:
+        for branch in (node, *node.elif_):
+            value = self._expressions.value(branch.test, scope)
+            given = "yes" if value else "no"
+            if isinstance(value, list | dict):  # however many items it has in this run
+                given = ("yes" if self._is_script else "no") + _IF_EMPTY
+            self._report("portable-condition", self._span(branch), given)
+            if value:
+                self._body(branch.body, scope)
+                return
+        self._body(node.else_, scope)
+
+    def _loop(
+        self, node: nodes.For, value: Value, source: str | None, scope: Scope, depth: int
+    ) -> None:
+        if isinstance(value, dict):
+            both = "keys and values" if isinstance(node.target, nodes.Tuple) else "nothing"
+            given = both if self._is_script else "keys"
+            self._report("portable-statement", self._span(node), given)
+        elif isinstance(value, list | range | str):
+            value = value[:_MOST_ITEMS]
+        super()._loop(node, value, source, scope, depth)
