@@ -14,12 +14,12 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.application.tools.known_servers import KnownServer, ServerFileError, entry_of
 from studio.core.text.invisible import reveal
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import fixed_font, paint_text
 
 _LINES = 3
@@ -90,13 +90,18 @@ class AddServerDialog(QDialog):
         paint_text(nothing, "muted")
         nothing.setVisible(not self._known)
         self.others.setVisible(bool(self._known))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(12)
-        layout.addLayout(form)
-        for part in (title, nothing, self.others, self.remark, self.buttons):
-            layout.addWidget(part)
-        layout.addStretch(1)
+        column_of(
+            form,
+            title,
+            nothing,
+            self.others,
+            self.remark,
+            self.buttons,
+            1,
+            on=self,
+            margins=(20, 16, 20, 16),
+            spacing=12,
+        )
 
     def _add(self) -> None:
         wanted = [

@@ -11,14 +11,12 @@ from typing import assert_never, get_args
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QMenu,
     QProgressBar,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,6 +26,7 @@ from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.registry import ToolFilter
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 
@@ -75,11 +74,7 @@ class ToolsBar(QWidget):
             "external-link", self.tr("Tools in a window of their own"), self
         )
         self.own_window.setCheckable(True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 8, 8)
-        row.setSpacing(4)
-        row.addWidget(self.back)
-        row.addWidget(self.search, 1)
+        row = row_of(self.back, (self.search, 1), on=self, margins=(12, 8, 8, 8), spacing=4)
         row.addSpacing(4)
         row.addWidget(self.count)
         for button in (self.filter, self.sources, self.reload, self.own_window):
@@ -136,9 +131,7 @@ class ReadingBars(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bars: dict[str, ReadingBar] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
+        self._column = column_of(on=self, margins=0, spacing=0)
         self.hide()
 
     @property
@@ -183,15 +176,8 @@ class ReadingBar(QWidget):
         self.progress = QProgressBar(self, textVisible=False)
         self.stop_button = QPushButton(self.tr("Stop"), self, autoDefault=False)
         paint_text(self.words, "muted")
-        column = QVBoxLayout()
-        column.setSpacing(4)
-        column.addWidget(self.words)
-        column.addWidget(self.progress)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 4, 8, 8)
-        row.setSpacing(8)
-        row.addLayout(column, 1)
-        row.addWidget(self.stop_button)
+        column = column_of(self.words, self.progress, spacing=4)
+        row_of((column, 1), self.stop_button, on=self, margins=(12, 4, 8, 8), spacing=8)
 
     def show_progress(self, progress: ReadingProgress) -> None:
         """Say how far it is."""

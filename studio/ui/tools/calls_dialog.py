@@ -9,13 +9,11 @@ from functools import partial
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPushButton,
     QSplitter,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,6 +31,7 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import paint_text
 from studio.ui.tools.calls_table import ARGUMENTS, NAME, RESULT, TOOK, TOOL, CallRow, CallsTable
@@ -142,25 +141,14 @@ class CallsDialog(QDialog):
         answers = QSplitter(Qt.Orientation.Horizontal, self)
         for title, view in ((self.tr("Saved"), self.before), (self.tr("Now"), self.now)):
             page = QWidget()
-            column = QVBoxLayout(page)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.addWidget(QLabel(title))
-            column.addWidget(view, 1)
+            column_of(QLabel(title), (view, 1), on=page, margins=0)
             answers.addWidget(page)
         splitter = QSplitter(Qt.Orientation.Vertical, self)
         splitter.addWidget(self.table)
         splitter.addWidget(answers)
         splitter.setSizes([330, 210])
-        compare = QHBoxLayout()
-        compare.addWidget(QLabel(self.tr("As it was must be"), self))
-        compare.addWidget(self.compare)
-        compare.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 12, 12, 12)
-        layout.addWidget(splitter, 1)
-        layout.addLayout(compare)
-        layout.addWidget(self.status)
-        layout.addLayout(self._buttons)
+        compare = row_of(QLabel(self.tr("As it was must be"), self), self.compare, 1)
+        column_of((splitter, 1), compare, self.status, self._buttons, on=self, margins=12)
 
     @property
     def calls(self) -> tuple[SavedCall, ...]:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +19,7 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.trust.wants import Doubt, Want
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import fixed_font, paint_text
 
 _TITLES = {
@@ -68,24 +68,13 @@ class ConsentDialog(QDialog):
         self.refuse.setFocus()
 
     def _arrange(self, picture: QWidget) -> None:
-        column = QVBoxLayout()
-        column.setSpacing(12)
-        column.addWidget(self.words)
-        column.addWidget(self.covered, 1)
-        column.addWidget(self.warning)
+        column = column_of(self.words, (self.covered, 1), self.warning, spacing=12)
         top = QHBoxLayout()
         top.setSpacing(16)
         top.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
         top.addLayout(column, 1)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.agree)
-        buttons.addWidget(self.refuse)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(20, 20, 20, 16)
-        box.setSpacing(16)
-        box.addLayout(top, 1)
-        box.addLayout(buttons)
+        buttons = row_of(1, self.agree, self.refuse)
+        column_of((top, 1), buttons, on=self, margins=(20, 20, 20, 16), spacing=16)
 
 
 def covered_text(wants: Sequence[Want]) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QScrollArea,
     QStackedWidget,
@@ -23,6 +22,7 @@ from studio.core.tools.registry import ToolEntry
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.separator import Separator
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.preview.cards.part_views import pretty_json
@@ -52,9 +52,7 @@ class FormsPage(FollowsTheme, QScrollArea):
         self._entry = entry
         self.views = {}
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(8)
+        column = column_of(on=page, margins=12, spacing=8)
         for form in tool_forms(entry.spec):
             self._add(page, column, form.title, theme.muted)
             if form.remark:
@@ -130,30 +128,17 @@ class ToolDetail(QWidget):
         switches = FlowLayout(spacing=8)
         switches.addWidget(_pair(self._approval_label, self.approval))
         switches.addWidget(_pair(*self.mock.chooser))
-        top = QVBoxLayout()
-        top.setContentsMargins(12, 8, 12, 8)
-        top.setSpacing(8)
-        top.addWidget(self.head)
-        top.addLayout(switches)
-        top.addWidget(self.mock)
+        top = column_of(self.head, switches, self.mock, margins=(12, 8, 12, 8), spacing=8)
         schema = QWidget()
-        column = QVBoxLayout(schema)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.schema_text, 2)
-        column.addWidget(self._returns_title)
-        column.addWidget(self.returns_text, 1)
+        column_of(
+            (self.schema_text, 2), self._returns_title, (self.returns_text, 1), on=schema, margins=0
+        )
         self._returns_title.setContentsMargins(12, 4, 12, 0)
         for page in (self.try_panel, self.tree, schema, self.forms, self.options):
             self._pages.addWidget(page)
         self._pages.setMinimumHeight(1)  # in a low dock the switches above keep their room
         line = Separator()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(top)
-        layout.addWidget(self.tabs)
-        layout.addWidget(line)
-        layout.addWidget(self._pages, 1)
+        column_of(top, self.tabs, line, (self._pages, 1), on=self, margins=0, spacing=0)
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
@@ -198,11 +183,7 @@ class ToolDetail(QWidget):
 def _pair(label: QWidget, switch: QWidget) -> QWidget:
     """A label that stays beside its switch when the row is broken."""
     page = QWidget()
-    row = QHBoxLayout(page)
-    row.setContentsMargins(0, 0, 8, 0)
-    row.setSpacing(8)
-    row.addWidget(label)
-    row.addWidget(switch)
+    row_of(label, switch, on=page, margins=(0, 0, 8, 0), spacing=8)
     return page
 
 

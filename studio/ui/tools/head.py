@@ -5,12 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +18,7 @@ from studio.core.tools.registry import ToolEntry
 from studio.core.tools.trust.definitions import ToolChange
 from studio.core.tools.trust.suspicion import suspicions
 from studio.ui.parts.chip import Chip
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -47,15 +46,9 @@ class ChangeNote(FollowsTheme, QWidget):
         self.difference = QPlainTextEdit(self, readOnly=True)
         self.difference.setFont(fixed_font(self.font()))
         self.difference.setAccessibleName(self.tr("How the tool has changed"))
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.words, 1)
+        row = row_of((self.words, 1), spacing=8)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(row)
-        column.addWidget(self.difference)
+        column_of(row, self.difference, on=self, margins=0, spacing=8)
         self.hide()
         paint_text(self.words, "warning")
         self.follow_theme()
@@ -204,18 +197,7 @@ class ToolHead(QWidget):
             asked.emit(self._entry)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self._name)
-        row.addWidget(self._state)
-        row.addWidget(self._effects)
-        row.addStretch(1)
-        row.addWidget(self.declare)
-        row.addWidget(self.definition)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(row)
-        column.addWidget(self._description)
-        column.addWidget(self._problem)
-        column.addWidget(self.change)
+        row = row_of(
+            self._name, self._state, self._effects, 1, self.declare, self.definition, spacing=8
+        )
+        column_of(row, self._description, self._problem, self.change, on=self, margins=0, spacing=8)

@@ -7,7 +7,7 @@ import time
 from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication, Signal
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from studio.application.inputs.check import read_json
 from studio.application.inputs.fields import ABSENT
@@ -26,6 +26,7 @@ from studio.core.tools.mock import (
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -69,10 +70,7 @@ class MockEditor(FollowsTheme, QWidget):
         )
         self.runs.setMinimumContentsLength(18)
         self.runs.activated.connect(self._run_chosen)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.text)
-        layout.addWidget(self.runs)
+        column_of(self.text, self.runs, on=self, margins=0)
         self.kind.activated.connect(self._chosen)
         self.text.textChanged.connect(self._typed)
         paint_text(self._label, "muted")

@@ -9,13 +9,11 @@ from PySide6.QtWidgets import (
     QCompleter,
     QDialog,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
     QPushButton,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,6 +21,7 @@ from studio.application.tools.server_content import can_be_kept
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.tools.tool_answer import PicturesView
@@ -116,27 +115,23 @@ class OffersDialog(QDialog):
             completer.complete()
 
     def _arrange(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.open_button)
-        buttons.addWidget(self.insert_button)
-        buttons.addWidget(self.keep_button)
-        buttons.addStretch(1)
+        buttons = row_of(self.open_button, self.insert_button, self.keep_button, 1)
         right = QWidget(self)
-        column = QVBoxLayout(right)
-        column.setContentsMargins(8, 0, 0, 0)
-        for part in (self.about, self._arguments):
-            column.addWidget(part)
-        column.addLayout(buttons)
-        column.addWidget(self.text, 1)
-        column.addWidget(self.pictures)
+        column_of(
+            self.about,
+            self._arguments,
+            buttons,
+            (self.text, 1),
+            self.pictures,
+            on=right,
+            margins=(8, 0, 0, 0),
+        )
         splitter = QSplitter(self)
         splitter.addWidget(self.list)
         splitter.addWidget(right)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([_LIST_WIDTH, _WIDTH - _LIST_WIDTH])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 12, 12, 12)
-        layout.addWidget(splitter)
+        column_of(splitter, on=self, margins=12)
 
     def _choose(self) -> None:
         offer = self.offer

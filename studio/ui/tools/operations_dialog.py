@@ -9,14 +9,12 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QLineEdit,
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +22,7 @@ from studio.core.text.invisible import reveal
 from studio.core.text.plain_tip import plain_tip
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.sources.listing import MOST_TOOLS
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import theme_in_use
 
@@ -131,17 +130,8 @@ class OperationsDialog(QDialog):
             self.tree.expandAll()
 
     def _arrange(self) -> None:
-        ticks = QHBoxLayout()
-        ticks.addWidget(self.all_button)
-        ticks.addWidget(self.none_button)
-        ticks.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 12, 12, 12)
-        layout.addWidget(self.search)
-        layout.addWidget(self.tree, 1)
-        layout.addLayout(ticks)
-        layout.addWidget(self.meter)
-        layout.addWidget(self.buttons)
+        ticks = row_of(self.all_button, self.none_button, 1)
+        column_of(self.search, (self.tree, 1), ticks, self.meter, self.buttons, on=self, margins=12)
 
     def _filter(self, text: str) -> None:
         words = text.lower().split()

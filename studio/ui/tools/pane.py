@@ -10,7 +10,6 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QSplitter,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from studio.core.tools.mcp.asking import InputGiven
 from studio.core.tools.mock import RecordedAnswer
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.layouts import column_of
 from studio.ui.tools.bar import ReadingBars, ToolsBar
 from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
 from studio.ui.tools.detail import ToolDetail
@@ -86,13 +86,9 @@ class ToolsPane(QWidget):
         self._splitter.setChildrenCollapsible(False)
         for page in (self.empty, self._splitter, self.sources):
             self._stack.addWidget(page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.readings)
-        layout.addWidget(self.banners)
-        layout.addWidget(self._stack, 1)
+        column_of(
+            self.bar, self.readings, self.banners, (self._stack, 1), on=self, margins=0, spacing=0
+        )
 
     def _connect(self) -> None:
         self.bar.changed.connect(self._filter_typed)

@@ -9,12 +9,10 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +20,7 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.mcp.asking import InputGiven
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.tools.questions import InputQuestion, Question
 
@@ -80,14 +79,8 @@ class AnswerDialog(_QuestionDialog):
         self.give.clicked.connect(lambda: self._give(is_error=False))
         fail = QPushButton(self.tr("Answer as a failure"), self)
         fail.clicked.connect(lambda: self._give(is_error=True))
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(fail)
-        buttons.addWidget(self.give)
-        layout = QVBoxLayout(self)
-        for widget in (head, arguments, self.text):
-            layout.addWidget(widget)
-        layout.addLayout(buttons)
+        buttons = row_of(1, fail, self.give)
+        column_of(head, arguments, self.text, buttons, on=self)
         self.text.setFocus()
 
     def _refuse(self) -> None:
@@ -142,18 +135,17 @@ class InputDialog(_QuestionDialog):
         area.setWidget(self.form)
         area.setVisible(not self.question.wanted.url)
         area.setMinimumHeight(160)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.decline_button)
-        buttons.addWidget(self.accept_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(12)
-        layout.addWidget(head)
-        layout.addWidget(self.message)
-        layout.addWidget(area, 1)
-        layout.addWidget(self.remark)
-        layout.addLayout(buttons)
+        buttons = row_of(1, self.decline_button, self.accept_button)
+        column_of(
+            head,
+            self.message,
+            (area, 1),
+            self.remark,
+            buttons,
+            on=self,
+            margins=(20, 16, 20, 16),
+            spacing=12,
+        )
 
     def _show_page(self, address: str) -> None:
         """A page is opened in the browser only where the user agrees to its address."""

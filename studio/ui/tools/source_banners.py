@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.parts.banner import Banner
+from studio.ui.parts.layouts import column_of
 
 _MOST_FAILED = 2
 """More sources that fail share one line: the tools themselves need the room."""
@@ -30,9 +31,7 @@ class SourceBanners(QWidget):
         super().__init__(parent)
         self.shown: list[Banner] = []
         """The lines, from the top."""
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(2)
+        self._column = column_of(on=self, margins=0, spacing=2)
 
     def show_sources(self, sources: tuple[SourceStatus, ...]) -> None:
         """Show what is wrong with the sources; nothing where all is well."""

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.layouts import column_of
 from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.in_use import theme_in_use
@@ -68,10 +69,7 @@ class SourceBlock(QWidget):
         self.log.setReadOnly(True)
         self.log.setFont(fixed_font(self.font()))
         self.log.setAccessibleName(self.tr("Log of {label}").format(label=source.label))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 8)
-        column.setSpacing(4)
-        column.addLayout(self._head())
+        column = column_of(self._head(), on=self, margins=(0, 8, 0, 8), spacing=4)
         if source.message:
             column.addWidget(self._words(source.message, _color(theme, source)))
         facts = self._facts()

@@ -19,6 +19,7 @@ from studio.application.tools.rows import APPROVAL_WORDS
 from studio.core.tools.registry import SourceStatus
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme
 from studio.ui.tools.source_block import SourceBlock, SourceRequests
@@ -84,17 +85,11 @@ class SourcesPage(FollowsTheme, QWidget):
         self._blocks.setContentsMargins(0, 0, 0, 0)
         self._blocks.setSpacing(8)
         page = _Page(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(12, 8, 12, 12)
-        column.setSpacing(8)
-        column.addLayout(switches)
-        column.addWidget(self._list, 1)
+        column_of(switches, (self._list, 1), on=page, margins=(12, 8, 12, 12), spacing=8)
         area = QScrollArea(self, widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(area)
+        column_of(area, on=self, margins=0)
 
     def show_folder(self, folder: Path | None, approval: str | None) -> None:
         """Show what holds for calls of the tools of the prompt's folder."""

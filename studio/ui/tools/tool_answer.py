@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, Qt
 from PySide6.QtGui import QImageReader, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QWidget
 
 from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome, ToolPicture
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.layouts import column_of
 from studio.ui.parts.long_text import LongText
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import fixed_font, paint_text
@@ -124,12 +125,16 @@ class ToolAnswer(QScrollArea):
         self.printed.setMaximumHeight(110)
         self._printed_title = QLabel(self.tr("Printed by the tool"))
         page = QWidget()
-        inside = QVBoxLayout(page)
-        inside.setContentsMargins(12, 12, 12, 12)
-        inside.setSpacing(8)
-        inside.addWidget(self.result, 1)
-        for part in (self.pictures, self.head, self._printed_title, self.printed):
-            inside.addWidget(part)
+        column_of(
+            (self.result, 1),
+            self.pictures,
+            self.head,
+            self._printed_title,
+            self.printed,
+            on=page,
+            margins=12,
+            spacing=8,
+        )
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setWidget(page)

@@ -9,14 +9,12 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPushButton,
     QSplitter,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +23,7 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.traffic import TrafficMessage
 from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import paint_text
 
@@ -111,18 +110,11 @@ class TrafficDialog(QDialog):
         self._timer.stop()
 
     def _arrange(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.hint)
-        buttons.addStretch(1)
-        buttons.addWidget(self.copy_button)
-        buttons.addWidget(self.curl_button)
+        buttons = row_of(self.hint, 1, self.copy_button, self.curl_button)
         splitter = QSplitter(Qt.Orientation.Vertical, self)
         splitter.addWidget(self.table)
         splitter.addWidget(self.text)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 12, 12, 12)
-        layout.addWidget(splitter, 1)
-        layout.addLayout(buttons)
+        column_of((splitter, 1), buttons, on=self, margins=12)
 
     def _item(self, message: TrafficMessage) -> QTreeWidgetItem:
         took = duration(message.seconds) if message.seconds is not None else ""

@@ -11,14 +11,12 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
     QScrollArea,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,6 +29,7 @@ from studio.core.tools.source import ToolOutcome
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.tools.tool_answer import ToolAnswer, status_words
@@ -161,44 +160,28 @@ class TryPanel(QWidget):
 
     def _arrange(self) -> None:
         page = QWidget()
-        inside = QVBoxLayout(page)
-        inside.setContentsMargins(12, 12, 12, 12)
-        inside.setSpacing(12)
-        for part in (self.form, self._request_title, self.request):
-            inside.addWidget(part)
-        inside.addStretch(1)
+        column_of(self.form, self._request_title, self.request, 1, on=page, margins=12, spacing=12)
         area = QScrollArea(self, widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(page)
         self._beside = QWidget()
-        past = QHBoxLayout()
-        past.setContentsMargins(12, 8, 12, 0)
-        past.setSpacing(8)
-        past.addWidget(self.history, 1)
-        past.addWidget(self.again_button)
-        side = QVBoxLayout(self._beside)
-        side.setContentsMargins(0, 0, 0, 0)
-        side.setSpacing(0)
-        side.addLayout(past)
-        side.addWidget(self.answer, 1)
+        past = row_of((self.history, 1), self.again_button, margins=(12, 8, 12, 0), spacing=8)
+        column_of(past, (self.answer, 1), on=self._beside, margins=0, spacing=0)
         self._splitter.addWidget(area)
         self._splitter.addWidget(self._beside)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setStretchFactor(1, 1)
         # Below what scrolls: however long the form, the button and what came of it are in sight.
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(12, 4, 12, 8)
-        buttons.setSpacing(8)
-        buttons.addWidget(self.call_button)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.status, 1)
-        buttons.addWidget(self.saved)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._splitter, 1)
-        layout.addLayout(buttons)
+        buttons = row_of(
+            self.call_button,
+            self.cancel_button,
+            (self.status, 1),
+            self.saved,
+            margins=(12, 4, 12, 8),
+            spacing=8,
+        )
+        column_of((self._splitter, 1), buttons, on=self, margins=0, spacing=0)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Nothing is asked for of what is not looked at."""
