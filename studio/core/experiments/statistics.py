@@ -25,13 +25,6 @@ def wilson(passed: int, count: int, z: float = _Z) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def pass_at(count: int, passed: int, k: int) -> float:
-    """How likely one of k repeats passes, of `count` of which `passed` did."""
-    if k > count:
-        raise ValueError(f"{counted(count, 'repeat')}, fewer than {k}")
-    return 1 - comb(count - passed, k) / comb(count, k)
-
-
 def pass_hat(count: int, passed: int, k: int) -> float:
     """How likely all of k repeats pass."""
     if k > count:

@@ -74,11 +74,6 @@ def tools_text(specs: Iterable[ToolSpec], *, quoted: bool = True) -> str:
     return "\n".join(_line(spec, f'"{spec.name}"' if quoted else spec.name) for spec in specs)
 
 
-def tool_names_text(specs: Iterable[ToolSpec]) -> str:
-    """The placeholder `{tool_names}`: quoted names with commas."""
-    return ", ".join(f'"{spec.name}"' for spec in specs)
-
-
 def json_action_line(spec: ToolSpec) -> str:
     """One line of `{tools}`: the name in quotes, what it does, what its input is."""
     return tools_text([spec])

@@ -134,10 +134,6 @@ class Docks(QObject):
         """Show the welcome page with nothing around it, and everything again after it."""
         self._change(lambda layout: steps.show_welcome(layout, shown))
 
-    def stand_together(self) -> None:
-        """Bring back what went away for one part."""
-        self._change(steps.bring_back)
-
     def write(self) -> None:
         """Give the room of the run back to what stands beside the editor while writing."""
         self._change(steps.end_run)

@@ -11,7 +11,6 @@ import pytest
 from studio.core.experiments.statistics import (
     holm,
     mcnemar,
-    pass_at,
     pass_hat,
     quantile,
     rows_needed,
@@ -50,19 +49,16 @@ def test_mcnemar_of_a_published_table() -> None:
 
 
 @pytest.mark.parametrize(("count", "passed", "k"), [(4, 2, 2), (6, 5, 3), (5, 0, 2), (5, 5, 5)])
-def test_pass_at_and_pass_hat_count_the_draws(count: int, passed: int, k: int) -> None:
+def test_pass_hat_counts_the_draws(count: int, passed: int, k: int) -> None:
     repeats = [True] * passed + [False] * (count - passed)
     draws = [
         [repeats[at] for at in ats] for ats in product(range(count), repeat=k)
         if len(set(ats)) == k
     ]  # fmt: skip
-    assert pass_at(count, passed, k) == pytest.approx(sum(map(any, draws)) / len(draws))
     assert pass_hat(count, passed, k) == pytest.approx(sum(map(all, draws)) / len(draws))
 
 
 def test_more_repeats_than_there_are_is_an_error() -> None:
-    with pytest.raises(ValueError, match="fewer"):
-        pass_at(3, 1, 4)
     with pytest.raises(ValueError, match="fewer"):
         pass_hat(3, 1, 4)
 

@@ -12,7 +12,6 @@ from studio.core.tools.forms import (
     react_lines,
     tool_forms,
     tool_items,
-    tool_names_text,
     tools_text,
     type_words,
 )
@@ -73,7 +72,6 @@ def test_lines_of_text() -> None:
         '"unit" (one of "C", "F", optional)'
     )
     assert tools_text([CLOCK, SEARCH], quoted=False).startswith("- clock: The time.\n- search: ")
-    assert tool_names_text([CLOCK, SEARCH]) == '"clock", "search"'
 
 
 def test_native_function() -> None:

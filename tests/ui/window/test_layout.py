@@ -326,7 +326,7 @@ def test_an_experiment_has_the_room_of_inputs_and_preview(
     window.tabs.open(experiment)
     docks.maximize("")
     window.tabs.sides.select(page)
-    docks.stand_together()
+    docks.maximize("")
     qtbot.waitUntil(lambda: column() == (True, True))
     window.tabs.open(experiment)
     docks.toggle_right()  # who wants to see them beside it, does
