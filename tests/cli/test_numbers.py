@@ -62,7 +62,7 @@ def test_what_lies_within_is_read(read: Callable[[str], float], text: str, value
         (whole(), "-1", "'-1' is not a whole number from 0 to 1,000,000,000,000,000"),
         (amount(above=True), "0", "'0' is not a number above 0"),
         (amount(most=1), "1.5", "'1.5' is not a number from 0 to 1"),
-        (whole(), "1" * 99, "'11111111111111111111…' is not a whole number"),
+        (whole(), "1" * 99, "'11111111111111111111111…' is not a whole number"),
     ],
 )  # fmt: skip
 def test_what_lies_beyond_is_said_with_the_bounds(

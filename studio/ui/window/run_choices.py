@@ -63,6 +63,7 @@ class _ChoicesPanel(QFrame):
         self.protocol = self._combo(parent.tr("Protocol"), ComboBox(self))
         self.chosen = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.folder = QPushButton()
+        self.folder.setAccessibleName(parent.tr("Use this model in the folder"))
         self.connect_button = QPushButton(parent.tr("Connect a model…"))
         self.manage = QPushButton(parent.tr("Manage connections…"))
         self._form = QFormLayout(self)
@@ -193,6 +194,7 @@ class RunChoices(QWidget):
         """
         self.panel.chosen.setText(words)
         self.panel.folder.setText(folder)
+        self.panel.folder.setAccessibleName(folder or self.tr("Use this model in the folder"))
         self.panel.show_row(self.panel.folder, shown=bool(folder))
         self.panel.show_row(self.panel.protocol, shown=is_agent)
 
