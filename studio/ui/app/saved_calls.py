@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
@@ -31,6 +32,8 @@ from studio.viewmodels.tools.controller import ToolsController
 from studio.viewmodels.tools.saved_files import SavedFiles
 from studio.viewmodels.tools.trial import ToolTrial
 
+_Result = TypeVar("_Result")
+
 
 class SavedCallsCoordinator(QObject):
     """Joins the tools pane to the file of saved calls, and to the calls that are made at once."""
@@ -54,43 +57,39 @@ class SavedCallsCoordinator(QObject):
         path = document.source.path if document is not None else None
         return calls_file(path) if path is not None else None
 
-    def _read(self) -> tuple[SavedCall, ...]:
-        """The saved calls; what is wrong with their file is said."""
-        path = self._file
+    def _tried(self, act: Callable[[], _Result], where: Path | None) -> _Result | None:
+        """Return what `act` returns; None where a file cannot be used, which the user is told."""
         try:
-            return read_calls(path) if path is not None else ()
+            return act()
         except SavedCallsError as error:
-            self._window.services.messages.error(str(error), where=str(path))
-            return ()
+            self._window.services.messages.error(str(error), where=str(where))
+            return None
+
+    def _read(self, path: Path | None) -> tuple[SavedCall, ...] | None:
+        """The calls of a file; None where it cannot be read."""
+        return self._tried(lambda: read_calls(path), path) if path is not None else ()
 
     def _change(self, path: Path | None, changes: Sequence[CallChange]) -> CallsWritten | None:
-        """Change calls of a file; None where that cannot be done, which is said."""
-        if path is None:
-            self._window.services.messages.info(
-                self.tr("Save the prompt first: its calls are kept in a file beside it.")
-            )
-            return None
-        try:
-            return change_calls(path, changes)
-        except SavedCallsError as error:
-            self._window.services.messages.error(str(error), where=str(path))
-            return None
+        """Change calls of a file; None where that cannot be done."""
+        if path is not None:
+            return self._tried(lambda: change_calls(path, changes), path)
+        self._window.services.messages.info(
+            self.tr("Save the prompt first: its calls are kept in a file beside it.")
+        )
+        return None
 
     def _read_again(self) -> None:
         """Another program may have changed the file whose calls are listed."""
-        if self._dialog is None or self._held is None:
-            return
-        try:
-            self._dialog.show_file(read_calls(self._held))
-        except SavedCallsError as error:
-            self._window.services.messages.error(str(error), where=str(self._held))
+        found = self._read(self._held)
+        if self._dialog is not None and self._held is not None and found is not None:
+            self._dialog.show_file(found)
 
     def _show(self, tool: str) -> None:
-        self._pane.detail.try_panel.show_saved(tool, self._read())
+        self._pane.detail.try_panel.show_saved(tool, self._read(self._file) or ())
 
     def _offer_answers(self, tool: str) -> None:
         """A tool's saved calls can stand in for it."""
-        self._pane.offer_saved_answers(tool, answers_of(self._read(), tool))
+        self._pane.offer_saved_answers(tool, answers_of(self._read(self._file) or (), tool))
 
     def _save(self, trial: ToolTrial) -> None:
         path = self._file
@@ -131,10 +130,8 @@ class SavedCallsCoordinator(QObject):
             if entry.spec.has_effects and entry.mock is None
         )
         path = self._file
-        try:
-            found = read_calls(path) if path is not None else ()
-        except SavedCallsError as error:
-            self._window.services.messages.error(str(error), where=str(path))
+        found = self._read(path)
+        if found is None:
             return
         if self._dialog is not None:  # all lists hear the same signals: one at a time
             self._dialog.close()
@@ -162,10 +159,8 @@ class SavedCallsCoordinator(QObject):
         )
         if not name or entry is None:
             return
-        try:
-            dialog.add_rows(calls_of_rows(Path(name), tool, entry.spec.parameters))
-        except SavedCallsError as error:
-            self._window.services.messages.error(str(error), where=name)
+        path, parameters = Path(name), entry.spec.parameters
+        self._tried(lambda: dialog.add_rows(calls_of_rows(path, tool, parameters)), path)
 
     def _export(
         self, dialog: CallsDialog, ended: tuple[tuple[SavedCall, ToolOutcome], ...]
@@ -174,9 +169,6 @@ class SavedCallsCoordinator(QObject):
         name, _ = QFileDialog.getSaveFileName(
             dialog, self.tr("Write the answers"), start, self.tr("JSON lines (*.jsonl)")
         )
-        if not name:
-            return
-        try:
-            write_calls(Path(name), (saved(call, outcome) for call, outcome in ended))
-        except SavedCallsError as error:
-            self._window.services.messages.error(str(error), where=name)
+        if name:
+            kept = (saved(call, outcome) for call, outcome in ended)
+            self._tried(lambda: write_calls(Path(name), kept), Path(name))

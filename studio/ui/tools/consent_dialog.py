@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QFontMetrics
@@ -22,6 +23,7 @@ from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import fixed_font, paint_text
 
+_tr = partial(QCoreApplication.translate, "ConsentDialog")
 _TITLES = {
     "command": QT_TRANSLATE_NOOP("ConsentDialog", "Programs that may be started"),
     "address": QT_TRANSLATE_NOOP("ConsentDialog", "Addresses that may be reached"),
@@ -87,11 +89,9 @@ def covered_text(wants: Sequence[Want]) -> str:
             if want.kind == kind
         )
         if found:
-            lines += [QCoreApplication.translate("ConsentDialog", title) + ":", *found]
+            lines += [_tr(title) + ":", *found]
     if not lines:
-        return QCoreApplication.translate(
-            "ConsentDialog", "The prompt names no program, address, variable or file so far."
-        )
+        return _tr("The prompt names no program, address, variable or file so far.")
     return "\n".join(lines)
 
 
@@ -100,10 +100,10 @@ def doubt_text(doubt: Doubt) -> str:
     now = doubt.want.pin.lines if doubt.want.pin is not None else (doubt.want.text,)
     if doubt.before is None:
         return _block(now)
-    before = QCoreApplication.translate("ConsentDialog", "Allowed before:")
-    after = QCoreApplication.translate("ConsentDialog", "Now:")
+    before = _tr("Allowed before:")
+    after = _tr("Now:")
     if doubt.before.lines == now:
-        now = (*now, QCoreApplication.translate("ConsentDialog", "(a value that is not shown)"))
+        now = (*now, _tr("(a value that is not shown)"))
     return "\n".join([before, _block(doubt.before.lines), after, _block(now)])
 
 

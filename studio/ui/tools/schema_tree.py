@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QColor, QFont
@@ -13,6 +14,8 @@ from studio.application.inputs.schema import schema_fields
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.values import JsonObject
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
+
+_tr = partial(QCoreApplication.translate, "SchemaTree")
 
 
 class SchemaTree(FollowsTheme, QTreeWidget):
@@ -73,47 +76,24 @@ class SchemaTree(FollowsTheme, QTreeWidget):
 def _type_text(spec: FieldSpec) -> str:
     words = spec.type_name or spec.kind
     if spec.items is not None:
-        words = QCoreApplication.translate("SchemaTree", "array of {type_name}").format(
+        words = _tr("array of {type_name}").format(
             type_name=spec.items.type_name or spec.items.kind
         )
     if spec.nullable:
-        words += QCoreApplication.translate("SchemaTree", " or null")
-    return (
-        words
-        if spec.required
-        else QCoreApplication.translate("SchemaTree", "{words}, optional").format(words=words)
-    )
+        words += _tr(" or null")
+    return words if spec.required else _tr("{words}, optional").format(words=words)
 
 
 def _description(spec: FieldSpec) -> str:
-    notes = [spec.description] if spec.description else []
+    notes = [spec.description]
     if spec.choices:
-        notes.append(
-            QCoreApplication.translate("SchemaTree", "one of ")
-            + ", ".join(show_value(item) for item in spec.choices)
-        )
+        notes.append(_tr("one of ") + ", ".join(show_value(item) for item in spec.choices))
     if spec.pattern:
-        notes.append(
-            QCoreApplication.translate("SchemaTree", "matches {pattern}").format(
-                pattern=spec.pattern
-            )
-        )
+        notes.append(_tr("matches {pattern}").format(pattern=spec.pattern))
     if spec.minimum is not None:
-        notes.append(
-            QCoreApplication.translate("SchemaTree", "from {minimum:g}").format(
-                minimum=spec.minimum
-            )
-        )
+        notes.append(_tr("from {minimum:g}").format(minimum=spec.minimum))
     if spec.maximum is not None:
-        notes.append(
-            QCoreApplication.translate("SchemaTree", "up to {maximum:g}").format(
-                maximum=spec.maximum
-            )
-        )
+        notes.append(_tr("up to {maximum:g}").format(maximum=spec.maximum))
     if spec.fallback_origin == "default":
-        notes.append(
-            QCoreApplication.translate("SchemaTree", "default {value}").format(
-                value=show_value(spec.fallback)
-            )
-        )
-    return "\n".join(note.rstrip(".") for note in notes)
+        notes.append(_tr("default {value}").format(value=show_value(spec.fallback)))
+    return "\n".join(note.rstrip(".") for note in notes if note)

@@ -17,6 +17,8 @@ from studio.ui.parts.layouts import column_of
 _MOST_FAILED = 2
 """More sources that fail share one line: the tools themselves need the room."""
 
+_tr = partial(QCoreApplication.translate, "SourceBanners")
+
 
 class SourceBanners(QWidget):
     """A line for a source that fails, or for all of them, and one for each untrusted folder."""
@@ -113,20 +115,14 @@ def _named(source: SourceStatus) -> str:
 
 def why_no_tools(sources: tuple[SourceStatus, ...]) -> tuple[str, str]:
     """Why there is no tool, in two words, and what to do about it."""
-    translate = QCoreApplication.translate
-    title = translate("SourceBanners", "No tools")
-    named = [source for source in sources if source.key != VARIABLES_KEY]
-    if any(source.state in ("untrusted", "waiting") for source in named):
-        return translate("SourceBanners", "No tools yet"), translate(
-            "SourceBanners", "The tools that this prompt names are listed once they are trusted."
-        )
-    if any(source.state == "failed" for source in named):
-        return title, translate(
-            "SourceBanners",
-            "No source of this prompt offers a tool; the problems are listed above.",
-        )
-    return title, translate(
-        "SourceBanners",
+    states = {source.state for source in sources if source.key != VARIABLES_KEY}
+    if states & {"untrusted", "waiting"}:
+        why = _tr("The tools that this prompt names are listed once they are trusted.")
+        return _tr("No tools yet"), why
+    if "failed" in states:
+        why = _tr("No source of this prompt offers a tool; the problems are listed above.")
+        return _tr("No tools"), why
+    return _tr("No tools"), _tr(
         "Declare tools in the front matter, or name a Python file of functions under "
-        "metadata.agent.tools.",
+        "metadata.agent.tools."
     )
