@@ -13,19 +13,100 @@ from dataclasses import dataclass
 from studio.core.models.base import ModelError
 from studio.core.models.remote.server_words import (
     card_text,
-    names_model,
     refused_parameter,
     request_id,
     retry_after,
-    says_no_page,
-    says_too_long,
-    says_wrong_key,
+    says,
 )
 
 LONGEST_TEXT = 400
 """Characters of what a server says that are shown."""
 
+_SENTENCES = {
+    "unauthorised": "{target.name} does not accept the key.{quoted}\n"
+    "Enter the key again in the connection, or check its environment variable.",
+    "unauthorised/azure": "{target.name} does not accept the key, or the key is another "
+    "resource's.{quoted}\nCopy key and endpoint from one page of Azure's portal. {azure}",
+    "forbidden": "{target.name} does not allow this.{quoted}\n"
+    "Check what the key may do, and that its account may use the model.",
+    "unknown-model": "{target.name} knows no model {target.model!r}.{quoted}\n"
+    "Choose a model from its list.",
+    "unknown-model/chat": "The deployment {target.model!r} of {target.name} cannot chat.{quoted}\n"
+    "Enter the name of another deployment, one of a chat model.",
+    "unknown-model/azure": "{target.name} has no deployment {target.model!r}.{quoted}\n"
+    "Enter the name of a deployment of this resource, as Azure's portal lists it; it need not be "
+    "the model's. A new one takes some minutes.",
+    "not-found": "There is no API at {target.address}.{quoted}\n"
+    "Check the address in the connection (it usually ends in /v1).",
+    "not-found/model": "{target.name} knows no model {target.model!r}, or nothing at "
+    "{target.address}.{quoted}\n"
+    "Choose a model from its list, and check the address (it usually ends in /v1).",
+    "not-found/azure": "There is no API at {target.address}.{quoted}\n"
+    "Check the address in the connection. {azure}",
+    "moved": "{target.name} sends on from {target.address} to {place}.\n"
+    "Enter the address that it sends to in the connection, without what the API adds. Where that "
+    "is a page to sign in, sign in with a browser first.",
+    "no-quota": "{target.name} says that the account has nothing left to spend.{quoted}\n"
+    "Check the account's plan and payment.",
+    "too-long": "The conversation is too long for the model at {target.name}.{quoted}\n"
+    "Shorten the prompt or the history, or choose a model with a larger context window.",
+    "content-filter": "{target.name}'s content filter refused the request.{quoted}\n"
+    "Change the prompt.",
+    "bad-request": "{target.name} does not accept the request.{quoted}\n"
+    "Look at the Request tab, and at what the message says.",
+    "rate-limited": "{target.name} asks to be called less often (429).{quoted}\n"
+    "Wait a while and run again.",
+    "server-error": "{target.name} has an error of its own ({status}).{quoted}\n"
+    "Run again in a while.",
+    "server-error/stream": "{target.name} broke off with an error: {text}\n"
+    "What had come is kept. Run again.",
+    "timeout": "{target.name} gave up waiting ({status}).{quoted}\nRun again.",
+    "timeout/connect": "No connection to {target.address} in time.\n"
+    "Check the address and the network.",
+    "timeout/answer": "{target.address} takes the connection and does not answer in time.\n"
+    "It may be busy, as with loading a model. If it stays so, check the port: another program may "
+    "listen there.",
+    "proxy/forbidden": "{target.name}, or the proxy {target.proxy} on the way to it, does not "
+    "allow this ({status}).{quoted}\n"
+    "Name the server in NO_PROXY where it can be reached without the proxy; else check what the "
+    "key may do.",
+    "proxy/error": "{target.name}, or the proxy {target.proxy} on the way to it, cannot be "
+    "reached or has an error ({status}).{quoted}\n"
+    "Name the server in NO_PROXY where it can be reached without the proxy; else check that it "
+    "runs.",
+    "proxy/name": "{proxy} on the way to {target.address} wants a name and a password{others}.\n"
+    "Write them into HTTPS_PROXY (or HTTP_PROXY, ALL_PROXY) as http://name:password@host:port, "
+    "and start the studio again.",
+    "proxy/refusal": "The proxy {target.proxy} does not let through to {target.address}{text}.\n"
+    "Ask who runs the proxy, or name the server in NO_PROXY where it can be reached without.",
+    "proxy/down": "The proxy {target.proxy} on the way to {target.address} does not answer.\n"
+    "Start the proxy or correct the system's proxy settings (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY), "
+    "or name the server in NO_PROXY where it can be reached without.",
+    "dns": "There is no machine by the name in {target.address}.\n"
+    "Check the address, and that there is a network.",
+    "tls": "No secure connection to {target.address}{text}.\n"
+    "Check the address (http or https). For a server with a certificate of its own, name its "
+    "authority's file in SSL_CERT_FILE.",
+    "refused": "Nothing answers at {target.address}.\n"
+    "Start the server of {target.name}, or correct its address.",
+    "bad-address": "{target.address} is not an address of a server.\nIt begins with http or https.",
+    "bad-address/port": "What answers at {target.address} is not a web server.\n"
+    "Check the port in the address: another program listens there.",
+    "bad-address/version": "{target.name} does not know this version of the API.{quoted}\n"
+    "Leave the connection's API version empty, or enter one that Azure lists.",
+    "cut-off": "The connection to {target.address} broke.\nWhat had come is kept. Run again.",
+    "cut-off/silent": "{target.address} ends the connection without an answer.\n"
+    "Run again. If it stays so, check the port, and whether the address begins with https.",
+}
+"""What happened, and on the next line what to do; before the slash is the kind of the error."""
+
 _AZURE_ADDRESS = "It is written as https://NAME.openai.azure.com."
+_PASSING = {"cut-off", "rate-limited", "refused", "server-error", "timeout"}
+_PASSING |= {"proxy/error", "proxy/down"}
+"""Kinds, and keys, of faults that may pass."""
+
+_OF_STATUS = {401: "unauthorised", 402: "no-quota", 403: "forbidden", 413: "too-long"}
+_OF_STATUS |= {407: "proxy/name"} | dict.fromkeys((408, 409, 425), "timeout")
 
 
 class UnsupportedParameterError(ModelError):
@@ -75,6 +156,29 @@ class Endpoint:
         return bool(self.proxy) and self.address.startswith("http://")
 
 
+def fault_of(
+    key: str, target: Endpoint, quoted: str = "", after: float | None = None, **more: object
+) -> ModelError:
+    """Return the error of a row of the table of sentences.
+
+    Args:
+        key: names the row.
+        target: who was talked to.
+        quoted: what the server says, to follow a sentence.
+        after: seconds to wait, where the server said so.
+        more: what else the row says.
+    """
+    if key == "proxy/name":
+        more["proxy"] = f"The proxy {target.proxy}" if target.proxy else "A proxy"
+        more["others"] = ", or others than it got" if target.proxy else " (407)"
+    more |= {"target": target, "quoted": quoted, "azure": _AZURE_ADDRESS}
+    message, hint = (each.format_map(more) for each in _SENTENCES[key].split("\n"))
+    kind = key.partition("/")[0]
+    if not _PASSING.isdisjoint((kind, key)):
+        return RetryLaterError(kind, message, hint, after)
+    return ModelError(kind, message, hint)
+
+
 def status_fault(
     status: int,
     headers: Mapping[str, str],
@@ -93,232 +197,64 @@ def status_fault(
     """
     error = body if isinstance(body, Mapping) else {}
     words = card_text(body)
-    statement = mask(words.text)[:LONGEST_TEXT]
+    said = mask(words.text)[:LONGEST_TEXT]
     is_temporary = status in (408, 409, 425, 429) or status >= 500  # in the sentence before it
-    quoted = _quoted(statement, 0 if is_temporary else status, mask(request_id(headers)))
-    who = target.name
-    if (fault := _of_place(status, statement, quoted, error, target)) is not None:
-        return fault
-    match status:
-        case 401:
-            return _wrong_key(who, quoted)
-        case 403:
-            return ModelError(
-                "forbidden",
-                f"{who} does not allow this.{quoted}",
-                "Check what the key may do, and that its account may use the model.",
-            )
-        case 404 | 405:
-            return _not_found(statement, quoted, error, target)
-        case 407:
-            return proxy_wants_name(target)
-        case 408 | 409 | 425:
-            return RetryLaterError(
-                "timeout", f"{who} gave up waiting ({status}).{quoted}", "Run again."
-            )
-        case 413:
-            return _too_long(who, quoted)
-        case 429:
-            return _limited(who, quoted, headers, error)
-    if 300 <= status < 400:
-        return _moved(mask(headers.get("location", ""))[:LONGEST_TEXT], target)
-    if status >= 500:
-        return RetryLaterError(
-            "server-error",
-            f"{who} has an error of its own ({status}).{quoted}",
-            "Run again in a while.",
-            retry_after(headers),
-        )
-    return _named_cause(status, statement, quoted, error, target) or _refused_request(
-        who, statement, quoted, error, words.fields
+    quoted = _quoted(said, 0 if is_temporary else status, mask(request_id(headers)))
+    key = (
+        _of_place(status, said, error, target)
+        or _OF_STATUS.get(status)
+        or _key_of(status, said, error)
     )
+    if key == "bad-request":
+        if name := refused_parameter(said, error, words.fields):
+            return UnsupportedParameterError(f"{target.name} takes no {name!r}.{quoted}", name)
+        if "credit balance" in said:
+            key = "no-quota"
+        elif "content_filter" in (error.get("code"), error.get("type")):
+            key = "content-filter"
+    after = retry_after(headers) if key in ("rate-limited", "server-error") else None
+    # A server that sends on is not followed, for the key is for this address.
+    place = mask(headers.get("location", ""))[:LONGEST_TEXT] or "another address"
+    return fault_of(key, target, quoted, after, status=status, place=place)
 
 
-def _of_place(
-    status: int, said: str, quoted: str, error: Mapping[str, object], target: Endpoint
-) -> ModelError | None:
-    """What a status means behind a proxy, or of Azure, and not of other servers."""
+def _of_place(status: int, said: str, error: Mapping[str, object], target: Endpoint) -> str | None:
+    """Return what a status means behind a proxy, or of Azure, and not of other servers."""
     if target.may_be_proxy and status in (403, 502, 503, 504):
-        return _of_either(status, quoted, target)
-    if target.is_azure and status in (400, 401, 404, 405):
-        return _azure_fault(said, quoted, error, target)
-    return None
-
-
-def _moved(place: str, target: Endpoint) -> ModelError:
-    """The fault of a server that sends on; it is not followed, for the key is for this address."""
-    return ModelError(
-        "moved",
-        f"{target.name} sends on from {target.address} to {place or 'another address'}.",
-        "Enter the address that it sends to in the connection, without what the API adds. Where "
-        "that is a page to sign in, sign in with a browser first.",
-    )
-
-
-def _of_either(status: int, quoted: str, target: Endpoint) -> ModelError:
-    """The fault of an answer that is the server's or that of the proxy before it."""
-    message = (
-        f"{target.name}, or the proxy {target.proxy} on the way to it, "
-        + ("does not allow this" if status == 403 else "cannot be reached or has an error")
-        + f" ({status}).{quoted}"
-    )
-    hint = "Name the server in NO_PROXY where it can be reached without the proxy"
-    if status == 403:
-        return ModelError("proxy", message, f"{hint}; else check what the key may do.")
-    return RetryLaterError("proxy", message, f"{hint}; else check that it runs.")
-
-
-def _azure_fault(
-    said: str, quoted: str, error: Mapping[str, object], target: Endpoint
-) -> ModelError | None:
-    """What Azure says of resources, deployments and versions, which others do not have."""
-    code = str(error.get("code"))
+        return "proxy/forbidden" if status == 403 else "proxy/error"
+    if not target.is_azure or status not in (400, 401, 404, 405):
+        return None
+    code, small = str(error.get("code")), said.lower()
     if code in ("DeploymentNotFound", "OperationNotSupported"):
-        lacks = code == "OperationNotSupported"
-        return ModelError(
-            "unknown-model",
-            f"The deployment {target.model!r} of {target.name} cannot chat.{quoted}"
-            if lacks
-            else f"{target.name} has no deployment {target.model!r}.{quoted}",
-            "Enter the name of another deployment, one of a chat model."
-            if lacks
-            else "Enter the name of a deployment of this resource, as Azure's portal lists it; it "
-            "need not be the model's. A new one takes some minutes.",
-        )
-    if "api version" in said.lower() or "api-version" in said.lower():
-        return ModelError(
-            "bad-address",
-            f"{target.name} does not know this version of the API.{quoted}",
-            "Leave the connection's API version empty, or enter one that Azure lists.",
-        )
-    if "subscription key" in said.lower():
-        return ModelError(
-            "unauthorised",
-            f"{target.name} does not accept the key, or the key is another resource's.{quoted}",
-            f"Copy key and endpoint from one page of Azure's portal. {_AZURE_ADDRESS}",
-        )
-    if code == "404" or said == "Resource not found":
-        hint = f"Check the address in the connection. {_AZURE_ADDRESS}"
-        return ModelError("not-found", f"There is no API at {target.address}.{quoted}", hint)
-    return None
+        return "unknown-model/azure" if code == "DeploymentNotFound" else "unknown-model/chat"
+    if "api version" in small or "api-version" in small:
+        return "bad-address/version"
+    if "subscription key" in small:
+        return "unauthorised/azure"
+    return "not-found/azure" if code == "404" or said == "Resource not found" else None
 
 
-def _named_cause(
-    status: int, said: str, quoted: str, error: Mapping[str, object], target: Endpoint
-) -> ModelError | None:
-    """A cause that the server words, and says by another status than others do."""
-    if status == 402:
-        return _no_quota(target.name, quoted)
-    if says_wrong_key(said):
-        return _wrong_key(target.name, quoted)
-    return _unknown_model(quoted, target) if names_model(said, error) else None
-
-
-def _wrong_key(who: str, quoted: str) -> ModelError:
-    return ModelError(
-        "unauthorised",
-        f"{who} does not accept the key.{quoted}",
-        "Enter the key again in the connection, or check its environment variable.",
-    )
-
-
-def _not_found(said: str, quoted: str, error: Mapping[str, object], target: Endpoint) -> ModelError:
-    """No such model, or nothing at the address, as far as the server's words tell them apart."""
-    if names_model(said, error) or said.startswith("model:"):
-        return _unknown_model(quoted, target)
-    hint = "Check the address in the connection (it usually ends in /v1)."
-    if not said or says_no_page(said):
-        return ModelError("not-found", f"There is no API at {target.address}.{quoted}", hint)
-    return ModelError(
-        "not-found",
-        f"{target.name} knows no model {target.model!r}, or nothing at {target.address}.{quoted}",
-        "Choose a model from its list, and check the address (it usually ends in /v1).",
-    )
-
-
-def _unknown_model(quoted: str, target: Endpoint) -> ModelError:
-    return ModelError(
-        "unknown-model",
-        f"{target.name} knows no model {target.model!r}.{quoted}",
-        "Choose a model from its list.",
-    )
-
-
-def proxy_wants_name(target: Endpoint) -> ModelError:
-    """The fault of a proxy that knows nobody."""
-    return ModelError(
-        "proxy",
-        f"The proxy {target.proxy} on the way to {target.address} wants a name and a password, or "
-        "others than it got."
-        if target.proxy
-        else f"A proxy on the way to {target.address} wants a name and a password (407).",
-        "Write them into HTTPS_PROXY (or HTTP_PROXY, ALL_PROXY) as http://name:password@host:port, "
-        "and start the studio again.",
-    )
+def _key_of(status: int, said: str, error: Mapping[str, object]) -> str:
+    """Return what a status means where the server's words, or its code, tell causes apart."""
+    if 300 <= status < 400 or status >= 500:
+        return "moved" if status < 400 else "server-error"
+    if status == 429:
+        is_spent = "insufficient_quota" in (error.get("code"), error.get("type"))
+        return "no-quota" if is_spent else "rate-limited"
+    if status in (404, 405):
+        if says("unknown-model", said, error) or said.startswith("model:"):
+            return "unknown-model"
+        return "not-found" if not said or says("not-found", said, error) else "not-found/model"
+    causes = ("unauthorised", "unknown-model", "too-long")
+    return next((cause for cause in causes if says(cause, said, error)), "bad-request")
 
 
 def stream_fault(body: object, target: Endpoint, mask: Callable[[str], str]) -> ModelError:
     """An error that the server sent in the middle of a reply, in whatever shape."""
     text = mask(card_text(body).text)[:LONGEST_TEXT] or "it does not say which"
-    if says_too_long(text, {}):
-        return _too_long(target.name, _quoted(text))
-    return RetryLaterError(
-        "server-error",
-        f"{target.name} broke off with an error: {text}",
-        "What had come is kept. Run again.",
-    )
-
-
-def _limited(
-    who: str, quoted: str, headers: Mapping[str, str], error: Mapping[str, object]
-) -> ModelError:
-    if "insufficient_quota" in (error.get("code"), error.get("type")):
-        return _no_quota(who, quoted)
-    return RetryLaterError(
-        "rate-limited",
-        f"{who} asks to be called less often (429).{quoted}",
-        "Wait a while and run again.",
-        retry_after(headers),
-    )
-
-
-def _no_quota(who: str, quoted: str) -> ModelError:
-    return ModelError(
-        "no-quota",
-        f"{who} says that the account has nothing left to spend.{quoted}",
-        "Check the account's plan and payment.",
-    )
-
-
-def _refused_request(
-    who: str, said: str, quoted: str, error: Mapping[str, object], fields: tuple[str, ...]
-) -> ModelError:
-    if says_too_long(said, error):
-        return _too_long(who, quoted)
-    parameter = refused_parameter(said, error, fields)
-    if parameter:
-        return UnsupportedParameterError(f"{who} takes no {parameter!r}.{quoted}", parameter)
-    if "credit balance" in said:
-        return _no_quota(who, quoted)
-    if "content_filter" in (error.get("code"), error.get("type")):
-        return ModelError(
-            "content-filter",
-            f"{who}'s content filter refused the request.{quoted}",
-            "Change the prompt.",
-        )
-    return ModelError(
-        "bad-request",
-        f"{who} does not accept the request.{quoted}",
-        "Look at the Request tab, and at what the message says.",
-    )
-
-
-def _too_long(who: str, quoted: str) -> ModelError:
-    return ModelError(
-        "too-long",
-        f"The conversation is too long for the model at {who}.{quoted}",
-        "Shorten the prompt or the history, or choose a model with a larger context window.",
-    )
+    if says("too-long", text, {}):
+        return fault_of("too-long", target, _quoted(text))
+    return fault_of("server-error/stream", target, text=text)
 
 
 def _quoted(said: str, status: int = 0, number: str = "") -> str:

@@ -24,32 +24,36 @@ _DEEPEST = 5
 _MOST = 5
 _LONGEST_ID = 100
 
-_TOO_LONG = re.compile(
-    r"context.?(?:length|window|size)|too (?:long|many tokens)|maximum context"
-    r"|exceeds? the (?:available )?context",
-    re.IGNORECASE,
-)
-_UNSUPPORTED = re.compile(
-    r"(?:unsupported|unrecognized|unknown|unexpected|not (?:be )?(?:supported|permitted|allowed))"
-    r"|does not support|extra inputs|deprecated for this model|cannot both be (?:specified|set)",
-    re.IGNORECASE,
-)
-_WRONG_KEY = re.compile(
-    r"(?:api.?key|credential|token) (?:is )?(?:not valid|invalid)|(?:invalid|incorrect) (?:api.?key"
-    r"|x-api-key)|API_KEY_INVALID",
-    re.IGNORECASE,
-)
-_NO_MODEL = re.compile(
-    r"\bmodels?\b[^.]{0,100}(?:not (?:be )?(?:found|exist|available|supported)|n[o']t exist|unknown"
-    r"|no longer|deprecated since|been (?:shut down|retired|removed))"
-    r"|(?:unknown|invalid|no such|unsupported) model|not a valid model",
-    re.IGNORECASE,
-)
-_NO_PAGE = re.compile(
-    r"^(?:\d{3} ?)?(?:not found|page not found|method not allowed|\{?\}?)\.?$|\b(?:path|route|url"
-    r"|endpoint|page|cannot (?:post|get))\b",
-    re.IGNORECASE,
-)
+_CAUSES = {
+    "too-long": (
+        r"context.?(?:length|window|size)|too (?:long|many tokens)|maximum context"
+        r"|exceeds? the (?:available )?context",
+        "context_length_exceeded",
+    ),
+    "unauthorised": (
+        r"(?:api.?key|credential|token) (?:is )?(?:not valid|invalid)|(?:invalid|incorrect) "
+        r"(?:api.?key|x-api-key)|API_KEY_INVALID",
+        None,
+    ),
+    "unknown-model": (
+        r"\bmodels?\b[^.]{0,100}(?:not (?:be )?(?:found|exist|available|supported)|n[o']t exist"
+        r"|unknown|no longer|deprecated since|been (?:shut down|retired|removed))"
+        r"|(?:unknown|invalid|no such|unsupported) model|not a valid model",
+        "model_not_found",
+    ),
+    "not-found": (
+        r"^(?:\d{3} ?)?(?:not found|page not found|method not allowed|\{?\}?)\.?$|\b(?:path|route"
+        r"|url|endpoint|page|cannot (?:post|get))\b",
+        None,
+    ),
+    "refused": (
+        r"(?:unsupported|unrecognized|unknown|unexpected|not (?:be )?(?:supported|permitted"
+        r"|allowed))|does not support|extra inputs|deprecated for this model|cannot both be "
+        r"(?:specified|set)",
+        "unsupported_parameter",
+    ),
+}
+"""What is said of a cause, whatever the case of letters, and the code of OpenAI's API for it."""
 _NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
 
 
@@ -128,33 +132,17 @@ def _plain(text: str) -> str:
 # What it means ------------------------------------------------------------------------------------
 
 
-def says_too_long(said: str, error: Mapping[str, object]) -> bool:
-    """Whether it says that the conversation does not fit the model's context."""
-    return _TOO_LONG.search(said) is not None or error.get("code") == "context_length_exceeded"
-
-
-def says_wrong_key(said: str) -> bool:
-    """Whether it says that the key is wrong, by whatever status."""
-    return _WRONG_KEY.search(said) is not None
-
-
-def says_no_page(said: str) -> bool:
-    """Whether it says that nothing is at the address."""
-    return _NO_PAGE.search(said) is not None
-
-
-def names_model(said: str, error: Mapping[str, object]) -> bool:
-    """Whether it says that there is no such model."""
-    return error.get("code") == "model_not_found" or _NO_MODEL.search(said) is not None
+def says(cause: str, said: str, error: Mapping[str, object]) -> bool:
+    """Whether a server says, by whatever status, that a fault has a cause."""
+    pattern, code = _CAUSES[cause]
+    is_said = re.search(pattern, said, re.IGNORECASE) is not None
+    return is_said or (code is not None and error.get("code") == code)
 
 
 def refused_parameter(said: str, error: Mapping[str, object], fields: tuple[str, ...]) -> str:
     """The top-level parameter that a refusal is about; empty where it names none."""
-    if not _UNSUPPORTED.search(said) and error.get("code") not in (
-        "unsupported_parameter",
-        "unsupported_value",
-        "unknown_parameter",
-    ):
+    codes = ("unsupported_value", "unknown_parameter")
+    if not says("refused", said, error) and error.get("code") not in codes:
         return ""
     placed = re.match(r"([a-z_][a-z0-9_]*)[\w.]*: ", said)  # Anthropic: "top_k: Extra inputs …"
     named = error.get("param") or (fields[0] if fields else placed[1] if placed else None)
