@@ -107,98 +107,78 @@ def offers(words: Sequence[str]) -> list[CompletionWord]:
         words: what stands behind `prompt-studio`; the last may be empty, or a beginning.
     """
     *before, begun = words
+    found = dict.fromkeys(_candidates(before, is_option=begun.startswith("-")))
+    return [each for each in found if each.word == FILES or each.word.startswith(begun)]
+
+
+def _candidates(before: Sequence[str], *, is_option: bool) -> Iterator[CompletionWord]:
+    """Yield what may follow some words, whatever its beginning."""
     if not before:
-        window = [] if begun.startswith("-") else [CompletionWord(FILES)]
-        named = [CompletionWord(name, help_text) for name, (help_text, _) in COMMANDS.items()]
-        return [*_fitting([*named, *_window_options()], begun), *window]
-    if before[0] not in COMMANDS:
-        return [
-            *(_fitting(_window_options(), begun) if begun.startswith("-") else ()),
-            CompletionWord(FILES),
-        ]
+        yield from (CompletionWord(name, about) for name, (about, _) in COMMANDS.items())
+    if not before or before[0] not in COMMANDS:
+        if is_option or not before:
+            yield from _options(window_parser(), ())
+        if before or not is_option:
+            yield CompletionWord(FILES)
+        return
     from studio.cli.main import parser_of
 
-    parser, open_option, given = _walk(parser_of(before[0]), before)
-    if open_option is not None:
-        return _values(open_option, begun)
-    if begun.startswith("-"):
-        return _fitting(_options(parser, given), begun)
-    free = [each for each in parser._actions if not each.option_strings]  # noqa: SLF001
-    found = [offer for each in free for offer in _values(each, begun)]
-    return list(dict.fromkeys(found))
-
-
-def _window_options() -> list[CompletionWord]:
-    return _options(window_parser(), ())
-
-
-def _walk(
-    parser: argparse.ArgumentParser, before: Sequence[str]
-) -> tuple[argparse.ArgumentParser, argparse.Action | None, tuple[str, ...]]:
-    """The parser that reads the next word, the option that waits for it, and the options so far."""
-    waits: argparse.Action | None = None
+    parser = parser_of(before[0])
+    waiting: argparse.Action | None = None
     given: list[str] = []
     for word in before:
-        if waits is not None:
-            waits = None
-            continue
-        flag = parser._option_string_actions.get(word)  # noqa: SLF001
-        if flag is not None:
+        if waiting is not None:
+            waiting = None
+        elif flag := parser._option_string_actions.get(word):  # noqa: SLF001
             given.append(word)
-            waits = flag if flag.nargs is None else None
-            continue
-        for group in parser._actions:  # noqa: SLF001
-            if isinstance(group, argparse._SubParsersAction) and word in group.choices:  # noqa: SLF001
-                parser, given = group.choices[word], []
-                break
-    return parser, waits, tuple(given)
+            waiting = flag if flag.nargs is None else None
+        elif inner := _inner_parsers(parser).get(word):
+            parser, given = inner, []
+    if waiting is not None:
+        yield from _values(waiting)
+    elif is_option:
+        yield from _options(parser, given)
+    else:
+        for action in parser._actions:  # noqa: SLF001
+            yield from () if action.option_strings else _values(action)
 
 
-def _options(parser: argparse.ArgumentParser, given: Sequence[str]) -> list[CompletionWord]:
-    """The options that are not given yet; those that may stand more than once stay."""
-    found = []
+def _options(parser: argparse.ArgumentParser, given: Sequence[str]) -> Iterator[CompletionWord]:
+    """Yield the options that are not given yet; those that may stand more than once stay."""
     for action in parser._actions:  # noqa: SLF001
-        is_done = not isinstance(action, argparse._AppendAction) and any(  # noqa: SLF001
-            each in given for each in action.option_strings
-        )
-        if action.option_strings and action.help != argparse.SUPPRESS and not is_done:
-            found += [CompletionWord(flag, _description(action)) for flag in action.option_strings]
-    return found
+        may_repeat = isinstance(action, argparse._AppendAction)  # noqa: SLF001
+        is_left = may_repeat or not set(given).intersection(action.option_strings)
+        if is_left and action.help != argparse.SUPPRESS:
+            yield from (CompletionWord(flag, _about(action)) for flag in action.option_strings)
 
 
-def _values(action: argparse.Action, begun: str) -> list[CompletionWord]:
-    if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-        descriptions = {each.dest: _description(each) for each in action._choices_actions}  # noqa: SLF001
-        return _fitting(
-            [CompletionWord(name, descriptions.get(name, "")) for name in action.choices], begun
-        )
-    if action.choices is not None:
-        return _fitting([CompletionWord(str(each)) for each in action.choices], begun)
-    return [CompletionWord(FILES)]
+def _values(action: argparse.Action) -> Iterator[CompletionWord]:
+    """Yield the choices of an argument, with the help that commands have; else files."""
+    if action.choices is None:
+        yield CompletionWord(FILES)
+    abouts = {each.dest: _about(each) for each in getattr(action, "_choices_actions", ())}
+    for choice in map(str, action.choices or ()):
+        yield CompletionWord(choice, abouts.get(choice, ""))
 
 
-def _description(action: argparse.Action) -> str:
+def _about(action: argparse.Action) -> str:
     text = (action.help or "").replace("%%", "%").replace("%(default)s", str(action.default))
     return " ".join(text.split())
 
 
-def _fitting(found: Sequence[CompletionWord], begun: str) -> list[CompletionWord]:
-    return [offer for offer in found if offer.word.startswith(begun)]
-
-
 def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Each command with its parser, and each of its own commands, for the manual."""
+    """Yield each command with its parser, and each of its own commands, for the manual."""
     from studio.cli.main import parser_of
 
-    for name in COMMANDS:
-        yield from _with_inner(name, parser_of(name))
+    left = [(name, parser_of(name)) for name in COMMANDS]
+    while left:
+        name, parser = left.pop(0)
+        yield name, parser
+        inner_parsers = _inner_parsers(parser).items()
+        left[:0] = [(f"{name} {word}", inner) for word, inner in inner_parsers]
 
 
-def _with_inner(
-    name: str, parser: argparse.ArgumentParser
-) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    yield name, parser
-    for action in parser._actions:  # noqa: SLF001
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            for word, inner in action.choices.items():
-                yield from _with_inner(f"{name} {word}", inner)
+def _inner_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the parsers of a command's own commands, by their names."""
+    groups = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]  # noqa: SLF001
+    return {name: inner for group in groups for name, inner in group.choices.items()}
