@@ -7,7 +7,8 @@ originals. What a template lacks a value for is undefined in all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 from jinja2 import Undefined, UndefinedError, nodes
 
@@ -27,9 +28,8 @@ from studio.core.prompty.templates.faults import FaultList
 from studio.core.prompty.templates.jinja.expressions import Expressions
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.run import FAILURES, Runner
-from studio.core.prompty.templates.jinja.sandbox import environment
 from studio.core.prompty.templates.jinja.scope import Scope, root_scope
-from studio.core.prompty.templates.jinja.statements import PlainExpression
+from studio.core.prompty.templates.jinja.statements import Literal, PlainExpression
 from studio.core.prompty.templates.jinja.stock import as_javascript, written
 from studio.core.prompty.templates.jinja.template import read_template
 from studio.core.prompty.templates.jinja.value import Value
@@ -49,6 +49,7 @@ _LONGEST = 40
 """Characters of a text in a message."""
 _MOST_ITEMS = 3
 """Rounds of a loop: what it goes through looks alike."""
+_BOUNDS = replace(DEFAULT_BOUNDS, value=100_000, work=500_000, steps=20_000)
 _DATA = (str, int, float, list, tuple, dict, type(None))
 _NUMBERS = dict.fromkeys(("capitalize", "lower", "title", "trim", "upper"), (int, float))
 _REFUSED: Mapping[str, tuple[type, ...]] = {"join": (str, dict), **_NUMBERS}
@@ -59,13 +60,35 @@ def jinja_differences(document: PromptDocument) -> Iterator[RuntimeDifference]:
     """Yield the constructs that a runtime lacks; elsewhere, what differs with sample values."""
     body = document.source.slice(document.body)
     template = read_template(body, document.body.start)
-    program, values = template.program, _sample_values(document)
+    program = template.program
     lacking: set[tuple[Span, Runtime]] = set()
     for found in construct_differences(program, body):
         yield found
         tag = program.tag_at(found.problem.span.start - program.base)
         if found.problem.code != "portable-text":
             lacking.update((tag, runtime) for runtime in found.runtimes)
+    values = _sample_values(document)
+    is_plain = all(isinstance(item, Literal | PlainExpression) for item in program.body)
+    if not (is_plain and all(isinstance(value, str) for value in values.values())):
+        yield from _rendered_differences(document, program, values, lacking)
+    if isinstance(document.data.get("inputs"), str):
+        return  # declared in another file
+    known = {item.name for item in document.inputs if item.required or item.has_default}
+    absent = {field.path[0] for field in template.fields} - known - RESERVED_SAMPLES.keys()
+    values |= {name: Undefined(name=name, exc=AbsentError) for name in absent}
+    for tag, code in RuntimeRunner(program, values, Python).given if absent else ():
+        if code == "portable-lookup" and (tag, Runtime.CSHARP) not in lacking:
+            message = "Without a value Python ends with an error here, TypeScript and C# do not."
+            yield report(code, tag, BOTH, message)
+
+
+def _rendered_differences(
+    document: PromptDocument,
+    program: Program,
+    values: Mapping[str, Value],
+    lacking: Collection[tuple[Span, Runtime]],
+) -> Iterator[RuntimeDifference]:
+    """Yield the tags that give something else in a runtime that reads them."""
     python, typescript, csharp = (
         RuntimeRunner(program, values, engine).given for engine in (Python, TypeScript, CSharp)
     )
@@ -80,15 +103,6 @@ def jinja_differences(document: PromptDocument) -> Iterator[RuntimeDifference]:
                 pairs[runtime] = next(pair for pair in both if pair[0] != pair[1])
         if pairs:
             yield _rendered(document, tag, code, pairs)
-    if isinstance(document.data.get("inputs"), str):
-        return  # declared in another file
-    known = {item.name for item in document.inputs if item.required or item.has_default}
-    absent = {variable.name for variable in template.variables} - known - RESERVED_SAMPLES.keys()
-    values |= {name: Undefined(name=name, exc=AbsentError) for name in absent}
-    for tag, code in RuntimeRunner(program, values, Python).given if absent else ():
-        if code == "portable-lookup" and (tag, Runtime.CSHARP) not in lacking:
-            message = "Without a value Python ends with an error here, TypeScript and C# do not."
-            yield report(code, tag, BOTH, message)
 
 
 def _sample_values(document: PromptDocument) -> dict[str, Value]:
@@ -180,9 +194,8 @@ class RuntimeRunner(Runner):
     def __init__(
         self, program: Program, values: Mapping[str, Value], engine: type[Expressions]
     ) -> None:
-        budget = Budget(DEFAULT_BOUNDS)
-        super().__init__(program, budget, frozenset(), SegmentWriter(budget), FaultList())
-        self._expressions = engine(environment(), budget)
+        budget = Budget(_BOUNDS)
+        super().__init__(program, budget, frozenset(), SegmentWriter(budget), FaultList(), engine)
         self._is_script = engine is TypeScript
         self.given: dict[tuple[Span, str], list[str]] = {}
         """What each tag gives each time, by the tag and the code of a difference there."""

@@ -105,13 +105,14 @@ class Runner:
         rich: frozenset[str],
         writer: SegmentWriter,
         faults: FaultList,
+        engine: type[Expressions] = Expressions,
     ) -> None:
         self._program = program
         self._budget = budget
         self._rich = rich
         self._writer = writer
         self._faults = faults
-        self._expressions = Expressions(environment(), budget)
+        self._expressions = engine(environment(), budget)
         self._depth = 0
         self._current = Span(0, 0)
         self._read_keys: set[tuple[str, str]] = set()
