@@ -11,9 +11,6 @@ from studio.core.experiments.values import DatasetReference, ExperimentCase
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 
-_OWN_COLUMNS = ("id", "expected", "tags")
-"""Columns that mean something in a file of rows, and may be arguments too."""
-
 
 def calls_of_rows(path: Path, tool: str, schema: JsonObject) -> tuple[SavedCall, ...]:
     """The calls that the rows of a CSV, JSONL, JSON or YAML file ask for.
@@ -32,28 +29,27 @@ def calls_of_rows(path: Path, tool: str, schema: JsonObject) -> tuple[SavedCall,
         raise SavedCallsError(str(error)) from None
     listed = schema.get("properties")
     properties = listed if isinstance(listed, Mapping) else {}
-    calls = []
-    for number, case in enumerate(cases, 1):
-        values = _values(case, properties)
-        arguments = {
-            name: _typed(value, properties[name])
-            for name, value in values.items()
-            if name in properties and value != ""
-        }
-        calls.append(SavedCall(case.id or f"{path.stem} {number}", tool, arguments))
+    calls = tuple(
+        SavedCall(case.id or f"{path.stem} {number}", tool, _arguments(case, properties))
+        for number, case in enumerate(cases, 1)
+    )
     if not any(call.arguments for call in calls):
         names = ", ".join(properties) or "none"
         raise SavedCallsError(
             f"{path.name}: no column is an argument of {tool}; its arguments are {names}"
         )
-    return tuple(calls)
+    return calls
 
 
-def _values(case: ExperimentCase, properties: Mapping[str, Json]) -> dict[str, Json]:
+def _arguments(case: ExperimentCase, properties: Mapping[str, Json]) -> dict[str, Json]:
     """The cells of a row by column, also those that mean something else in an experiment."""
     own: dict[str, Json] = {"id": case.id, "expected": case.expected, "tags": list(case.tags)}
-    found = {name: own[name] for name in _OWN_COLUMNS if name in properties and own[name]}
-    return {**found, **case.variables}
+    cells = {**{name: value for name, value in own.items() if value}, **case.variables}
+    return {
+        name: _typed(value, properties[name])
+        for name, value in cells.items()
+        if name in properties and value != ""
+    }
 
 
 def _typed(value: Json, schema: Json) -> Json:

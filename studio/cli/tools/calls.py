@@ -6,12 +6,12 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
+from typing import Any
 
 from studio.application.tools.call_rows import calls_of_rows
 from studio.application.tools.saved_calls import (
-    SavedCall,
     SavedCallsError,
     call_line,
     difference,
@@ -32,18 +32,19 @@ from studio.core.text.values import Json, JsonObject
 
 def call_tool(options: argparse.Namespace) -> int:
     """Call a tool once, or for each row of a file; a call that is recorded is written down."""
-    return asyncio.run(_called(options, _arguments(options)))
+    return _run(_called(options, _arguments(options)))
 
 
 def repeat_calls(options: argparse.Namespace) -> int:
     """Make saved calls again, and say which answers are not as they were."""
-    return asyncio.run(_tested(options))
+    return _run(_check_calls(options))
 
 
-async def _tested(options: argparse.Namespace) -> int:
-    needs(options.calls)
-    async with opened(options) as tools:
-        return await _check_calls(tools, options.calls, as_json=options.json)
+def _run(work: Coroutine[Any, Any, int]) -> int:
+    try:
+        return asyncio.run(work)
+    except SavedCallsError as error:
+        raise UsageError(str(error)) from None
 
 
 async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
@@ -62,8 +63,7 @@ async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
     if outcome.stderr:
         sys.stderr.write(outcome.stderr)
     if options.output is not None:
-        with options.output.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(whole, ensure_ascii=False) + "\n")
+        _add(options.output, whole)
     if options.json:
         print(json.dumps(whole, ensure_ascii=False, indent=2))
     elif outcome.is_error:
@@ -111,61 +111,56 @@ async def _call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | 
         output: the file that the lines are added to; None prints them.
 
     Raises:
-        UsageError: the file cannot be used.
+        SavedCallsError: the file cannot be used.
     """
-    try:
-        calls = calls_of_rows(rows, spec.name, spec.parameters)
-    except SavedCallsError as error:
-        raise UsageError(str(error)) from None
+    calls = calls_of_rows(rows, spec.name, spec.parameters)
     failed = 0
     for call in calls:
         outcome = await tools.call(spec.name, call.arguments)
         failed += outcome.is_error
-        line = json.dumps(call_line(saved(call, outcome)), ensure_ascii=False)
-        if output is None:
-            print(line, flush=True)
-        else:
-            with output.open("a", encoding="utf-8") as file:
-                file.write(f"{line}\n")
+        _add(output, call_line(saved(call, outcome)))
     if output is not None or failed:
         tell(f"{counted(len(calls), 'call')}, {failed:,} failed")
     return PROBLEMS if failed else FINE
 
 
-async def _check_calls(tools: ToolSet, path: Path, *, as_json: bool) -> int:
+def _add(output: Path | None, call: JsonObject) -> None:
+    """Add a call to a file, as a line; print it where there is none."""
+    line = json.dumps(call, ensure_ascii=False)
+    if output is None:
+        print(line, flush=True)
+    else:
+        with output.open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+
+async def _check_calls(options: argparse.Namespace) -> int:
     """Make saved calls again, and say which answers are not as they were.
 
     Raises:
-        UsageError: the file cannot be used.
+        SavedCallsError: the file cannot be used.
     """
-    try:
-        calls = read_calls(path)
-    except SavedCallsError as error:
-        raise UsageError(str(error)) from None
-    if not calls:
-        raise UsageError(f"{path}: there are no calls in it")
-    known = {spec.name for spec in await tools.specs()}
-    wrong: list[tuple[SavedCall, str]] = []
-    for call in calls:
-        if call.tool in known:
-            differs = difference(call, await tools.call(call.tool, call.arguments))
-        else:
+    needs(options.calls)
+    async with opened(options) as tools:
+        calls = read_calls(options.calls)
+        if not calls:
+            raise UsageError(f"{options.calls}: there are no calls in it")
+        known = {spec.name for spec in await tools.specs()}
+        differences: list[str] = []
+        for call in calls:
             differs = f"there is no tool {call.tool!r}"
-        if differs:
-            wrong.append((call, differs))
-        if not as_json:
-            mark = f"not  {call.name}: {differs}" if differs else f"ok   {call.name}"
-            print(reveal(mark, lines=False), flush=True)
-    if as_json:
-        print(json.dumps(_as_json(calls, wrong), ensure_ascii=False, indent=2))
+            if call.tool in known:
+                differs = difference(call, await tools.call(call.tool, call.arguments))
+            differences.append(differs)
+            if not options.json:
+                mark = f"not  {call.name}: {differs}" if differs else f"ok   {call.name}"
+                print(reveal(mark, lines=False), flush=True)
+    if options.json:
+        whole = [
+            {"name": call.name, "tool": call.tool, "difference": differs}
+            for call, differs in zip(calls, differences, strict=True)
+        ]
+        print(json.dumps(whole, ensure_ascii=False, indent=2))
     else:
-        print(f"{len(calls) - len(wrong):,} of {len(calls):,} as they were")
-    return PROBLEMS if wrong else FINE
-
-
-def _as_json(calls: Sequence[SavedCall], wrong: Sequence[tuple[SavedCall, str]]) -> object:
-    differences = {call.name: text for call, text in wrong}
-    return [
-        {"name": call.name, "tool": call.tool, "difference": differences.get(call.name, "")}
-        for call in calls
-    ]
+        print(f"{differences.count(''):,} of {len(calls):,} as they were")
+    return PROBLEMS if any(differences) else FINE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from studio.application.tools.known_servers import (
 )
 from studio.application.tools.server_content import kept_content, offered_text
 from studio.application.trust import FolderTrust, folder_trust
+from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
@@ -204,12 +206,16 @@ class ToolsCoordinator(QObject):
             )
         )
 
-    def _declare(self, entry: ToolEntry) -> None:
+    def _edit(self, edits_of: Callable[[PromptDocument], Iterable[TextEdit]]) -> None:
+        """Edit the prompt, where it is read as it is written."""
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None or document.source.text != page.editor.text():
             return
+        page.editor.apply_edits(edits_of(document))
+
+    def _declare(self, entry: ToolEntry) -> None:
         try:
-            page.editor.apply_edits(declare_tool(document, entry.spec))
+            self._edit(lambda document: declare_tool(document, entry.spec))
         except ValueError as error:
             self._messages.error(self.tr("The tool was not inserted: {error}.").format(error=error))
 
@@ -254,15 +260,15 @@ class ToolsCoordinator(QObject):
             with (folder / kept.file).open("x", encoding="utf-8", errors="replace") as file:
                 file.write(kept.text)
         except OSError as error:
-            self._messages.error(
-                self.tr("{name} cannot be made: {strerror}.").format(
-                    name=kept.file, strerror=error.strerror
-                ),
-                where=str(folder),
-            )
+            self._say_not_made(folder / kept.file, error)
             return
         page.editor.apply_edits(kept.edits)
         self._messages.info(self.tr("Kept as {file}.").format(file=kept.file))
+
+    def _say_not_made(self, path: Path, error: OSError) -> None:
+        words = self.tr("{name} cannot be made: {strerror}.")
+        text = words.format(name=path.name, strerror=error.strerror)
+        self._messages.error(text, where=str(path))
 
     def _show_traffic(self, source: SourceStatus) -> None:
         """Show what goes to a source and comes from it, as it goes on."""
@@ -284,17 +290,12 @@ class ToolsCoordinator(QObject):
     def _write_choice(
         self, name: str, rows: tuple[OperationRow, ...], wanted: frozenset[str]
     ) -> None:
-        page, document = self._window.tabs.current, self._window.tabs.document
-        if page is None or document is None or document.source.text != page.editor.text():
-            return
         try:
-            edits = write_choice(document, name, choice_value(rows, wanted))
+            self._edit(lambda document: write_choice(document, name, choice_value(rows, wanted)))
         except (LookupError, ValueError):
             self._messages.error(
                 self.tr("The prompt declares no tool {name!r} any more.").format(name=name)
             )
-            return
-        page.editor.apply_edits(edits)
 
     def _offer_servers(self) -> None:
         """Ask which servers to add; those of other programs are offered."""
@@ -329,11 +330,6 @@ class ToolsCoordinator(QObject):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(_NO_SERVERS, encoding="utf-8")
         except OSError as error:
-            self._messages.error(
-                self.tr("{name} cannot be made: {strerror}.").format(
-                    name=path.name, strerror=error.strerror
-                ),
-                where=str(path),
-            )
+            self._say_not_made(path, error)
             return
         self._window.tabs.open(path)
