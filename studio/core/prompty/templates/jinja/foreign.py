@@ -15,12 +15,11 @@ _SIGNS = {"&&": "and", "||": "or", "&": "and", "!": "not", "$": "", ";": "", "@"
 """Signs of other languages, and the words that stand for them here; nothing: it is left out."""
 _ENTITY = re.compile(r"&(?:gt|lt|amp|quot|apos|nbsp|#\d{2,4});")
 _WORDS = ("AND", "OR", "NOT", "And", "Or", "Not", "IN", "IS", "ELSE", "IF")
-_TAGS = {"elseif": "elif", "elsif": "elif", "elsf": "elif", "foreach": "for", "each": "for",
-         "endforeach": "endfor", "endeach": "endfor", "assign": "set", "let": "set", "var": "set",
-         "capture": "set", "endcapture": "endset"}  # fmt: skip
+_TAGS = {"foreach": "for", "each": "for", "endforeach": "endfor", "endeach": "endfor"}
+_TAGS |= dict.fromkeys(("elseif", "elsif", "elsf"), "elif")
+_TAGS |= dict.fromkeys(("assign", "let", "var", "capture"), "set") | {"endcapture": "endset"}
 """Tags of other template languages by what they are here."""
-_BLOCKS = {"if": "if", "for": "for", "each": "for", "foreach": "for", "unless": "if",
-           "macro": "macro", "set": "set", "raw": "raw", "with": "with"}  # fmt: skip
+_BLOCKS = {"each": "for", "foreach": "for", "unless": "if"}
 _HANDLEBARS = re.compile(r"\{\{[-~]?[ \t]*(?P<sign>[#/^>&])[ \t]*(?P<word>\w*)[^{}\n]*\}\}")
 _WRITTEN = {"#if": "{% if … %}", "#unless": "{% if not … %}", "&": "{{ … }}"}
 _WRITTEN |= dict.fromkeys(("#each", "#for"), "{% for … in … %}")

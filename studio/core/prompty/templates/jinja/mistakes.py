@@ -19,7 +19,7 @@ _NO_EXPRESSION = re.compile(r"(?:Expected an expression, got|^unexpected) '(?P<f
 _UNBALANCED = re.compile(r"unexpected '(?P<found>.)', expected '(?P<wanted>[)\]}])'")
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _FIRST_WORD = re.compile(r"[-+]?[ \t]*(\w+)")
-_SPACED_END = re.compile(r"end[ \t]+(?P<block>if|for|set|macro|raw|filter|call|with)\b")
+_SPACED_END = re.compile(rf"end[ \t]+(?P<block>{'|'.join(_BLOCKS)})\b")
 _ENDS = re.compile(r"[\w.]*[ \t]*(?:[-+]?%\}|\||if\b|recursive\b)")
 """What follows the source of a loop."""
 _WORDS = {
