@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.core.text.problem import TextEdit, apply_edits
+from studio.core.text.problem import TextEdit, apply_edits, fixable
 from studio.core.text.span import Span
 
 
@@ -38,3 +38,13 @@ def test_other_text_stays(text: str, wanted: list[tuple[int, int, str]]) -> None
         expected += text[at : edit.span.start] + edit.text
         at = edit.span.end
     assert apply_edits(text, edits) == expected + text[at:]
+
+
+@pytest.mark.parametrize(("place", "fixed"), [((), "a: b"), ((3,), "a= : b"), ((0, 2), ":  b")])
+def test_a_fix_writes_at_the_span_or_at_the_place_that_is_given(
+    place: tuple[int, ...], fixed: str
+) -> None:
+    mistake = fixable("a colon belongs here", Span(1, 3), "Write a colon", ": ", *place)
+    assert mistake.span == Span(1, 3)
+    (fix,) = mistake.fixes
+    assert apply_edits("a= b", fix.edits) == fixed
