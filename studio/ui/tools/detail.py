@@ -100,11 +100,8 @@ class ToolDetail(QWidget):
         self.mock = MockEditor()
         self.tabs = YieldingTabs()
         self.tabs.setAccessibleName(self.tr("Views of the tool"))
-        titles = (
-            self.tr("Try it"), self.tr("Arguments"), self.tr("Schema"), self.tr("As sent"),
-            self.tr("Options"),
-        )  # fmt: skip
-        for title in titles:
+        titles = (self.tr("Try it"), self.tr("Arguments"), self.tr("Schema"), self.tr("As sent"))
+        for title in (*titles, self.tr("Options")):
             self.tabs.addTab(title)
         self.tabs.setTabToolTip(3, self.tr("What each provider and each protocol sends of it"))
         self.tabs.setTabToolTip(4, self.tr("What the prompt sets for the program that runs it"))

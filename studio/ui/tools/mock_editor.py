@@ -30,9 +30,7 @@ from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
-_KINDS: tuple[type[Mock] | None, ...] = (
-    None, FixedMock, SequenceMock, TemplateMock, RecordedMock, AskMock,
-)  # fmt: skip
+_KINDS: tuple[type[Mock] | None, ...] = (None, *MOCK_TITLES)
 _HINTS = {
     FixedMock: QT_TRANSLATE_NOOP("MockEditor", "The answer to every call: JSON, or plain text"),
     SequenceMock: QT_TRANSLATE_NOOP(

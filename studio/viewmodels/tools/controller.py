@@ -87,7 +87,7 @@ class ToolsController(QObject):
         self._saved = SavedFiles(self)
         self._saved.saved.connect(self.reload)
         self._searching: LatestJob[tuple[str, tuple[ToolRecording, ...]]] = LatestJob(self)
-        self._searching.finished.connect(lambda found: self.recordings_found.emit(*found))
+        self._searching.finished.connect(self._on_recordings)
         self._document: PromptDocument | None = None
         self._hoisted: tuple[HoistedTool, ...] = ()
         self._inputs: dict[str, Json] = {}
@@ -349,6 +349,9 @@ class ToolsController(QObject):
             self.reading_ended.emit(key)
         else:
             self.reading_moved.emit(key, progress)
+
+    def _on_recordings(self, found: tuple[str, tuple[ToolRecording, ...]]) -> None:
+        self.recordings_found.emit(*found)
 
     def _on_trial(self, trial: ToolTrial) -> None:
         self.trial_changed.emit(trial)
