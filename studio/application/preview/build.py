@@ -14,8 +14,8 @@ from studio.application.preview.value import Preview, PreviewJob
 from studio.core.agent.loop.first_step import previewed_values
 from studio.core.agent.loop.setup import question_of, told_tools
 from studio.core.agent.loop.tool_choice import choice_before_run
+from studio.core.prompty.document import hides_text
 from studio.core.prompty.prepare import Prepared, prepare
-from studio.core.prompty.readable import hides_text
 from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem

@@ -24,10 +24,10 @@ from studio.core.imports.importers import find_importer, importer_suffixes
 from studio.core.imports.markdown_document import read_markdown
 from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.convert.whole import convert
+from studio.core.prompty.document import first_unreadable
 from studio.core.prompty.messages import Message, Role, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.readable import first_unreadable
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Problem
+from studio.core.text.problem import Problem, Severity
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
@@ -307,3 +307,17 @@ class PromptDocument:
 
 ResolvedInputs: TypeAlias = Mapping[str, Json]
 """Values by input name, defaults filled in."""
+
+
+_OF_READING = ("yaml-", "duplicate-key", "front-matter-", "file-too-large")
+"""Beginnings of the codes of problems that the readers of YAML, front matter and files report."""
+
+
+def hides_text(problem: Problem) -> bool:
+    """Return whether a part of the file was not read, so that its author's meaning is unknown."""
+    return problem.severity is Severity.ERROR and problem.code.startswith(_OF_READING)
+
+
+def first_unreadable(document: PromptDocument) -> Problem | None:
+    """Return the first problem that hides a part of a file; None for a file that was read whole."""
+    return next(filter(hides_text, document.problems), None)

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from studio.core.prompty.checks.markers import tidy_marker
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.readable import first_unreadable
+from studio.core.prompty.document import PromptDocument, first_unreadable
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.readable import hides_text
+from studio.core.prompty.document import PromptDocument, hides_text
 from studio.core.prompty.reference_values import NOT_TRUSTED
 from studio.core.text.problem import Problem
 

@@ -21,12 +21,11 @@ from studio.core.prompty.convert.runtime import (
     send_last_only_with_text,
     take_byte_order_mark_out,
 )
-from studio.core.prompty.document import Dialect, PromptDocument
+from studio.core.prompty.document import Dialect, PromptDocument, first_unreadable, hides_text
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.parameters import parameters_as_variables
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.readable import first_unreadable, hides_text
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.shapes import messages_to_json
 from studio.core.text.diff import line_edits

@@ -18,10 +18,9 @@ from studio.core.prompty.dialect import (
     section_construct,
     section_constructs,
 )
-from studio.core.prompty.document import Dialect, PromptDocument
+from studio.core.prompty.document import Dialect, PromptDocument, first_unreadable
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import write_scalar
-from studio.core.prompty.readable import first_unreadable
 from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits, sort_edits
 from studio.core.text.span import Span
