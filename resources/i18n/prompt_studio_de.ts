@@ -713,8 +713,8 @@
       <translation>Kleinerer Text</translation>
     </message>
     <message>
-      <source>Sources of tools and trust…</source>
-      <translation>Quellen der Werkzeuge und Vertrauen …</translation>
+      <source>Sources of tools…</source>
+      <translation>Quellen der Werkzeuge …</translation>
     </message>
     <message>
       <source>Split editor</source>
@@ -783,6 +783,10 @@
     <message>
       <source>Trim the ends of lines</source>
       <translation>Zeilenenden kürzen</translation>
+    </message>
+    <message>
+      <source>Trust in the folder…</source>
+      <translation>Vertrauen in den Ordner …</translation>
     </message>
     <message>
       <source>Undo</source>
@@ -944,24 +948,16 @@
       <translation>Schrift der Oberfläche</translation>
     </message>
     <message>
-      <source>Holds from the next start of the studio.</source>
-      <translation>Gilt ab dem nächsten Start des Studios.</translation>
-    </message>
-    <message>
       <source>Language</source>
       <translation>Sprache</translation>
-    </message>
-    <message>
-      <source>Less motion</source>
-      <translation>Weniger Bewegung</translation>
     </message>
     <message>
       <source>Light, dark, or as the desktop says.</source>
       <translation>Hell, dunkel oder wie der Schreibtisch es sagt.</translation>
     </message>
     <message>
-      <source>Nothing moves that need not</source>
-      <translation>Nichts bewegt sich, das es nicht muss</translation>
+      <source>Motion</source>
+      <translation>Bewegung</translation>
     </message>
     <message>
       <source>Notify the desktop when an experiment has ended</source>
@@ -976,8 +972,16 @@
       <translation>Textgröße der Oberfläche</translation>
     </message>
     <message>
+      <source>Takes effect after a restart.</source>
+      <translation>Wirkt nach einem Neustart.</translation>
+    </message>
+    <message>
       <source>Theme</source>
       <translation>Thema</translation>
+    </message>
+    <message>
+      <source>Turn off animations</source>
+      <translation>Animationen ausschalten</translation>
     </message>
   </context>
   <context>
@@ -1269,10 +1273,6 @@
       <translation>Zeile {line}</translation>
     </message>
     <message>
-      <source>line {line} · </source>
-      <translation>Zeile {line} · </translation>
-    </message>
-    <message>
       <source>{count:,} tokens</source>
       <translation>{count:,} Token</translation>
     </message>
@@ -1413,10 +1413,6 @@
     <message>
       <source>{count} tokens</source>
       <translation>{count} Token</translation>
-    </message>
-    <message>
-      <source>{seconds:.1f} s</source>
-      <translation>{seconds:.1f} s</translation>
     </message>
     <message>
       <source>{steps} steps</source>
@@ -2279,16 +2275,24 @@
   <context>
     <name>ConnectionCoordinator</name>
     <message>
+      <source>Connect a model…</source>
+      <translation>Ein Modell verbinden …</translation>
+    </message>
+    <message>
       <source>Connection of the file</source>
       <translation>Verbindung der Datei</translation>
+    </message>
+    <message>
+      <source>Help</source>
+      <translation>Hilfe</translation>
     </message>
     <message>
       <source>Its last reply: {reading:,.0f} tokens a second read, {writing:,.0f} written</source>
       <translation>Seine letzte Antwort: {reading:,.0f} Token je Sekunde gelesen, {writing:,.0f} geschrieben</translation>
     </message>
     <message>
-      <source>Manage connections…</source>
-      <translation>Verbindungen verwalten …</translation>
+      <source>Model</source>
+      <translation>Modell</translation>
     </message>
     <message>
       <source>Model of {name}: choose or type its id</source>
@@ -2303,6 +2307,10 @@
       <translation>Öffnen Sie die Verbindungen, um es zu beheben.</translation>
     </message>
     <message>
+      <source>Stop using {name} in {folder}</source>
+      <translation>{name} in {folder} nicht mehr verwenden</translation>
+    </message>
+    <message>
       <source>The connections cannot be saved: {reason}.</source>
       <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
     </message>
@@ -2313,6 +2321,18 @@
     <message>
       <source>The endpoint was not allowed.</source>
       <translation>Das Ziel wurde nicht erlaubt.</translation>
+    </message>
+    <message>
+      <source>Use {name}</source>
+      <translation>{name} verwenden</translation>
+    </message>
+    <message>
+      <source>Use {name} in {folder}</source>
+      <translation>{name} in {folder} verwenden</translation>
+    </message>
+    <message>
+      <source>{name} (not set up)</source>
+      <translation>{name} (nicht eingerichtet)</translation>
     </message>
     <message>
       <source>{rate:.0f} tok/s</source>
@@ -2387,12 +2407,20 @@
   <context>
     <name>ConnectionModel</name>
     <message>
+      <source>Nothing is sent: {why}</source>
+      <translation>Nichts wird gesendet: {why}</translation>
+    </message>
+    <message>
       <source>Nothing was sent to {address}: it is not allowed.</source>
       <translation>An {address} wurde nichts gesendet: Die Adresse ist nicht erlaubt.</translation>
     </message>
     <message>
       <source>the run has this model</source>
       <translation>der Lauf hat dieses Modell</translation>
+    </message>
+    <message>
+      <source>{name} answers: {reason}.</source>
+      <translation>{name} antwortet: {reason}.</translation>
     </message>
   </context>
   <context>
@@ -2409,8 +2437,16 @@
   <context>
     <name>ConnectionsController</name>
     <message>
-      <source>Run again and allow it, or choose another connection in the toolbar.</source>
-      <translation>Noch einmal ausführen und es erlauben oder in der Werkzeugleiste eine andere Verbindung wählen.</translation>
+      <source>Nothing was sent. Make the connection, or choose one for the folder.</source>
+      <translation>Nichts wurde gesendet. Legen Sie die Verbindung an, oder wählen Sie eine für den Ordner.</translation>
+    </message>
+    <message>
+      <source>Nothing was sent. Run again and allow it, or choose another connection.</source>
+      <translation>Nichts wurde gesendet. Führen Sie noch einmal aus und erlauben Sie es, oder wählen Sie eine andere Verbindung.</translation>
+    </message>
+    <message>
+      <source>The connections stay as they were.</source>
+      <translation>Die Verbindungen bleiben, wie sie waren.</translation>
     </message>
     <message>
       <source>What the test showed cannot be kept.</source>
@@ -2428,8 +2464,8 @@
       <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
     </message>
     <message>
-      <source>The open prompt is answered by {name}: {reason}. {warning}</source>
-      <translation>Dem offenen Prompt antwortet {name}: {reason}. {warning}</translation>
+      <source>The open prompt: {words}</source>
+      <translation>Der offene Prompt: {words}</translation>
     </message>
     <message>
       <source>This is not saved: {error}.</source>
@@ -2714,6 +2750,10 @@ Und {count} davor.</translation>
     <message>
       <source>answered by you</source>
       <translation>von Ihnen beantwortet</translation>
+    </message>
+    <message>
+      <source>approved</source>
+      <translation>erlaubt</translation>
     </message>
     <message>
       <source>approved by you</source>
@@ -3019,8 +3059,12 @@ Und {count} davor.</translation>
       <translation>Anwenden</translation>
     </message>
     <message>
-      <source>Apply and go on</source>
+      <source>Apply and continue</source>
       <translation>Anwenden und weiter</translation>
+    </message>
+    <message>
+      <source>Apply and step</source>
+      <translation>Anwenden und Schritt</translation>
     </message>
     <message>
       <source>Cancel</source>
@@ -3091,14 +3135,6 @@ Und {count} davor.</translation>
       <translation>Auch Strg mit dem Mausrad oder Strg++.</translation>
     </message>
     <message>
-      <source>Ask once a week whether there is a newer version</source>
-      <translation>Einmal in der Woche nach einer neueren Version fragen</translation>
-    </message>
-    <message>
-      <source>Asks the package source that this studio came from; installs nothing.</source>
-      <translation>Fragt die Paketquelle, aus der dieses Studio kam; installiert nichts.</translation>
-    </message>
-    <message>
       <source>Editor</source>
       <translation>Editor</translation>
     </message>
@@ -3149,10 +3185,6 @@ Und {count} davor.</translation>
     <message>
       <source>Unsaved texts come back at the next start</source>
       <translation>Nicht gesicherte Texte sind beim nächsten Start wieder da</translation>
-    </message>
-    <message>
-      <source>Updates</source>
-      <translation>Aktualisierungen</translation>
     </message>
     <message>
       <source>Whitespace</source>
@@ -3244,6 +3276,25 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>ExchangeCommands</name>
+    <message>
+      <source>Import…</source>
+      <translation>Importieren …</translation>
+    </message>
+    <message>
+      <source>The pasted text holds a prompt of another program.</source>
+      <translation>Der eingefügte Text enthält einen Prompt eines anderen Programms.</translation>
+    </message>
+    <message>
+      <source>pasted</source>
+      <translation>eingefügt</translation>
+    </message>
+    <message>
+      <source>{name} holds a prompt of another program.</source>
+      <translation>{name} enthält einen Prompt eines anderen Programms.</translation>
+    </message>
+  </context>
+  <context>
     <name>ExperimentAccept</name>
     <message>
       <source>Row {number} is not there any more.</source>
@@ -3324,10 +3375,6 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentCharts</name>
     <message>
-      <source>${cost:.4f} a cell, {share}</source>
-      <translation>{cost:.4f} $ je Zelle, {share}</translation>
-    </message>
-    <message>
       <source>Cells passed, result by result</source>
       <translation>Bestandene Zellen, Ergebnis für Ergebnis</translation>
     </message>
@@ -3352,8 +3399,12 @@ Und {count} davor.</translation>
       <translation>Ergebnis {number} {share}</translation>
     </message>
     <message>
-      <source>{half:.2g} s, 95 % within {most:.2g} s</source>
-      <translation>{half:.2g} s, 95 % innerhalb von {most:.2g} s</translation>
+      <source>{cost} a cell, {share}</source>
+      <translation>{cost} je Zelle, {share}</translation>
+    </message>
+    <message>
+      <source>{half}, 95 % within {most}</source>
+      <translation>{half}, 95 % innerhalb von {most}</translation>
     </message>
     <message>
       <source>{share} of 1 row</source>
@@ -3379,8 +3430,8 @@ Und {count} davor.</translation>
       <translation>Kein Scheduler antwortet unter {address}: {reason}</translation>
     </message>
     <message>
-      <source>The files of the experiment are larger than {count} MB, too large for workers.</source>
-      <translation>Die Dateien des Experiments sind größer als {count} MB, zu groß für Worker.</translation>
+      <source>The files of the experiment are larger than {size}, too large for workers.</source>
+      <translation>Die Dateien des Experiments sind größer als {size}, zu groß für Worker.</translation>
     </message>
     <message>
       <source>The scheduler at {address} has no workers.</source>
@@ -3687,16 +3738,12 @@ Und {count} davor.</translation>
       <translation> {count} Zellen haben keine Antwort.</translation>
     </message>
     <message>
-      <source>${cost:.4f} of about ${whole:.4f}</source>
-      <translation>${cost:.4f} von etwa ${whole:.4f}</translation>
-    </message>
-    <message>
       <source>1 row is read</source>
       <translation>1 Zeile ist gelesen</translation>
     </message>
     <message>
-      <source>{count} min</source>
-      <translation>{count} min</translation>
+      <source>{cost} of about {whole}</source>
+      <translation>{cost} von etwa {whole}</translation>
     </message>
     <message>
       <source>{count} of 1 request is worked out</source>
@@ -3711,16 +3758,8 @@ Und {count} davor.</translation>
       <translation>{count} Zeilen sind gelesen</translation>
     </message>
     <message>
-      <source>{count} s</source>
-      <translation>{count} s</translation>
-    </message>
-    <message>
       <source>{count} without an answer</source>
       <translation>{count} ohne Antwort</translation>
-    </message>
-    <message>
-      <source>{hours} h {minutes} min</source>
-      <translation>{hours} h {minutes} min</translation>
     </message>
     <message>
       <source>{name}: the experiment has ended</source>
@@ -3770,8 +3809,8 @@ Und {count} davor.</translation>
       <translation>{name}: Keine Datei heißt so.</translation>
     </message>
     <message>
-      <source>{name}: the file is larger than {size} MB.</source>
-      <translation>{name}: Die Datei ist größer als {size} MB.</translation>
+      <source>{name}: the file is larger than {size}.</source>
+      <translation>{name}: Die Datei ist größer als {size}.</translation>
     </message>
     <message>
       <source>{name}: the file lies outside of the experiment's folder; trust its folder to use it.</source>
@@ -3793,12 +3832,24 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentProviders</name>
     <message>
-      <source>Nothing is sent to {address}: it is not allowed. Add a connection with this address.</source>
-      <translation>An {address} wird nichts gesendet: das ist nicht erlaubt. Legen Sie eine Verbindung mit dieser Adresse an.</translation>
+      <source>Make the connection, name one under `providers`, or use one for the folder.</source>
+      <translation>Legen Sie die Verbindung an, nennen Sie eine unter `providers`, oder verwenden Sie eine für den Ordner.</translation>
+    </message>
+    <message>
+      <source>Make the connection, or name another under `providers`.</source>
+      <translation>Legen Sie die Verbindung an, oder nennen Sie eine andere unter `providers`.</translation>
+    </message>
+    <message>
+      <source>Nothing is sent to {address}: {how}</source>
+      <translation>An {address} wird nichts gesendet: {how}</translation>
     </message>
     <message>
       <source>There is no connection {name!r}; add one in the studio, or name one of those that there are.</source>
       <translation>Es gibt keine Verbindung {name!r}; fügen Sie im Studio eine hinzu oder nennen Sie eine vorhandene.</translation>
+    </message>
+    <message>
+      <source>it is not allowed. Add a connection with this address.</source>
+      <translation>Das ist nicht erlaubt. Legen Sie eine Verbindung mit dieser Adresse an.</translation>
     </message>
   </context>
   <context>
@@ -3855,8 +3906,8 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentRun</name>
     <message>
-      <source>The budget of ${amount:.2f} is used up.</source>
-      <translation>Das Budget von {amount:.2f} $ ist aufgebraucht.</translation>
+      <source>The budget of {amount} is used up.</source>
+      <translation>Das Budget von {amount} ist aufgebraucht.</translation>
     </message>
     <message>
       <source>The budget of {count:,} tokens is used up.</source>
@@ -3979,6 +4030,10 @@ Und {count} davor.</translation>
       <translation>Diesen Lauf als Zeile behalten</translation>
     </message>
     <message>
+      <source>Nothing was sent. Make the connection, or choose one for the folder.</source>
+      <translation>Nichts wurde gesendet. Legen Sie die Verbindung an, oder wählen Sie eine für den Ordner.</translation>
+    </message>
+    <message>
       <source>Open a saved prompt; its experiment is stored beside it.</source>
       <translation>Öffnen Sie einen gespeicherten Prompt; sein Experiment liegt daneben.</translation>
     </message>
@@ -4005,6 +4060,10 @@ Und {count} davor.</translation>
     <message>
       <source>Undo</source>
       <translation>Rückgängig</translation>
+    </message>
+    <message>
+      <source>{name} names a connection that is not set up here.</source>
+      <translation>{name} nennt eine Verbindung, die hier nicht eingerichtet ist.</translation>
     </message>
   </context>
   <context>
@@ -4407,8 +4466,8 @@ Und {count} davor.</translation>
       <translation>Etwas mit dem Namen {name!r} gibt es schon.</translation>
     </message>
     <message>
-      <source>This is a large file ({number:.0f} MB); checks run less often.</source>
-      <translation>Dies ist eine große Datei ({number:.0f} MB); geprüft wird seltener.</translation>
+      <source>This is a large file ({size}); checks run less often.</source>
+      <translation>Dies ist eine große Datei ({size}); geprüft wird seltener.</translation>
     </message>
     <message>
       <source>Use Save As, or change its permissions.</source>
@@ -4488,6 +4547,10 @@ Und {count} davor.</translation>
       <source>Open folder…</source>
       <translation>Ordner öffnen …</translation>
     </message>
+    <message>
+      <source>Open {name}</source>
+      <translation>{name} öffnen</translation>
+    </message>
   </context>
   <context>
     <name>FilesTree</name>
@@ -4516,16 +4579,16 @@ Und {count} davor.</translation>
       <translation>Öffnen</translation>
     </message>
     <message>
+      <source>Remove {name} from Files</source>
+      <translation>{name} aus „Dateien“ entfernen</translation>
+    </message>
+    <message>
       <source>Rename…</source>
       <translation>Umbenennen …</translation>
     </message>
     <message>
       <source>Show in the file manager</source>
       <translation>In der Dateiverwaltung zeigen</translation>
-    </message>
-    <message>
-      <source>Take {name} out of the pane</source>
-      <translation>{name} aus dem Bereich nehmen</translation>
     </message>
   </context>
   <context>
@@ -4705,8 +4768,8 @@ Und {count} davor.</translation>
       <translation>Neuer Prompt in diesem Ordner</translation>
     </message>
     <message>
-      <source>Take this folder out of the pane</source>
-      <translation>Diesen Ordner aus dem Bereich nehmen</translation>
+      <source>Remove this folder from Files</source>
+      <translation>Diesen Ordner aus „Dateien“ entfernen</translation>
     </message>
   </context>
   <context>
@@ -4825,6 +4888,10 @@ Und {count} davor.</translation>
       <translation>Einstellungen des Modells</translation>
     </message>
     <message>
+      <source>Output {name}</source>
+      <translation>Ausgabe {name}</translation>
+    </message>
+    <message>
       <source>Prompt</source>
       <translation>Prompt</translation>
     </message>
@@ -4900,8 +4967,8 @@ Und {count} davor.</translation>
       <translation>Name der Eingabe {name}</translation>
     </message>
     <message>
-      <source>Take {name} out</source>
-      <translation>{name} herausnehmen</translation>
+      <source>Remove {name}</source>
+      <translation>{name} entfernen</translation>
     </message>
   </context>
   <context>
@@ -5036,10 +5103,6 @@ Und {count} davor.</translation>
     <message>
       <source>{days} days are kept</source>
       <translation>{days} Tage bleiben</translation>
-    </message>
-    <message>
-      <source>{size:.1f} MB</source>
-      <translation>{size:.1f} MB</translation>
     </message>
   </context>
   <context>
@@ -5396,8 +5459,8 @@ Und {count} davor.</translation>
       <translation>neben dem Prompt gibt es keine solche Datei</translation>
     </message>
     <message>
-      <source>{size:,} bytes; F12 opens it</source>
-      <translation>{size:,} Byte; F12 öffnet sie</translation>
+      <source>{size}; F12 opens it</source>
+      <translation>{size}; F12 öffnet sie</translation>
     </message>
   </context>
   <context>
@@ -5926,8 +5989,8 @@ Und {count} davor.</translation>
       <translation>{file} enthält keine Zeile mit benannten Werten.</translation>
     </message>
     <message>
-      <source>{file} is larger than {most} MB.</source>
-      <translation>{file} ist größer als {most} MB.</translation>
+      <source>{file} is larger than {most}.</source>
+      <translation>{file} ist größer als {most}.</translation>
     </message>
     <message>
       <source>{file} is not a UTF-8 text.</source>
@@ -5945,12 +6008,28 @@ Und {count} davor.</translation>
   <context>
     <name>Inputs</name>
     <message>
+      <source>from an earlier run</source>
+      <translation>aus einem früheren Lauf</translation>
+    </message>
+    <message>
+      <source>from {name}</source>
+      <translation>aus {name}</translation>
+    </message>
+    <message>
       <source>not declared</source>
       <translation>nicht deklariert</translation>
     </message>
     <message>
       <source>reserved name</source>
       <translation>vorbehaltener Name</translation>
+    </message>
+    <message>
+      <source>sample, sent</source>
+      <translation>Beispiel, gesendet</translation>
+    </message>
+    <message>
+      <source>set “{name}”</source>
+      <translation>Satz „{name}“</translation>
     </message>
     <message>
       <source>supplied by the run</source>
@@ -6629,105 +6708,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>{title} (abgesichert)</translation>
     </message>
     <message>
-      <source>{title} – Prompt Studio</source>
+      <source>{title} — Prompt Studio</source>
       <translation>{title} – Prompt Studio</translation>
-    </message>
-  </context>
-  <context>
-    <name>ManualDialog</name>
-    <message>
-      <source>A call of {name}</source>
-      <translation>Ein Aufruf von {name}</translation>
-    </message>
-    <message>
-      <source>Arguments as JSON</source>
-      <translation>Argumente als JSON</translation>
-    </message>
-    <message>
-      <source>Arguments, as JSON</source>
-      <translation>Argumente, als JSON</translation>
-    </message>
-    <message>
-      <source>Go on writing</source>
-      <translation>Weiterschreiben</translation>
-    </message>
-    <message>
-      <source>Leave</source>
-      <translation>Verlassen</translation>
-    </message>
-    <message>
-      <source>Leave the request without a reply?</source>
-      <translation>Die Anfrage ohne Antwort lassen?</translation>
-    </message>
-    <message>
-      <source>No reply</source>
-      <translation>Keine Antwort</translation>
-    </message>
-    <message>
-      <source>Reply</source>
-      <translation>Antwort</translation>
-    </message>
-    <message>
-      <source>Request {number}: 1 message</source>
-      <translation>Anfrage {number}: 1 Nachricht</translation>
-    </message>
-    <message>
-      <source>Request {number}: {count} messages</source>
-      <translation>Anfrage {number}: {count} Nachrichten</translation>
-    </message>
-    <message>
-      <source>Text</source>
-      <translation>Text</translation>
-    </message>
-    <message>
-      <source>Text beside the call; may be empty</source>
-      <translation>Text neben dem Aufruf; darf leer sein</translation>
-    </message>
-    <message>
-      <source>Type or paste the reply</source>
-      <translation>Die Antwort tippen oder einfügen</translation>
-    </message>
-    <message>
-      <source>What you reply with</source>
-      <translation>Womit Sie antworten</translation>
-    </message>
-    <message>
-      <source>What you typed is lost, and this call of the model fails.</source>
-      <translation>Was Sie getippt haben, geht verloren, und dieser Aufruf des Modells schlägt fehl.</translation>
-    </message>
-    <message>
-      <source>You are the model</source>
-      <translation>Sie sind das Modell</translation>
-    </message>
-    <message>
-      <source>Your reply</source>
-      <translation>Ihre Antwort</translation>
-    </message>
-  </context>
-  <context>
-    <name>ManualReply</name>
-    <message>
-      <source>The arguments are not JSON: line {lineno}, column {colno}.</source>
-      <translation>Die Argumente sind kein JSON: Zeile {lineno}, Spalte {colno}.</translation>
-    </message>
-    <message>
-      <source>The arguments cannot be used: {reason}.</source>
-      <translation>Die Argumente sind nicht verwendbar: {reason}.</translation>
-    </message>
-    <message>
-      <source>The arguments must be an object: { … }.</source>
-      <translation>Die Argumente müssen ein Objekt sein: { … }.</translation>
-    </message>
-    <message>
-      <source>Type or paste the reply.</source>
-      <translation>Tippen Sie die Antwort oder fügen Sie sie ein.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ManualRequestView</name>
-    <message>
-      <source>Messages of the request</source>
-      <translation>Nachrichten der Anfrage</translation>
     </message>
   </context>
   <context>
@@ -7015,10 +6997,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Datei bearbeiten</translation>
     </message>
     <message>
-      <source>Fix the problem above in the file; it is read again when you save it.</source>
-      <translation>Beheben Sie das Problem oben in der Datei; beim Speichern wird sie neu gelesen.</translation>
-    </message>
-    <message>
       <source>Reading the file …</source>
       <translation>Die Datei wird gelesen …</translation>
     </message>
@@ -7031,8 +7009,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>{count:,} Zellen ausführen</translation>
     </message>
     <message>
-      <source>This cannot be run yet</source>
-      <translation>Das kann noch nicht ausgeführt werden</translation>
+      <source>The problem is named above. Fix it in the file, and save the file.</source>
+      <translation>Das Problem steht oben. Beheben Sie es in der Datei, und speichern Sie die Datei.</translation>
+    </message>
+    <message>
+      <source>This experiment cannot run</source>
+      <translation>Dieses Experiment kann nicht laufen</translation>
     </message>
     <message>
       <source>{count:,} repeats</source>
@@ -7389,10 +7371,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Google Gemini</translation>
     </message>
     <message>
-      <source>I am the model</source>
-      <translation>Ich bin das Modell</translation>
-    </message>
-    <message>
       <source>LM Studio</source>
       <translation>LM Studio</translation>
     </message>
@@ -7461,10 +7439,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Starten Sie den lokalen Server im Reiter „Developer“ von LM Studio.</translation>
     </message>
     <message>
-      <source>You type or paste each reply yourself.</source>
-      <translation>Sie tippen jede Antwort selbst oder fügen sie ein.</translation>
-    </message>
-    <message>
       <source>llama.cpp server</source>
       <translation>Server von llama.cpp</translation>
     </message>
@@ -7521,13 +7495,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
-    <name>PreviewBuild</name>
-    <message>
-      <source>chosen for this run</source>
-      <translation>für diesen Lauf gewählt</translation>
-    </message>
-  </context>
-  <context>
     <name>PreviewDiff</name>
     <message>
       <source>, only there now</source>
@@ -7557,10 +7524,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 Token</translation>
     </message>
     <message>
-      <source>Around them: {frame:,}</source>
-      <translation>Um sie herum: {frame:,}</translation>
-    </message>
-    <message>
       <source>Counted with {tokenizer} for {name}.</source>
       <translation>Mit {tokenizer} für {name} gezählt.</translation>
     </message>
@@ -7573,12 +7536,20 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Aus der Länge geschätzt: {why}</translation>
     </message>
     <message>
+      <source>Message framing: {frame:,}</source>
+      <translation>Rahmen der Nachrichten: {frame:,}</translation>
+    </message>
+    <message>
       <source>Messages: {sum:,}</source>
       <translation>Nachrichten: {sum:,}</translation>
     </message>
     <message>
-      <source>Of them the inputs: {names}</source>
-      <translation>Davon die Eingaben: {names}</translation>
+      <source>Not counted, as a run does not send samples: {names}</source>
+      <translation>Nicht gezählt, da ein Lauf keine Beispiele sendet: {names}</translation>
+    </message>
+    <message>
+      <source>Of these, inputs: {names}</source>
+      <translation>Davon Eingaben: {names}</translation>
     </message>
     <message>
       <source>Only estimated: {names}.</source>
@@ -8000,16 +7971,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>ReadingBar</name>
     <message>
-      <source>Fetching {name}: {done} MB</source>
-      <translation>{name} wird geholt: {done} MB</translation>
+      <source>Fetching {name}: {done}</source>
+      <translation>{name} wird geholt: {done}</translation>
     </message>
     <message>
-      <source>Fetching {name}: {done} of {whole} MB</source>
-      <translation>{name} wird geholt: {done} von {whole} MB</translation>
+      <source>Fetching {name}: {done} of {whole}</source>
+      <translation>{name} wird geholt: {done} von {whole}</translation>
     </message>
     <message>
-      <source>Reading {name}: {done} of {whole} MB</source>
-      <translation>{name} wird gelesen: {done} von {whole} MB</translation>
+      <source>Reading {name}: {done} of {whole}</source>
+      <translation>{name} wird gelesen: {done} von {whole}</translation>
     </message>
     <message>
       <source>Reading {name}: {done} of {whole} operations</source>
@@ -8146,17 +8117,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Written in line {line}: click to go there.</source>
       <translation>In Zeile {line} geschrieben: klicken, um dorthin zu gehen.</translation>
-    </message>
-    <message>
-      <source>{value:,} kB</source>
-      <translation>{value:,} kB</translation>
-    </message>
-  </context>
-  <context>
-    <name>RequestView</name>
-    <message>
-      <source>calls {name} {arguments}</source>
-      <translation>ruft {name} {arguments}</translation>
     </message>
   </context>
   <context>
@@ -8364,6 +8324,33 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>{variant}: {input} = {value}, {count} of {of} fail</source>
       <translation>{variant}: {input} = {value}, {count} von {of} fallen durch</translation>
+    </message>
+  </context>
+  <context>
+    <name>RowsDialog</name>
+    <message>
+      <source>All as sets</source>
+      <translation>Alle als Sätze</translation>
+    </message>
+    <message>
+      <source>Input sets: save the prompt first</source>
+      <translation>Eingabesätze: speichern Sie den Prompt zuerst</translation>
+    </message>
+    <message>
+      <source>Keep each row as an input set beside the prompt</source>
+      <translation>Jede Zeile als Eingabesatz neben dem Prompt behalten</translation>
+    </message>
+    <message>
+      <source>Load values</source>
+      <translation>Werte laden</translation>
+    </message>
+    <message>
+      <source>Use this row</source>
+      <translation>Diese Zeile verwenden</translation>
+    </message>
+    <message>
+      <source>Which of the {count} rows?</source>
+      <translation>Welche der {count} Zeilen?</translation>
     </message>
   </context>
   <context>
@@ -8658,8 +8645,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Modell und Verbindung</translation>
     </message>
     <message>
-      <source>No model</source>
-      <translation>Kein Modell</translation>
+      <source>Use this model in the folder</source>
+      <translation>Dieses Modell im Ordner verwenden</translation>
     </message>
   </context>
   <context>
@@ -8683,10 +8670,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>End</source>
       <translation>Ende</translation>
-    </message>
-    <message>
-      <source>First way</source>
-      <translation>Erster Weg</translation>
     </message>
     <message>
       <source>Iterations</source>
@@ -8725,12 +8708,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>ab Durchgang {iteration}, {place}</translation>
     </message>
     <message>
-      <source>none</source>
-      <translation>keine</translation>
-    </message>
-    <message>
       <source>to iteration {iteration}, {place_names}</source>
       <translation>bis Durchgang {iteration}, {place_names}</translation>
+    </message>
+    <message>
+      <source>unknown</source>
+      <translation>unbekannt</translation>
     </message>
   </context>
   <context>
@@ -9008,6 +8991,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> · von Ihnen bearbeitet</translation>
     </message>
     <message>
+      <source>A replay sends nothing: the reply comes from the recorded run.</source>
+      <translation>Eine Wiedergabe sendet nichts: Die Antwort kommt aus dem aufgezeichneten Lauf.</translation>
+    </message>
+    <message>
       <source>Cache write</source>
       <translation>In den Cache</translation>
     </message>
@@ -9024,8 +9011,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Aus dem Zwischenspeicher</translation>
     </message>
     <message>
-      <source>Input tokens</source>
-      <translation>Eingabe-Token</translation>
+      <source>Input</source>
+      <translation>Eingabe</translation>
     </message>
     <message>
       <source>Iteration</source>
@@ -9044,8 +9031,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Modell</translation>
     </message>
     <message>
-      <source>Output tokens</source>
-      <translation>Ausgabe-Token</translation>
+      <source>Not kept: an older version wrote the run, or its model answered in this program or in a batch.</source>
+      <translation>Nicht aufbewahrt: Eine ältere Version schrieb den Lauf, oder sein Modell antwortete in diesem Programm oder in einem Batch.</translation>
+    </message>
+    <message>
+      <source>Output</source>
+      <translation>Ausgabe</translation>
     </message>
     <message>
       <source>Reasoning</source>
@@ -9068,19 +9059,23 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Zusammen</translation>
     </message>
     <message>
+      <source>request {id}</source>
+      <translation>Anfrage {id}</translation>
+    </message>
+    <message>
       <source>{size:,} characters of JSON</source>
       <translation>{size:,} Zeichen JSON</translation>
     </message>
     <message>
-      <source>{size:,} characters of JSON, without {plural} between the first and the last ones</source>
-      <translation>{size:,} Zeichen JSON, ohne {plural} zwischen den ersten und den letzten</translation>
+      <source>… {plural} left out here; Copy takes all …</source>
+      <translation>… {plural} hier ausgelassen; „Kopieren“ nimmt alles …</translation>
     </message>
   </context>
   <context>
     <name>RunLaunch</name>
     <message>
-      <source>Fill it in under Inputs, or run with the sample of the prompt.</source>
-      <translation>Füllen Sie es unter Eingaben aus, oder führen Sie den Prompt mit seinem Beispielwert aus.</translation>
+      <source>Fill it in under Inputs, or run with what the preview shows: {names}.</source>
+      <translation>Füllen Sie es unter Eingaben aus, oder führen Sie den Prompt mit dem aus, was die Vorschau zeigt: {names}.</translation>
     </message>
     <message>
       <source>Fill it in under Inputs, then run again.</source>
@@ -9089,14 +9084,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Fix it, then run again.</source>
       <translation>Beheben Sie ihn, dann führen Sie noch einmal aus.</translation>
-    </message>
-    <message>
-      <source>The input {name!r} is required and has no value.</source>
-      <translation>Die Eingabe {name!r} ist nötig und hat keinen Wert.</translation>
-    </message>
-    <message>
-      <source>The parameter {name!r} has no value.</source>
-      <translation>Der Parameter {name!r} hat keinen Wert.</translation>
     </message>
     <message>
       <source>The prompt has an error: {message}{count}</source>
@@ -9173,8 +9160,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>{plural} wie zuvor</translation>
     </message>
     <message>
-      <source>{plural} before these, the same as in the iteration before</source>
-      <translation>{plural} davor, gleich wie im Durchgang davor</translation>
+      <source>{plural} before these, the same as in the iteration before; Copy takes all</source>
+      <translation>{plural} davor, gleich wie im Durchgang davor; „Kopieren“ nimmt alles</translation>
     </message>
     <message>
       <source>{plural} gone</source>
@@ -9226,6 +9213,22 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Approve</source>
       <translation>Zulassen</translation>
+    </message>
+    <message>
+      <source>Approve the other calls, too, and run them at the same time.</source>
+      <translation>Auch die anderen Aufrufe zulassen und alle gleichzeitig ausführen.</translation>
+    </message>
+    <message>
+      <source>Approve this call and run it with the others.</source>
+      <translation>Diesen Aufruf zulassen und mit den anderen ausführen.</translation>
+    </message>
+    <message>
+      <source>Approve {number} of {count}</source>
+      <translation>{number} von {count} zulassen</translation>
+    </message>
+    <message>
+      <source>Approve {tool}, call {number} of {count}?</source>
+      <translation>{tool} zulassen, Aufruf {number} von {count}?</translation>
     </message>
     <message>
       <source>Arguments of {tool}</source>
@@ -9486,6 +9489,10 @@ zu  {after}</translation>
       <translation>Keine Grenze</translation>
     </message>
     <message>
+      <source>Nothing runs before the last call is approved.</source>
+      <translation>Nichts läuft, bevor der letzte Aufruf zugelassen ist.</translation>
+    </message>
+    <message>
       <source>Observation of {tool}</source>
       <translation>Beobachtung von {tool}</translation>
     </message>
@@ -9556,6 +9563,10 @@ zu  {after}</translation>
     <message>
       <source>Run again with these results</source>
       <translation>Mit diesen Ergebnissen neu ausführen</translation>
+    </message>
+    <message>
+      <source>Run all {count}</source>
+      <translation>Alle {count} ausführen</translation>
     </message>
     <message>
       <source>Run on from this place with the model and the tools, as a new branch. What was is kept.</source>
@@ -9918,8 +9929,8 @@ zu  {after}</translation>
       <translation>endete von selbst</translation>
     </message>
     <message>
-      <source>ended by the server at a stop sequence</source>
-      <translation>vom Server an einer Stoppfolge beendet</translation>
+      <source>ended by itself, or at a stop sequence</source>
+      <translation>endete von selbst oder an einer Stoppfolge</translation>
     </message>
     <message>
       <source>ended with tool calls</source>
@@ -10178,8 +10189,8 @@ zu  {after}</translation>
       <translation>übersprungen, nicht gelaufen</translation>
     </message>
     <message>
-      <source>the prompt</source>
-      <translation>dem Prompt</translation>
+      <source>the prompt's declaration</source>
+      <translation>der Deklaration des Prompts</translation>
     </message>
     <message>
       <source>timed out</source>
@@ -10192,6 +10203,10 @@ zu  {after}</translation>
     <message>
       <source>what the tool's process wrote on stderr</source>
       <translation>was der Prozess des Werkzeugs auf stderr schrieb</translation>
+    </message>
+    <message>
+      <source>… {count:,} characters left out here; Copy takes all …</source>
+      <translation>… {count:,} Zeichen hier ausgelassen; „Kopieren“ nimmt alles …</translation>
     </message>
     <message>
       <source>✓ The arguments fit the tool's schema.</source>
@@ -10470,6 +10485,10 @@ zu  {after}</translation>
       <translation>{count:,} Nachrichten</translation>
     </message>
     <message>
+      <source>{own} (recorded: {recorded})</source>
+      <translation>{own} (aufgezeichnet: {recorded})</translation>
+    </message>
+    <message>
       <source>{rate:,.0f} tok/s</source>
       <translation>{rate:,.0f} Tok/s</translation>
     </message>
@@ -10492,10 +10511,6 @@ zu  {after}</translation>
       <source>The model is informed; the other calls and the run continue</source>
       <translation>Das Modell erfährt davon; die anderen Aufrufe und der Lauf gehen weiter</translation>
     </message>
-    <message>
-      <source>{number:.1f} s</source>
-      <translation>{number:.1f} s</translation>
-    </message>
   </context>
   <context>
     <name>RunningCalls</name>
@@ -10513,14 +10528,6 @@ zu  {after}</translation>
     <message>
       <source>the text is another one</source>
       <translation>der Text ist ein anderer</translation>
-    </message>
-    <message>
-      <source>{place} has 1 item, not {before}</source>
-      <translation>{place} hat 1 Eintrag, nicht {before}</translation>
-    </message>
-    <message>
-      <source>{place} has {now} items, not {before}</source>
-      <translation>{place} hat {now} Einträge, nicht {before}</translation>
     </message>
     <message>
       <source>{place} is gone</source>
@@ -10765,10 +10772,6 @@ zu  {after}</translation>
       <translation>Werte (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;Alle Dateien (*)</translation>
     </message>
     <message>
-      <source>Which of the {count} rows?</source>
-      <translation>Welche der {count} Zeilen?</translation>
-    </message>
-    <message>
       <source>none kept yet</source>
       <translation>noch keiner vorhanden</translation>
     </message>
@@ -10784,16 +10787,16 @@ zu  {after}</translation>
       <translation> pt</translation>
     </message>
     <message>
-      <source>As it comes</source>
-      <translation>Wie mitgeliefert</translation>
-    </message>
-    <message>
       <source>As the system</source>
       <translation>Wie das System</translation>
     </message>
     <message>
       <source>Dark</source>
       <translation>Dunkel</translation>
+    </message>
+    <message>
+      <source>Default</source>
+      <translation>Vorgabe</translation>
     </message>
     <message>
       <source>Light</source>
@@ -11233,10 +11236,6 @@ zu  {after}</translation>
   <context>
     <name>SourcesPage</name>
     <message>
-      <source>A prompt that is not saved yet has no tool files.</source>
-      <translation>Ein noch nicht gespeicherter Prompt hat keine Werkzeugdateien.</translation>
-    </message>
-    <message>
       <source>Add a server…</source>
       <translation>Server hinzufügen…</translation>
     </message>
@@ -11261,28 +11260,12 @@ zu  {after}</translation>
       <translation>Dieser Prompt nennt keine Werkzeugdatei, keinen Server und keine Beschreibung. Nennen Sie eine Python-Datei unter metadata.agent.tools oder einen MCP-Server unter metadata.agent.mcp_servers.</translation>
     </message>
     <message>
-      <source>Trust no more</source>
-      <translation>Nicht mehr vertrauen</translation>
-    </message>
-    <message>
-      <source>Trust…</source>
-      <translation>Vertrauen …</translation>
-    </message>
-    <message>
       <source>Write an MCP server down, or take over those of other programs</source>
       <translation>Einen MCP-Server eintragen oder die anderer Programme übernehmen</translation>
     </message>
     <message>
       <source>Your own MCP servers…</source>
       <translation>Ihre eigenen MCP-Server …</translation>
-    </message>
-    <message>
-      <source>{folder} is not trusted: nothing of it is run or read.</source>
-      <translation>{folder} wird nicht vertraut: nichts davon wird ausgeführt oder gelesen.</translation>
-    </message>
-    <message>
-      <source>{folder} is trusted: its tools may run.</source>
-      <translation>{folder} wird vertraut: seine Werkzeuge dürfen laufen.</translation>
     </message>
   </context>
   <context>
@@ -11376,6 +11359,10 @@ zu  {after}</translation>
       <translation>Agentendatei</translation>
     </message>
     <message>
+      <source>Click to take the trust in {folder} back.</source>
+      <translation>Klicken, um {folder} nicht mehr zu vertrauen.</translation>
+    </message>
+    <message>
       <source>Dialect</source>
       <translation>Dialekt</translation>
     </message>
@@ -11390,6 +11377,10 @@ zu  {after}</translation>
     <message>
       <source>Go to a line</source>
       <translation>Zu einer Zeile gehen</translation>
+    </message>
+    <message>
+      <source>Keep the file in a folder of its own to trust it.</source>
+      <translation>Legen Sie die Datei in einen eigenen Ordner, um ihm zu vertrauen.</translation>
     </message>
     <message>
       <source>Kept as it is when the file is saved</source>
@@ -11416,6 +11407,10 @@ zu  {after}</translation>
       <translation>Python</translation>
     </message>
     <message>
+      <source>Restricted</source>
+      <translation>Eingeschränkt</translation>
+    </message>
+    <message>
       <source>Run</source>
       <translation>Lauf</translation>
     </message>
@@ -11428,8 +11423,20 @@ zu  {after}</translation>
       <translation>Tempo des Modells</translation>
     </message>
     <message>
+      <source>The folder is not trusted: no tool of it runs, no variable is read, and no file of it is sent. Click to trust {folder}.</source>
+      <translation>Dem Ordner wird nicht vertraut: keines seiner Werkzeuge läuft, keine Variable wird gelesen, und keine seiner Dateien wird gesendet. Klicken, um {folder} zu vertrauen.</translation>
+    </message>
+    <message>
       <source>Tokens</source>
       <translation>Token</translation>
+    </message>
+    <message>
+      <source>Trust in the folder</source>
+      <translation>Vertrauen in den Ordner</translation>
+    </message>
+    <message>
+      <source>Trusted</source>
+      <translation>Vertraut</translation>
     </message>
     <message>
       <source>{count} errors</source>
@@ -11687,12 +11694,12 @@ zu  {after}</translation>
       <translation>die Daten sind kein gültiges base64</translation>
     </message>
     <message>
-      <source>{number:.0f} kB, no picture that can be shown</source>
-      <translation>{number:.0f} kB, kein Bild, das gezeigt werden kann</translation>
+      <source>{size}, no picture that can be shown</source>
+      <translation>{size}, kein Bild, das gezeigt werden kann</translation>
     </message>
     <message>
-      <source>{number:.1f} MB, too large to show</source>
-      <translation>{number:.1f} MB, zu groß zum Zeigen</translation>
+      <source>{size}, too large to show</source>
+      <translation>{size}, zu groß zum Zeigen</translation>
     </message>
   </context>
   <context>
@@ -12060,8 +12067,8 @@ zu  {after}</translation>
       <translation>Werkzeuge im eigenen Fenster</translation>
     </message>
     <message>
-      <source>Where the tools come from: servers, trust</source>
-      <translation>Woher die Werkzeuge kommen: Server, Vertrauen</translation>
+      <source>Where the tools come from: files, servers</source>
+      <translation>Woher die Werkzeuge kommen: Dateien, Server</translation>
     </message>
     <message>
       <source>Which tools are listed</source>
@@ -12110,6 +12117,10 @@ zu  {after}</translation>
   <context>
     <name>ToolsCoordinator</name>
     <message>
+      <source>A text that was never saved is your own.</source>
+      <translation>Ein nie gespeicherter Text ist Ihr eigener.</translation>
+    </message>
+    <message>
       <source>Added: {names}. Start them under the plug.</source>
       <translation>Hinzugefügt: {names}. Starte sie unter dem Stecker.</translation>
     </message>
@@ -12134,8 +12145,8 @@ zu  {after}</translation>
       <translation>Speichern Sie zuerst den Prompt: Die Datei wird neben ihn gelegt.</translation>
     </message>
     <message>
-      <source>The bundled examples are always trusted.</source>
-      <translation>Den mitgelieferten Beispielen wird immer vertraut.</translation>
+      <source>Stop trusting {folder}</source>
+      <translation>{folder} nicht mehr vertrauen</translation>
     </message>
     <message>
       <source>The prompt declares no tool {name!r} any more.</source>
@@ -12148,6 +12159,10 @@ zu  {after}</translation>
     <message>
       <source>This folder is not trusted.</source>
       <translation>Diesem Ordner wird nicht vertraut.</translation>
+    </message>
+    <message>
+      <source>Trust {folder}…</source>
+      <translation>{folder} vertrauen …</translation>
     </message>
     <message>
       <source>Trust…</source>
@@ -12610,7 +12625,7 @@ zu  {after}</translation>
   <context>
     <name>TrustList</name>
     <message>
-      <source>Trust no more</source>
+      <source>Stop trusting</source>
       <translation>Nicht mehr vertrauen</translation>
     </message>
     <message>
@@ -12665,8 +12680,8 @@ zu  {after}</translation>
       <translation>Läuft</translation>
     </message>
     <message>
-      <source>Running, {number:.1f} s</source>
-      <translation>Läuft, {number:.1f} s</translation>
+      <source>Running, {time}</source>
+      <translation>Läuft, {time}</translation>
     </message>
     <message>
       <source>Some arguments need attention.</source>
@@ -12675,13 +12690,6 @@ zu  {after}</translation>
     <message>
       <source>The request that will be sent</source>
       <translation>Die Anfrage, die gesendet wird</translation>
-    </message>
-  </context>
-  <context>
-    <name>UpdateNotice</name>
-    <message>
-      <source>Prompt Studio {version} can be had from {source}.</source>
-      <translation>Prompt Studio {version} gibt es bei {source}.</translation>
     </message>
   </context>
   <context>
@@ -13018,8 +13026,16 @@ F2 schreibt hier einen anderen Wert</translation>
   <context>
     <name>_ChoicesPanel</name>
     <message>
+      <source>Connect a model…</source>
+      <translation>Ein Modell verbinden …</translation>
+    </message>
+    <message>
       <source>Connection</source>
       <translation>Verbindung</translation>
+    </message>
+    <message>
+      <source>Manage connections…</source>
+      <translation>Verbindungen verwalten …</translation>
     </message>
     <message>
       <source>Model</source>
@@ -13032,6 +13048,10 @@ F2 schreibt hier einen anderen Wert</translation>
     <message>
       <source>Protocol</source>
       <translation>Protokoll</translation>
+    </message>
+    <message>
+      <source>Use this model in the folder</source>
+      <translation>Dieses Modell im Ordner verwenden</translation>
     </message>
   </context>
   <context>
