@@ -186,7 +186,7 @@
     </message>
     <message>
       <source>Add folder…</source>
-      <translation>Ordner hinzufügen…</translation>
+      <translation>Ordner hinzufügen …</translation>
     </message>
     <message>
       <source>Add the next match to the carets</source>
@@ -278,7 +278,7 @@
     </message>
     <message>
       <source>Connect a provider…</source>
-      <translation>Einen Anbieter verbinden…</translation>
+      <translation>Einen Anbieter verbinden …</translation>
     </message>
     <message>
       <source>Connections…</source>
@@ -1176,7 +1176,7 @@
     </message>
     <message>
       <source>Rows of a file…</source>
-      <translation>Zeilen einer Datei…</translation>
+      <translation>Zeilen einer Datei …</translation>
     </message>
     <message>
       <source>Saved</source>
@@ -1208,7 +1208,7 @@
     </message>
     <message>
       <source>Write the answers…</source>
-      <translation>Antworten schreiben…</translation>
+      <translation>Antworten schreiben …</translation>
     </message>
     <message>
       <source>as they were: {count}</source>
@@ -4200,7 +4200,7 @@ Und {count} davor.</translation>
     </message>
     <message>
       <source>The program reads the file…</source>
-      <translation>Das Programm liest die Datei…</translation>
+      <translation>Das Programm liest die Datei …</translation>
     </message>
     <message>
       <source>Write it although one thing is lost or changed</source>
@@ -5948,11 +5948,11 @@ Und {count} davor.</translation>
     </message>
     <message>
       <source>It gets what you enter. Give no password or key to a server in a form.</source>
-      <translation>Er bekommt, was du eingibst. Gib einem Server in einem Formular kein Passwort und keinen Schlüssel.</translation>
+      <translation>Er bekommt, was Sie eingeben. Geben Sie einem Server in einem Formular kein Passwort und keinen Schlüssel.</translation>
     </message>
     <message>
       <source>It wants you to open this page in your browser:</source>
-      <translation>Er möchte, dass du diese Seite in deinem Browser öffnest:</translation>
+      <translation>Er möchte, dass Sie diese Seite in Ihrem Browser öffnen:</translation>
     </message>
     <message>
       <source>Open the page</source>
@@ -7797,7 +7797,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>The text is still being read…</source>
-      <translation>Der Text wird noch gelesen…</translation>
+      <translation>Der Text wird noch gelesen …</translation>
     </message>
   </context>
   <context>
@@ -7824,7 +7824,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>More settings…</source>
-      <translation>Weitere Einstellungen…</translation>
+      <translation>Weitere Einstellungen …</translation>
     </message>
     <message>
       <source>Run it</source>
@@ -7961,7 +7961,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Your mark</source>
-      <translation>Deine Bewertung</translation>
+      <translation>Ihre Bewertung</translation>
     </message>
     <message>
       <source>{number} of 5</source>
@@ -8945,7 +8945,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <name>RunHead</name>
     <message>
       <source>Another limit…</source>
-      <translation>Andere Grenze…</translation>
+      <translation>Andere Grenze …</translation>
     </message>
     <message>
       <source>Limit</source>
@@ -9212,23 +9212,23 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Approve</source>
-      <translation>Zulassen</translation>
+      <translation>Erlauben</translation>
     </message>
     <message>
       <source>Approve the other calls, too, and run them at the same time.</source>
-      <translation>Auch die anderen Aufrufe zulassen und alle gleichzeitig ausführen.</translation>
+      <translation>Auch die anderen Aufrufe erlauben und alle gleichzeitig ausführen.</translation>
     </message>
     <message>
       <source>Approve this call and run it with the others.</source>
-      <translation>Diesen Aufruf zulassen und mit den anderen ausführen.</translation>
+      <translation>Diesen Aufruf erlauben und mit den anderen ausführen.</translation>
     </message>
     <message>
       <source>Approve {number} of {count}</source>
-      <translation>{number} von {count} zulassen</translation>
+      <translation>{number} von {count} erlauben</translation>
     </message>
     <message>
       <source>Approve {tool}, call {number} of {count}?</source>
-      <translation>{tool} zulassen, Aufruf {number} von {count}?</translation>
+      <translation>{tool} erlauben, Aufruf {number} von {count}?</translation>
     </message>
     <message>
       <source>Arguments of {tool}</source>
@@ -9272,7 +9272,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Change the messages…</source>
-      <translation>Nachrichten ändern…</translation>
+      <translation>Nachrichten ändern …</translation>
     </message>
     <message>
       <source>Change the remark.</source>
@@ -9340,7 +9340,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Edit the message to the model…</source>
-      <translation>Nachricht an das Modell bearbeiten…</translation>
+      <translation>Nachricht an das Modell bearbeiten …</translation>
     </message>
     <message>
       <source>Edit the reply…</source>
@@ -9490,7 +9490,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Nothing runs before the last call is approved.</source>
-      <translation>Nichts läuft, bevor der letzte Aufruf zugelassen ist.</translation>
+      <translation>Nichts läuft, bevor der letzte Aufruf erlaubt ist.</translation>
     </message>
     <message>
       <source>Observation of {tool}</source>
@@ -10130,7 +10130,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>declared</source>
-      <translation>erklärt</translation>
+      <translation>deklariert</translation>
     </message>
     <message>
       <source>edited by you</source>
@@ -10138,7 +10138,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>failed</source>
-      <translation>gescheitert</translation>
+      <translation>fehlgeschlagen</translation>
     </message>
     <message>
       <source>from {source}</source>
@@ -10255,7 +10255,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>waits for your approval</source>
-      <translation>wartet auf Ihre Erlaubnis</translation>
+      <translation>wartet auf Ihre Zustimmung</translation>
     </message>
     <message>
       <source>{count} done</source>
@@ -10550,7 +10550,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Saved calls and rows…</source>
-      <translation>Gesicherte Aufrufe und Zeilen…</translation>
+      <translation>Gesicherte Aufrufe und Zeilen …</translation>
     </message>
     <message>
       <source>Saved calls: call one again, save this one, run all as tests or over rows</source>
@@ -11067,7 +11067,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Look…</source>
-      <translation>Ansehen…</translation>
+      <translation>Ansehen …</translation>
     </message>
     <message>
       <source>No source of this prompt offers a tool; the problems are listed above.</source>
@@ -11122,7 +11122,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Allow…</source>
-      <translation>Erlauben…</translation>
+      <translation>Erlauben …</translation>
     </message>
     <message>
       <source>Capabilities</source>
@@ -11130,7 +11130,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Choose operations…</source>
-      <translation>Operationen wählen…</translation>
+      <translation>Operationen wählen …</translation>
     </message>
     <message>
       <source>End what runs behind it, and load it again</source>
@@ -11162,7 +11162,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Prompts and resources…</source>
-      <translation>Prompts und Ressourcen…</translation>
+      <translation>Prompts und Ressourcen …</translation>
     </message>
     <message>
       <source>Protocol</source>
@@ -11194,7 +11194,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Traffic…</source>
-      <translation>Verkehr…</translation>
+      <translation>Verkehr …</translation>
     </message>
     <message>
       <source>Version</source>
@@ -11237,7 +11237,7 @@ zu  {after}</translation>
     <name>SourcesPage</name>
     <message>
       <source>Add a server…</source>
-      <translation>Server hinzufügen…</translation>
+      <translation>Server hinzufügen …</translation>
     </message>
     <message>
       <source>Approval of calls for the whole folder</source>
@@ -11272,7 +11272,7 @@ zu  {after}</translation>
     <name>SpellingController</name>
     <message>
       <source>Choose another language: Edit, Check spelling…</source>
-      <translation>Eine andere Sprache wählen: Bearbeiten, Rechtschreibung prüfen…</translation>
+      <translation>Eine andere Sprache wählen: Bearbeiten, Rechtschreibung prüfen …</translation>
     </message>
     <message>
       <source>Spelling cannot be checked: {error}.</source>
@@ -12872,7 +12872,7 @@ F2 schreibt hier einen anderen Wert</translation>
     </message>
     <message>
       <source>More templates…</source>
-      <translation>Weitere Vorlagen…</translation>
+      <translation>Weitere Vorlagen …</translation>
     </message>
     <message>
       <source>New from a template</source>
