@@ -43,13 +43,13 @@ format: setup-dev ## format the code
 	@$(BIN)/ruff check --fix .
 
 bench: setup-dev ## measure speed as ratios, each beside its target
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/lock/bench.txt \
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/lock/requirements-bench.txt \
 	  || echo "bench: the peers of bench_loop are not installed; it is skipped"
 	@export QT_QPA_PLATFORM=offscreen; $(call each,$(wildcard tests/benches/bench_*.py),)
 
 fuzz: setup-dev ## run the property tests with new examples, fuzz the bounds of templates and the format engine (SECONDS=1200)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=free
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/lock/fuzz.txt
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/lock/requirements-fuzz.txt
 	@$(BIN)/python tests/fuzz/fuzz_bounds.py
 	@$(BIN)/python tests/fuzz/fuzz_format.py build/fuzz/corpus -max_total_time=$(SECONDS)
 
@@ -61,7 +61,7 @@ i18n: setup-dev ## collect the window's texts, compile the translations, say wha
 	@$(BIN)/python packaging/keys.py
 
 tour: setup-dev ## make the README's pictures and its animated tour, into docs/images
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/lock/tour.txt
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/lock/requirements-tour.txt
 	@$(BIN)/python tests/tour.py docs/images/tour.webp
 
 dist: setup-dev ## build the wheel, the archive and the Debian package into dist/, check them and start the program

@@ -198,7 +198,7 @@ def packages(setup: Setup) -> None:
 
 def locked(name: str) -> tuple[str | Path, ...]:
     """Return what pip is given to install one lock, and nothing else."""
-    return ("--require-hashes", "-r", LOCKS / f"{name}.txt")
+    return ("--require-hashes", "-r", LOCKS / f"requirements-{name}.txt")
 
 
 def wanted() -> str:

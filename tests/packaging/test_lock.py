@@ -19,15 +19,15 @@ TABLE = tomllib.loads((INTEROP / "packages.toml").read_text(encoding="utf-8"))
 ALL_LOCKS = [*LOCKS.glob("*.txt"), *(INTEROP / "lock").glob("*.txt")]
 RUN = (*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["build"])
 ASKED = {
-    LOCKS / "run.txt": RUN,
-    LOCKS / "dev.txt": (
+    LOCKS / "requirements-run.txt": RUN,
+    LOCKS / "requirements-dev.txt": (
         *RUN,
         *PROJECT["dependency-groups"]["dev"],
         *(each for extra in PROJECT["project"]["optional-dependencies"].values() for each in extra),
     ),
-    LOCKS / "dist.txt": (*RUN, *PROJECT["dependency-groups"]["dist"]),
+    LOCKS / "requirements-dist.txt": (*RUN, *PROJECT["dependency-groups"]["dist"]),
     **{
-        LOCKS / f"{group}.txt": PROJECT["dependency-groups"][group]
+        LOCKS / f"requirements-{group}.txt": PROJECT["dependency-groups"][group]
         for group in ("bench", "fuzz", "tour", "weights")
     },
     **{INTEROP / "lock" / f"{name}.txt": asked for name, asked in TABLE["python"].items()},
@@ -73,9 +73,9 @@ def test_each_package_has_one_version_and_hashes_and_no_address(path: Path) -> N
 @pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
 def test_locks_of_one_environment_agree(python: str, system: str) -> None:
-    everything = versions(LOCKS / "all.txt", python, system)
+    everything = versions(LOCKS / "requirements-all.txt", python, system)
     for path in LOCKS.glob("*.txt"):
-        if path.stem != "weights":
+        if path.stem != "requirements-weights":
             part = versions(path, python, system)
             assert part.items() <= everything.items(), path.name
 
@@ -93,7 +93,7 @@ def test_a_lock_has_what_the_project_asks_for(path: Path) -> None:
 
 
 def test_every_lock_is_made_of_something() -> None:
-    assert {*ALL_LOCKS} == {*ASKED, LOCKS / "all.txt"}
+    assert {*ALL_LOCKS} == {*ASKED, LOCKS / "requirements-all.txt"}
 
 
 def test_packages_of_npm_have_exact_versions() -> None:

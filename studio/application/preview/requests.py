@@ -98,7 +98,7 @@ def request_preview(
     Args:
         provider: its shape.
         prepared: the messages; only the native protocol sends tools beside them.
-        tools: what the model is told of.
+        tools: those that the model gets.
         target: the model that a run would be sent to.
         protocol: the protocol chosen for the run; `None` for the document's own.
     """

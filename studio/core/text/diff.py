@@ -98,7 +98,7 @@ class JsonDifference(NamedTuple):
 
 
 ABSENT = object()
-"""Stands for the value of a key or an index that one of two values does not have."""
+"""Value of a key or an index that one of two values does not have."""
 
 
 def json_difference(

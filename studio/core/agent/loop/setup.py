@@ -115,7 +115,7 @@ def with_inputs(setup: RunSetup, document: PromptDocument, inputs: Mapping[str, 
 def told_tools(
     document: PromptDocument, values: Mapping[str, Json], tools: Sequence[ToolSpec]
 ) -> tuple[ToolSpec, ...]:
-    """Choose the tools that the model is told of, by the question among some values."""
+    """Choose the tools that the model gets, by the question among some values."""
     return chosen_tools(document, question_of(document, values), tools)
 
 

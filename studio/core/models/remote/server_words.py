@@ -53,7 +53,7 @@ _CAUSES = {
         "unsupported_parameter",
     ),
 }
-"""What is said of a cause, whatever the case of letters, and the code of OpenAI's API for it."""
+"""Words of a cause in any case of letters, and the code of OpenAI's API for it."""
 _NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
 
 
