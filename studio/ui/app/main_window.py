@@ -345,6 +345,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self._recovery.stop()
+        self.page_coordinator.rest()
         if "_files_coordinator" in self.__dict__:
             self._files_coordinator.rest()
         if not self.services.is_safe:

@@ -78,6 +78,10 @@ class PageCoordinator(QObject):
         self._window.outline.show_caret(offset)
         self.caret_moved.emit(offset)
 
+    def rest(self) -> None:
+        """Show no further place: the window closes."""
+        self._place.stop()
+
     def _show_place(self) -> None:
         page = self._window.tabs.current
         if page is not None:
