@@ -188,7 +188,8 @@ def packages(setup: Setup) -> None:
     say("Installing the packages (a few minutes the first time) …")
     if setup.newest:
         run(*pip, "--upgrade", "pip>=25.1")  # the first that knows groups
-        run(*pip, "--upgrade", "-e", ".", *(("--group", "dev") if setup.dev else ()))
+        groups = ("--group", "build", "--group", "dev") if setup.dev else ("--group", "build")
+        run(*pip, "--upgrade", "-e", ".", *groups)
     else:
         run(*pip, *locked("dev" if setup.dev else "run"))
         run(*pip, "--no-deps", "--no-build-isolation", "-e", ".")
