@@ -17,9 +17,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _NO_CODE = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-    tokenize.ENCODING, tokenize.ENDMARKER,
-}  # fmt: skip
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}
 
 _SHORT = 100
 """Lines of code below which a module is short."""
@@ -82,9 +87,10 @@ def single_callers(folder: Path) -> dict[Path, Path]:
     return {
         modules[name]: caller
         for name, (caller, *others) in sorted(callers.items())
-        if not others and caller.stem not in _LISTS
+        if not others
+        and caller.stem not in _LISTS
         and code_lines(modules[name].read_text(encoding="utf-8")) < _SHORT
-    }  # fmt: skip
+    }
 
 
 def report(folder: Path) -> str:

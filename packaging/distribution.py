@@ -150,10 +150,19 @@ def freeze(wheel: Path) -> Path:
     out = BUILD / "frozen"
     recipe = HERE / "prompt_studio.spec"
     run(
-        python, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN",
-        "--distpath", out, "--workpath", BUILD / "pyinstaller", recipe,
+        python,
+        "-m",
+        "PyInstaller",
+        "--noconfirm",
+        "--log-level",
+        "WARN",
+        "--distpath",
+        out,
+        "--workpath",
+        BUILD / "pyinstaller",
+        recipe,
         capture_output=True,
-    )  # fmt: skip
+    )
     strip(out / NAME)
     return out / NAME
 

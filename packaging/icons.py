@@ -18,9 +18,15 @@ WINDOWS = (16, 20, 24, 32, 40, 48, 64, 128, 256)
 """Pixels; Explorer and the task bar take them at 100 to 400 percent."""
 
 MACOS: Mapping[bytes, int] = {
-    b"ic11": 32, b"ic12": 64, b"ic07": 128, b"ic13": 256, b"ic08": 256, b"ic14": 512,
-    b"ic09": 512, b"ic10": 1024,
-}  # fmt: skip
+    b"ic11": 32,
+    b"ic12": 64,
+    b"ic07": 128,
+    b"ic13": 256,
+    b"ic08": 256,
+    b"ic14": 512,
+    b"ic09": 512,
+    b"ic10": 1024,
+}
 """Pixels of each entry by its type, as Apple's `iconutil` writes them for a set of icons."""
 
 

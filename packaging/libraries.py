@@ -31,10 +31,17 @@ _OF_QT = re.compile(r"lib(?:Qt6|pyside6|shiboken6)\w*\.")
 # Qt comes with all of its modules and plugins in one wheel. The studio loads the modules that it
 # imports, and Qt for them plugins of these kinds; a window needs one of these platforms.
 PLUGINS = (
-    "iconengines", "imageformats", "platforminputcontexts", "platforms", "styles", "tls",
-    "wayland-decoration-client", "wayland-graphics-integration-client",
-    "wayland-shell-integration", "xcbglintegrations",
-)  # fmt: skip
+    "iconengines",
+    "imageformats",
+    "platforminputcontexts",
+    "platforms",
+    "styles",
+    "tls",
+    "wayland-decoration-client",
+    "wayland-graphics-integration-client",
+    "wayland-shell-integration",
+    "xcbglintegrations",
+)
 PLATFORMS = ("offscreen", "wayland", "xcb")
 
 
@@ -69,9 +76,12 @@ def _needs(folder: Path) -> list[tuple[Path, list[tuple[str, Path | None]]]]:
 def needs_of(path: Path) -> list[tuple[str, Path | None]]:
     """The libraries that a file wants, also by way of others; None for one that is not there."""
     asked = subprocess.run(
-        ["ldd", str(path)], check=False, capture_output=True, text=True,
+        ["ldd", str(path)],
+        check=False,
+        capture_output=True,
+        text=True,
         env={**os.environ, "LC_ALL": "C"},
-    )  # fmt: skip
+    )
     found = (match for line in asked.stdout.splitlines() if (match := _LINE.match(line)))
     return [
         (match["name"], None if match["path"] == "not found" else Path(match["path"]))

@@ -14,11 +14,33 @@ OF_THE_LIBRARY = {"Path"}
 """Names of types that every reader knows from elsewhere."""
 
 GIVEN_UP = {
-    "AskPerson", "AskedCall", "AskedModel", "CalmCollector", "Care", "ConnectionDesk", "Course",
-    "FirstPlace", "JsonSpot", "KeptEdits", "Mood", "Retelling", "RunDesk", "RunWorld", "Said",
-    "Sketch", "ToolsDesk", "Trail", "call_told", "gist", "known_same", "mood_of", "said_by",
-    "said_newly", "sketched_step", "spot_at",
-}  # fmt: skip
+    "AskPerson",
+    "AskedCall",
+    "AskedModel",
+    "CalmCollector",
+    "Care",
+    "ConnectionDesk",
+    "Course",
+    "FirstPlace",
+    "JsonSpot",
+    "KeptEdits",
+    "Mood",
+    "Retelling",
+    "RunDesk",
+    "RunWorld",
+    "Said",
+    "Sketch",
+    "ToolsDesk",
+    "Trail",
+    "call_told",
+    "gist",
+    "known_same",
+    "mood_of",
+    "said_by",
+    "said_newly",
+    "sketched_step",
+    "spot_at",
+}
 """Names that a reader who knows the field would ask about; docs/glossary.md has better ones."""
 
 
@@ -101,3 +123,19 @@ def test_pause_points_are_no_literals() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in codes
     ]
     assert not found
+
+
+def test_the_formatter_is_switched_off_nowhere() -> None:
+    """Find no mark that keeps lines from the formatter: it hides how long the code is."""
+    mark = re.compile(r"#\s*fmt:\s*(skip|off)")
+    files = [
+        path
+        for folder in ("studio", "tests", "packaging")
+        for path in (ROOT / folder).rglob("*.py")
+    ]
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for path in files
+        if mark.search(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []

@@ -135,9 +135,12 @@ def test_an_answer_may_leave_out_or_null_what_is_optional() -> None:
     for fine in (nulls, {"city": "Oslo", "rain": 1.5}, nulls | {"style": {"color": "red"}}):
         assert check_answer(schema, json.dumps(fine)) == (fine, ())
     for wrong in (
-        nulls | {"city": None}, {"city": "Oslo"}, nulls | {"style": {}}, nulls | {"more": 1},
+        nulls | {"city": None},
+        {"city": "Oslo"},
+        nulls | {"style": {}},
+        nulls | {"more": 1},
         nulls | {"mood": "so so"},
-    ):  # fmt: skip
+    ):
         assert check_answer(schema, json.dumps(wrong))[1]
 
 

@@ -20,8 +20,16 @@ from pygments.lexer import RegexLexer
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "studio").rglob("*.py")) + sorted((ROOT / "packaging").rglob("*.py"))
 FUNCTIONS = {
-    "compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn",
-}  # fmt: skip
+    "compile",
+    "findall",
+    "finditer",
+    "fullmatch",
+    "match",
+    "search",
+    "split",
+    "sub",
+    "subn",
+}
 FORBIDDEN = {"POSSESSIVE_REPEAT", "ATOMIC_GROUP"}
 # What Python's own compiler reads a pattern with; there is no public door to it.
 PARSER = importlib.import_module("re._parser")

@@ -23,13 +23,40 @@ from studio.ui.dialogs.settings.dialog import SettingsDialog
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTERS = {
-    "setText", "setToolTip", "setPlaceholderText", "setAccessibleName", "setAccessibleDescription",
-    "setWindowTitle", "setTitle", "setInformativeText", "setStatusTip", "setSpecialValueText",
-    "setTabText", "addTab", "addAction", "addMenu", "addSection", "addButton", "addRow",
-    "setLabelText", "setSuffix", "setPrefix", "QLabel", "QPushButton", "QCheckBox", "QRadioButton",
-    "QGroupBox", "QMenu",
-    "Notice", "Offer", "EmptyState", "getText", "getOpenFileName", "getSaveFileName", "question",
-}  # fmt: skip
+    "setText",
+    "setToolTip",
+    "setPlaceholderText",
+    "setAccessibleName",
+    "setAccessibleDescription",
+    "setWindowTitle",
+    "setTitle",
+    "setInformativeText",
+    "setStatusTip",
+    "setSpecialValueText",
+    "setTabText",
+    "addTab",
+    "addAction",
+    "addMenu",
+    "addSection",
+    "addButton",
+    "addRow",
+    "setLabelText",
+    "setSuffix",
+    "setPrefix",
+    "QLabel",
+    "QPushButton",
+    "QCheckBox",
+    "QRadioButton",
+    "QGroupBox",
+    "QMenu",
+    "Notice",
+    "Offer",
+    "EmptyState",
+    "getText",
+    "getOpenFileName",
+    "getSaveFileName",
+    "question",
+}
 NOT_WORDS = re.compile(
     r"Prompt Studio|JSON|((Ctrl|Shift|Alt)\+)+\S+|Esc|F\d+|[a-z]+(-[a-z0-9]+)*|\*\.\w+"
 )

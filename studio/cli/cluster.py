@@ -17,9 +17,12 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     )
     make.add_argument("folder", type=Path, metavar="FOLDER")
     make.add_argument(
-        "--host", action="append", default=[], metavar="NAME",
+        "--host",
+        action="append",
+        default=[],
+        metavar="NAME",
         help="name or address of a machine; localhost is always included",
-    )  # fmt: skip
+    )
     make.set_defaults(action=_certificates)
 
 
@@ -38,6 +41,8 @@ def _certificates(options: argparse.Namespace) -> int:
     except OSError as error:
         tell(f"prompt-studio: {options.folder}: {error.strerror}")
         return PROBLEMS
-    print(f"{options.folder}: ca.pem, cert.pem, key.pem for {', '.join(hosts)}. Whoever has the "
-          "folder can run programs on the workers: copy it to your machines only.")  # fmt: skip
+    print(
+        f"{options.folder}: ca.pem, cert.pem, key.pem for {', '.join(hosts)}. Whoever has the "
+        "folder can run programs on the workers: copy it to your machines only."
+    )
     return FINE

@@ -43,8 +43,13 @@ def add_connections(parser: argparse.ArgumentParser) -> None:
     test.set_defaults(action=_test)
     add = commands.add_parser("add", help="add a connection; its key is named, never written")
     add.add_argument("name", metavar="NAME")
-    add.add_argument("--from", dest="preset", default="compatible", metavar="PRESET",
-                     help=f"one of {', '.join(each.id for each in all_presets())}")  # fmt: skip
+    add.add_argument(
+        "--from",
+        dest="preset",
+        default="compatible",
+        metavar="PRESET",
+        help=f"one of {', '.join(each.id for each in all_presets())}",
+    )
     add.add_argument("--url", default="", help="base address of its API")
     add.add_argument("-m", "--model", default="", help="model for prompts that name none")
     add.add_argument("--key", metavar="REFERENCE", help="${env:NAME}, keyring, or empty for none")
@@ -57,8 +62,14 @@ def add_connections(parser: argparse.ArgumentParser) -> None:
         "use", help="choose the connection for the prompts of a folder that name no other here"
     )
     use.add_argument("name", metavar="NAME", nargs="?", help="a connection; without one: undo")
-    use.add_argument("--in", dest="folder", default=".", type=Path, metavar="FOLDER",
-                     help="the folder (default: this one)")  # fmt: skip
+    use.add_argument(
+        "--in",
+        dest="folder",
+        default=".",
+        type=Path,
+        metavar="FOLDER",
+        help="the folder (default: this one)",
+    )
     use.set_defaults(action=_use)
     prices = commands.add_parser("prices", help="show the version of the price table")
     prices.add_argument("--update", action="store_true", help="fetch the newest price table")

@@ -13,17 +13,24 @@ from studio.cli.numbers import whole
 def add_mcp(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `mcp`."""
     parser.add_argument(
-        "folder", nargs="?", type=Path, default=Path(), metavar="FOLDER",
+        "folder",
+        nargs="?",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
         help="folder to serve (default: the working directory)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--http", type=whole(0, 65_535), metavar="PORT",
+        "--http",
+        type=whole(0, 65_535),
+        metavar="PORT",
         help="use HTTP on this machine, with a token (0: any free port), instead of stdio",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--yes", action="store_true",
+        "--yes",
+        action="store_true",
         help="allow without asking: sending to models, tool calls, exported files",
-    )  # fmt: skip
+    )
     add_trust(parser, "its tools may run, and what its prompts refer to is read and sent")
     parser.set_defaults(action=_mcp)
 

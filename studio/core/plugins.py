@@ -104,9 +104,11 @@ def _load(group: Group, point: EntryPoint) -> Plugin:
     if lacking:
         words = ", ".join(lacking)
         return Plugin(
-            group, point.name, package,
+            group,
+            point.name,
+            package,
             error=f"The plug-in {point.name!r} of {package} has no {words} (docs/extending.md).",
-        )  # fmt: skip
+        )
     return Plugin(group, point.name, package, value)
 
 

@@ -18,9 +18,28 @@ SKIPPED = frozenset(
 """Folders that hold nothing a user wrote."""
 
 SUFFIXES = frozenset(
-    {".prompty", ".prompt", ".md", ".mdc", ".txt", ".py", ".json", ".jsonl", ".ndjson", ".yaml",
-     ".yml", ".toml", ".csv", ".tsv", ".tracy", ".xml", ".j2", ".jinja", ".jinja2"}
-)  # fmt: skip
+    {
+        ".prompty",
+        ".prompt",
+        ".md",
+        ".mdc",
+        ".txt",
+        ".py",
+        ".json",
+        ".jsonl",
+        ".ndjson",
+        ".yaml",
+        ".yml",
+        ".toml",
+        ".csv",
+        ".tsv",
+        ".tracy",
+        ".xml",
+        ".j2",
+        ".jinja",
+        ".jinja2",
+    }
+)
 """Files that are looked into."""
 
 _LARGEST_BYTES = 2_000_000

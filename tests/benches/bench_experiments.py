@@ -197,11 +197,15 @@ def million(folder: Path) -> None:
     )
     number = ledger.begin(
         NewResult(
-            "m", "m", {}, [f"v{n}" for n in range(_VARIANTS)],
+            "m",
+            "m",
+            {},
+            [f"v{n}" for n in range(_VARIANTS)],
             [ResultRow(n, f"r{n}", {"vars": {"q": f"question {n}"}}) for n in range(1, _ROWS + 1)],
-            _REPEATS, ((key, os.urandom(32)) for key in keys),
+            _REPEATS,
+            ((key, os.urandom(32)) for key in keys),
         )
-    )  # fmt: skip
+    )
     marks = results_as_json([AssertionResult("contains", "passed", 1.0, "found")] * 3)
     import zlib
 
@@ -253,8 +257,9 @@ def grid() -> None:
 
     application = QApplication(sys.argv[:1])
     model = ExperimentGridModel()
-    heads = [GridRow(n, f"r{n}", f"What is the answer to {n}?", ("t",), None)
-             for n in range(1, 10_001)]  # fmt: skip
+    heads = [
+        GridRow(n, f"r{n}", f"What is the answer to {n}?", ("t",), None) for n in range(1, 10_001)
+    ]
     model.show(ExperimentGrid([f"v{n}" for n in range(6)], heads, 4, "mean", 0))
     table = ExperimentTable(model)
     table.resize(1100, 700)

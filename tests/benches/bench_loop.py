@@ -67,13 +67,19 @@ def completion(body: dict[str, Any], steps: int) -> dict[str, Any]:
         asked = {"id": f"call-{done}", "type": "function", "function": function}
         message = {"role": "assistant", "content": None, "tool_calls": [asked]}
     return {
-        "id": f"reply-{done}", "object": "chat.completion", "created": 1, "model": "scripted",
-        "choices": [{
-            "index": 0, "message": message,
-            "finish_reason": "tool_calls" if done < steps else "stop",
-        }],
+        "id": f"reply-{done}",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "scripted",
+        "choices": [
+            {
+                "index": 0,
+                "message": message,
+                "finish_reason": "tool_calls" if done < steps else "stop",
+            }
+        ],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-    }  # fmt: skip
+    }
 
 
 def streamed(whole: dict[str, Any]) -> bytes:
@@ -179,12 +185,20 @@ def client_of(url: str) -> Any:
 
 async def bare(url: str, steps: int, *, stream: bool) -> str:
     """The same requests and nothing else: what the client costs."""
-    tools = [{
-        "type": "function",
-        "function": {"name": "search", "description": "Find something.", "parameters": {
-            "type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"],
-        }},
-    }]  # fmt: skip
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": "search",
+                "description": "Find something.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"query": {"type": "string"}},
+                    "required": ["query"],
+                },
+            },
+        }
+    ]
     messages: list[Any] = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": _QUESTION},
@@ -195,9 +209,12 @@ async def bare(url: str, steps: int, *, stream: bool) -> str:
             asked = client.chat.completions.create
             if stream:
                 chunks = await asked(
-                    model="scripted", messages=messages, tools=tools, stream=True,
+                    model="scripted",
+                    messages=messages,
+                    tools=tools,
+                    stream=True,
                     stream_options={"include_usage": True},
-                )  # fmt: skip
+                )
                 async for chunk in chunks:
                     text = (chunk.choices and chunk.choices[0].delta.content) or text
             else:

@@ -200,9 +200,13 @@ async def _fork(store: RunStore, events: list[Event]) -> None:
     if not past.tree.checkpoints:
         return  # killed before the run stood anywhere
     plan = RunPlan(
-        document(NATIVE), {"question": "Where?"}, ScriptedModel(["ok"] * 3), Functions(search),
-        journal=store.journal("r1"), past=past,
-    )  # fmt: skip
+        document(NATIVE),
+        {"question": "Where?"},
+        ScriptedModel(["ok"] * 3),
+        Functions(search),
+        journal=store.journal("r1"),
+        past=past,
+    )
     run = Run(plan, past.state.setup)
     at = random.choice(past.tree.checkpoints)
     state = await run.go(ForkFrom(at.id), Continue())

@@ -36,8 +36,16 @@ def one_kill(kind: str, step: str) -> bool:
         path = _write(folder, kind, server.url)
         server.endings = [Ending(looks=1)]
         server.hold[step] = threading.Event()
-        command = [sys.executable, "-m", "studio", "experiment", "run", str(path), "--batch",
-                   "--resume"]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "studio",
+            "experiment",
+            "run",
+            str(path),
+            "--batch",
+            "--resume",
+        ]
         with subprocess.Popen(
             command, cwd=_ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as run:
@@ -62,8 +70,11 @@ def _judge(
     ledger.close()
     twice = sum(count - 1 for count in server.asked.values())
     good = (done.returncode, passed, len(server.asked), twice) == (0, ROWS, ROWS, 0)
-    print(f"{what}: {passed} of {ROWS} cells, {twice} asked twice, {len(server.batches)} batches, "
-          f"exit {done.returncode}{'' if good else '  FAILED'}", flush=True)  # fmt: skip
+    print(
+        f"{what}: {passed} of {ROWS} cells, {twice} asked twice, {len(server.batches)} batches, "
+        f"exit {done.returncode}{'' if good else '  FAILED'}",
+        flush=True,
+    )
     if not good:
         print(done.stderr[-2000:])
     return good
@@ -88,9 +99,11 @@ def _write(folder: Path, kind: str, url: str) -> Path:
 def main() -> int:
     """Kill at each step of both APIs; 1 where a cell was lost or asked twice."""
     found = [
-        one_kill(kind, step) for kind in ("compatible", "anthropic") for step in _STEPS
+        one_kill(kind, step)
+        for kind in ("compatible", "anthropic")
+        for step in _STEPS
         if (kind, step) != ("anthropic", "upload")
-    ]  # fmt: skip
+    ]
     print(f"{sum(found)} of {len(found)} kills lost nothing and asked nothing twice")
     return 0 if all(found) else 1
 

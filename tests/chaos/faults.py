@@ -39,14 +39,24 @@ def text(api: Api, words: str) -> Event:
 
 _WORDS: dict[str, tuple[str, Event, str]] = {
     "stop": ("stop", {"status": "completed"}, "end_turn"),
-    "length": ("length", {
-        "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
-    }, "max_tokens"),
-    "content_filter": ("content_filter", {
-        "status": "incomplete", "incomplete_details": {"reason": "content_filter"},
-    }, "content_filter"),
+    "length": (
+        "length",
+        {
+            "status": "incomplete",
+            "incomplete_details": {"reason": "max_output_tokens"},
+        },
+        "max_tokens",
+    ),
+    "content_filter": (
+        "content_filter",
+        {
+            "status": "incomplete",
+            "incomplete_details": {"reason": "content_filter"},
+        },
+        "content_filter",
+    ),
     "unlisted": ("eos_of_mine", {"status": "mine"}, "mine_too"),
-}  # fmt: skip
+}
 
 
 def end(api: Api, why: str = "stop") -> list[Event]:
@@ -168,12 +178,26 @@ FAULTS: tuple[Fault, ...] = (
     Fault("no UTF-8", stream(_half, raw(b"data: \xff\xfe\n\n")), "bad-reply", 1, "Hello "),
     Fault("no object", stream(_half, raw(b"data: 17\n\n")), "bad-reply", 1, "Hello "),
     Fault("nested without end", stream(_half, raw(DEEP)), "bad-reply", 1, "Hello "),
-    Fault("huge number", stream(_half, raw(b"data: {\"a\": " + b"9" * 6000 + b"}\n\n")),
-          "bad-reply", 1, "Hello "),
-    Fault("error event", stream(_half, raw(b'event: error\ndata: {"message": "out"}\n\n')),
-          "server-error", 1, "Hello "),
-    Fault("error before the text", stream(_open, raw(b'data: {"error": "busy"}\n\n')),
-          "server-error", 3),
+    Fault(
+        "huge number",
+        stream(_half, raw(b'data: {"a": ' + b"9" * 6000 + b"}\n\n")),
+        "bad-reply",
+        1,
+        "Hello ",
+    ),
+    Fault(
+        "error event",
+        stream(_half, raw(b'event: error\ndata: {"message": "out"}\n\n')),
+        "server-error",
+        1,
+        "Hello ",
+    ),
+    Fault(
+        "error before the text",
+        stream(_open, raw(b'data: {"error": "busy"}\n\n')),
+        "server-error",
+        3,
+    ),
     Fault("a page", status(200, "<html>It works!</html>", "text/html"), "bad-reply"),
     Fault("no body", status(200, "", JSON), "bad-reply"),
     Fault("half of a body", status(200, '{"choices": [{"mess', JSON), "bad-reply"),
@@ -181,8 +205,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault("endless error", _endless_error, "server-error", 3),
     Fault("moved", status(302, "", location="http://127.0.0.1:9/v1"), "moved"),
     Fault("400", said(400), "bad-request"),
-    Fault("400 text", status(400, f"temperature must be at most 1 {KEY}", "text/plain"),
-          "bad-request"),
+    Fault(
+        "400 text", status(400, f"temperature must be at most 1 {KEY}", "text/plain"), "bad-request"
+    ),
     Fault("401", said(401), "unauthorised"),
     Fault("402", said(402), "no-quota"),
     Fault("403", said(403), "forbidden"),
@@ -193,17 +218,26 @@ FAULTS: tuple[Fault, ...] = (
     Fault("409", said(409), "timeout", 3),
     Fault("413", said(413), "too-long"),
     Fault("too long", said(400, "maximum context length is 4096 tokens"), "too-long"),
-    Fault("422", status(422, {"detail": [{"loc": ["body", "messages"], "msg": "bad"}]}),
-          "bad-request"),
+    Fault(
+        "422", status(422, {"detail": [{"loc": ["body", "messages"], "msg": "bad"}]}), "bad-request"
+    ),
     Fault("425", said(425), "timeout", 3),
-    Fault("429", status(429, {"error": {"message": f"slow {KEY}"}}, retry_after="0"),
-          "rate-limited", 3),
+    Fault(
+        "429",
+        status(429, {"error": {"message": f"slow {KEY}"}}, retry_after="0"),
+        "rate-limited",
+        3,
+    ),
     Fault("429 tomorrow", status(429, {"error": "slow"}, retry_after="86400"), "rate-limited"),
     Fault("429 quota", said(429, code="insufficient_quota"), "no-quota"),
     Fault("451", said(451), "bad-request"),
     Fault("500", said(500), "server-error", 3),
-    Fault("502 page", status(502, "<html><title>502 Bad Gateway</title></html>", "text/html"),
-          "server-error", 3),
+    Fault(
+        "502 page",
+        status(502, "<html><title>502 Bad Gateway</title></html>", "text/html"),
+        "server-error",
+        3,
+    ),
     Fault("503", said(503), "server-error", 3),
     Fault("529", said(529), "server-error", 3),
-)  # fmt: skip
+)

@@ -58,8 +58,17 @@ def main() -> int:
             "prompts: [a.prompty]\nproviders: [small]\ntests: file://rows.csv\n"
             "defaultTest: {assert: [{type: equals, value: 'yes'}]}\n"
         )
-        command = [sys.executable, "-m", "studio", "experiment", "run", str(path), "--resume",
-                   "--concurrency", str(AT_ONCE)]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "studio",
+            "experiment",
+            "run",
+            str(path),
+            "--resume",
+            "--concurrency",
+            str(AT_ONCE),
+        ]
         chance, kills, again, said = random.Random(7), 0, 0, folder / "said.txt"
         finished: dict[str, int] = {}  # what was finished, and how often it had been asked by then
 
@@ -93,9 +102,11 @@ def main() -> int:
         done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
         look()
         lost = ROWS - len(finished)
-        print(f"{kills} kills, {ROWS} cells: {lost} lost, {again} finished ones asked again, "
-              f"{asked.total() - ROWS} that were under way asked twice; "
-              f"it ended with {done.returncode}")  # fmt: skip
+        print(
+            f"{kills} kills, {ROWS} cells: {lost} lost, {again} finished ones asked again, "
+            f"{asked.total() - ROWS} that were under way asked twice; "
+            f"it ended with {done.returncode}"
+        )
         if kills < KILLS:
             print(f"it was over before it was killed: {said.read_text()[-2000:]}")
         return 0 if (lost, again, done.returncode, kills) == (0, 0, 0, KILLS) else 1

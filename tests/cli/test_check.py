@@ -116,9 +116,12 @@ def test_a_folder_is_looked_at_without_what_tools_keep_there(
     [("pyproject.toml", "[tool.prompt-studio.check]"), ("prompt-studio.toml", "[check]")],
 )
 def test_a_project_says_it_once(
-    folder: Path, name: str, head: str, monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
+    name: str,
+    head: str,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     (folder / name).write_text(
         f'{head}\nselect = ["undeclared-variable"]\nseverity = "error"\n', encoding="utf-8"
     )
@@ -254,8 +257,10 @@ def test_colors_are_for_terminals(
 def test_a_slip_of_a_command_is_named(folder: Path) -> None:
     asked = subprocess.run(
         [sys.executable, "-m", "studio", "chek", "x.prompty"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert asked.returncode == USAGE
     assert "did you mean 'check'?" in asked.stderr
 

@@ -40,9 +40,13 @@ def test_two_worker_processes_answer_and_this_one_keeps(experiment: Path) -> Non
             another.bind(("127.0.0.1", 8787))
             another.listen()
         done = subprocess.run(
-            [*command, "--workers", "local:2"], env=environment, capture_output=True, text=True,
-            timeout=SECONDS, check=False,
-        )  # fmt: skip
+            [*command, "--workers", "local:2"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     assert "50 of 50 cells" in done.stdout
     assert "Traceback" not in done.stderr

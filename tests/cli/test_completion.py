@@ -84,10 +84,18 @@ def test_a_shell_shows_what_is_offered(shell: str, tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
         [program, *(("--norc",) if shell == "bash" else ()), "-c", ASKS[shell]],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={**os.environ, "PATH": f"{own}:{os.environ['PATH']}", "PYTHONPATH": str(root),
-             "SCRIPT": str(tmp_path / "script"), "HOME": str(tmp_path)},
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "PATH": f"{own}:{os.environ['PATH']}",
+            "PYTHONPATH": str(root),
+            "SCRIPT": str(tmp_path / "script"),
+            "HOME": str(tmp_path),
+        },
+    )
     shown = [line.partition("\t")[0] for line in done.stdout.splitlines()]
     plain = {word.replace("\\", "") for word in shown}
     assert plain == {"text", "json", "github", "sarif", "junit", "a b.prompty"}, done.stderr

@@ -70,9 +70,15 @@ def test_add_list_test_and_remove(
     here = read_connections(user_home / "config" / "connections.toml").named("Here")
     assert here is not None
     assert here.tried == {
-        "model": "scripted-1", "streaming": "yes", "tools": "yes", "parallel": "no",
-        "schema": "yes", "vision": "refused", "reasoning": "yes", "stop": "yes",
-    }  # fmt: skip
+        "model": "scripted-1",
+        "streaming": "yes",
+        "tools": "yes",
+        "parallel": "no",
+        "schema": "yes",
+        "vision": "refused",
+        "reasoning": "yes",
+        "stop": "yes",
+    }
     assert run_command(["connections", "remove", "Here"]) == FINE
     assert connections(user_home) == ["Embedded model"]
 
@@ -150,9 +156,12 @@ def test_a_model_is_named_on_the_command_line(
 
 
 def test_an_answer_streams_to_a_terminal_and_stands_there_once(
-    server: ChatServer, user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    server: ChatServer,
+    user_home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     made = ["connections", "add", "Here", "--url", server.url, "-m", "m", "--key", ""]
     assert run_command([*made, "--default"]) == FINE
     path = tmp_path / "p.prompty"

@@ -25,9 +25,14 @@ def said(output: int, *arguments: str, unbuffered: bool) -> tuple[int, str]:
         environment["PYTHONUNBUFFERED"] = "1"
     done = subprocess.run(
         [sys.executable, "-m", "studio", *arguments],
-        stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, text=True,
-        env=environment, timeout=patience.SECONDS, check=False,
-    )  # fmt: skip
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        timeout=patience.SECONDS,
+        check=False,
+    )
     return done.returncode, done.stderr
 
 

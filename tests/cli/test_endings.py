@@ -38,11 +38,16 @@ Thought, Action, Final Answer. {{history}} {{agent_scratchpad}}
         (REACT, {"text": "Final Answer: Os", "finish_reason": "length"}, PROBLEMS, "cut off"),
         (REACT, {"text": "Final Answer:"}, PROBLEMS, "empty"),
     ],
-)  # fmt: skip
+)
 def test_only_a_whole_answer_is_fine(
-    prompt: str, reply: dict[str, str], code: int, said: str,
-    tmp_path: Path, user_home: Path, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    prompt: str,
+    reply: dict[str, str],
+    code: int,
+    said: str,
+    tmp_path: Path,
+    user_home: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     script(user_home, reply)
     path = tmp_path / "a.prompty"
     path.write_text(prompt, encoding="utf-8")

@@ -44,10 +44,13 @@ PUBLISHED = {
     "instructions-prompt-cheshire-cat": [],
     "prompt-section": ["dynamic-tool", "dynamic-tool", "name-changed", "text-below-thread"],
     "react-agent-trustgraph": [
-        "all-required", "history-not-json", "history-quoted", "history-quoted",
+        "all-required",
+        "history-not-json",
+        "history-quoted",
+        "history-quoted",
         "history-without-thought",
     ],
-}  # fmt: skip
+}
 """Prompts that stand word for word as they were published, and what is found in them."""
 
 

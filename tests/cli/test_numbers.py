@@ -45,11 +45,15 @@ def test_every_number_is_bounded() -> None:
 @pytest.mark.parametrize(
     ("read", "text", "value"),
     [
-        (whole(), "0", 0), (whole(1), "0007", 7), (whole(0, 9), "9", 9),
+        (whole(), "0", 0),
+        (whole(1), "0007", 7),
+        (whole(0, 9), "9", 9),
         (whole(), "1000000000000000", 10**15),
-        (amount(), "0", 0), (amount(most=1), "1", 1), (amount(above=True), "1e-9", 1e-9),
+        (amount(), "0", 0),
+        (amount(most=1), "1", 1),
+        (amount(above=True), "1e-9", 1e-9),
     ],
-)  # fmt: skip
+)
 def test_what_lies_within_is_read(read: Callable[[str], float], text: str, value: float) -> None:
     assert read(text) == value
 
@@ -57,14 +61,17 @@ def test_what_lies_within_is_read(read: Callable[[str], float], text: str, value
 @pytest.mark.parametrize(
     ("read", "text", "said"),
     [
-        (whole(1, 10_000), "99999999999999",
-         "'99999999999999' is not a whole number from 1 to 10,000"),
+        (
+            whole(1, 10_000),
+            "99999999999999",
+            "'99999999999999' is not a whole number from 1 to 10,000",
+        ),
         (whole(), "-1", "'-1' is not a whole number from 0 to 1,000,000,000,000,000"),
         (amount(above=True), "0", "'0' is not a number above 0"),
         (amount(most=1), "1.5", "'1.5' is not a number from 0 to 1"),
         (whole(), "1" * 99, "'11111111111111111111111…' is not a whole number"),
     ],
-)  # fmt: skip
+)
 def test_what_lies_beyond_is_said_with_the_bounds(
     read: Callable[[str], float], text: str, said: str
 ) -> None:

@@ -25,9 +25,11 @@ def test_an_experiment_of_one_cell(
     skill.parent.mkdir()
     skill.write_text("---\nname: hi\ndescription: Hi\n---\nHi\n", encoding="utf-8")
     for command in (
-        ["experiment", "plan", file], ["experiment", "run", file], ["experiment", "list", file],
+        ["experiment", "plan", file],
+        ["experiment", "run", file],
+        ["experiment", "list", file],
         ["messages", skill],
-    ):  # fmt: skip
+    ):
         assert run_command([str(each) for each in command]) == FINE
     said = capsys.readouterr()
     assert "1 row × 1 variant × 1 repeat" in said.out

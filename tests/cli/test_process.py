@@ -45,8 +45,15 @@ def test_a_run_is_stepped_edited_repeated_forked_and_carried_away(
 ) -> None:
     script(user_home, CALL, ANSWER)
     cassette, journal = tmp_path / "cassette.jsonl", tmp_path / "run.jsonl"
-    said = ("to 1 tool_call", 'args {"expression": "6 * 8"}', "s", "obs forty-eight", "to P6",
-            "final It is 48.", "c")  # fmt: skip
+    said = (
+        "to 1 tool_call",
+        'args {"expression": "6 * 8"}',
+        "s",
+        "obs forty-eight",
+        "to P6",
+        "final It is 48.",
+        "c",
+    )
     run = ("run", REACT, "-i", "question=What is 6 * 7?")
     out, err = studio(*run, "--step", "--json", "--record", str(cassette), said=said)
     stood = re.findall(r"-- step (\d, \w+): ", err)
@@ -97,6 +104,10 @@ def test_a_command_without_the_window_does_not_load_qt() -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", code, REACT],
-        cwd=ROOT, capture_output=True, encoding="utf-8", timeout=patience.SECONDS, check=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=patience.SECONDS,
+        check=True,
+    )
     assert done.stdout == "0 []\n"

@@ -35,8 +35,22 @@ def test_stepping_shows_each_place_and_takes_commands(
     user_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(user_home, CALL, ANSWER)
-    say(monkeypatch, "m", "s", "s", 'args {"expression": "6 * 8"}', "s", "what", "obs 43", "s",
-        "s", "s", "s", "final It is 43.", "c")  # fmt: skip
+    say(
+        monkeypatch,
+        "m",
+        "s",
+        "s",
+        'args {"expression": "6 * 8"}',
+        "s",
+        "what",
+        "obs 43",
+        "s",
+        "s",
+        "s",
+        "s",
+        "final It is 43.",
+        "c",
+    )
     assert run_command([*RUN, "--step"]) == FINE
     printed = capsys.readouterr()
     for place in ("before_request", "reply", "tool_call", "observation", "step_end", "answer"):
@@ -54,8 +68,10 @@ def test_going_on_leaves_the_stepping_until_something_else_stops(
     assert run_command([*RUN, "--step", "--break", "observation"]) == FINE
     printed = capsys.readouterr()
     assert re.findall(r"-- step (\d, \w+): ", printed.err) == [
-        "1, before_request", "1, observation", "1, step_end",
-    ]  # fmt: skip
+        "1, before_request",
+        "1, observation",
+        "1, step_end",
+    ]
 
 
 def test_the_end_of_input_stops_the_run(

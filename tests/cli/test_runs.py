@@ -20,12 +20,17 @@ from tests.core.agent.runs import NATIVE, Functions, Session, call, calling, run
 
 CALLS = (
     WireCall(
-        "/v1/chat/completions?key=••••••", (("x-note", "a"),), '{"n":1,"é":"${secret:1}"}',
-        secrets=("${env:NOTE}",), model="served", id="chatcmpl-1",
-        raw="data: {\udc80}\n\n", has_answer=True,
+        "/v1/chat/completions?key=••••••",
+        (("x-note", "a"),),
+        '{"n":1,"é":"${secret:1}"}',
+        secrets=("${env:NOTE}",),
+        model="served",
+        id="chatcmpl-1",
+        raw="data: {\udc80}\n\n",
+        has_answer=True,
     ),
     WireCall("/v1/chat/completions", (), '{"n":2}', cut=9, has_answer=True),
-)  # fmt: skip
+)
 """What the two model calls of the run sent and received."""
 
 
@@ -144,9 +149,12 @@ async def test_a_run_under_way_that_waits_for_the_user_is_listed_by_what_it_need
     tools = Functions(search, ask=("search",))
     with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
         session = Session.over(
-            NATIVE, [calling(call()), "ok"], tools=tools, options=RunOptions(),
+            NATIVE,
+            [calling(call()), "ok"],
+            tools=tools,
+            options=RunOptions(),
             journal=store.journal("asks"),
-        )  # fmt: skip
+        )
         await session.until_still()
         assert run_command(["runs", "list", "--status", "waiting"]) == FINE
         await session.send(Approve(0))

@@ -30,10 +30,12 @@ def to_standard_error(path: Path) -> list[str]:
     return [
         ast.get_source_segment(text, each) or ""
         for each in calls
-        if isinstance(each.func, ast.Name) and each.func.id == "print"
-        and any(word.arg == "file" and ast.unparse(word.value) == "sys.stderr"
-                for word in each.keywords)
-    ]  # fmt: skip
+        if isinstance(each.func, ast.Name)
+        and each.func.id == "print"
+        and any(
+            word.arg == "file" and ast.unparse(word.value) == "sys.stderr" for word in each.keywords
+        )
+    ]
 
 
 def test_what_is_told_goes_by_one_road() -> None:

@@ -153,9 +153,12 @@ def test_a_server_is_chosen_among_several(
 
 
 def test_the_operations_of_an_api(
-    user_home: Path, description: Path, api: str, capsys: pytest.CaptureFixture[str],
+    user_home: Path,
+    description: Path,
+    api: str,
+    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setenv("MY_PETS_KEY", KEY)
     assert run_command(["tools", "list", str(description)]) == FINE
     assert "- **getPet**: One pet." in capsys.readouterr().out
@@ -206,14 +209,18 @@ def test_a_prompts_whole_set_by_the_trust_in_its_folder(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["{"], "the arguments are not JSON"), (["[1]"], "one JSON object"),
+        (["{"], "the arguments are not JSON"),
+        (["[1]"], "one JSON object"),
         (["-a", "text"], "'text' is not NAME=VALUE"),
     ],
-)  # fmt: skip
+)
 def test_arguments_that_are_none_are_said(
-    user_home: Path, tmp_path: Path, arguments: list[str], said: str,
+    user_home: Path,
+    tmp_path: Path,
+    arguments: list[str],
+    said: str,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     path = tmp_path / "tools.py"
     path.write_text(TOOLS, encoding="utf-8")
     assert run_command(["tools", "call", str(path), "twice", *arguments]) == USAGE

@@ -58,8 +58,11 @@ def _timed(rows: int, *arguments: str) -> tuple[float, int]:
 def _servers(process: int) -> set[int]:
     try:
         below = psutil.Process(process).children(recursive=True)
-        return {each.pid for each in below if "embedded" in " ".join(each.cmdline())
-                and "child" in " ".join(each.cmdline())}  # fmt: skip
+        return {
+            each.pid
+            for each in below
+            if "embedded" in " ".join(each.cmdline()) and "child" in " ".join(each.cmdline())
+        }
     except psutil.Error:
         return set()
 
@@ -71,8 +74,10 @@ def main() -> int:
     print(f"one process: {2 * rows} cells in {took:.1f} s, {servers} server")
     good = servers == 1
     took_by_workers, servers = _timed(rows, "--workers", "local:2")
-    print(f"two workers: {2 * rows} cells in {took_by_workers:.1f} s, {servers} servers, "
-          f"{took / took_by_workers:.2f} times as fast")  # fmt: skip
+    print(
+        f"two workers: {2 * rows} cells in {took_by_workers:.1f} s, {servers} servers, "
+        f"{took / took_by_workers:.2f} times as fast"
+    )
     return 0 if good and servers == 2 else 1
 
 

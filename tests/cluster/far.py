@@ -38,9 +38,14 @@ LONGEST_SECONDS = 600.0
 """A run that takes longer has hung."""
 
 FAULTS = (
-    ("delays", ""), ("stalls", "worker-1"), ("stalls", "leader"), ("stalls", "back-1"),
-    ("cuts", "worker-1"), ("cuts", "leader"), ("cuts", "back-1"),
-)  # fmt: skip
+    ("delays", ""),
+    ("stalls", "worker-1"),
+    ("stalls", "leader"),
+    ("stalls", "back-1"),
+    ("cuts", "worker-1"),
+    ("cuts", "leader"),
+    ("cuts", "back-1"),
+)
 """What happens, and at which link: `back-1` is the scheduler's way to the first worker."""
 
 
@@ -63,9 +68,11 @@ class FarSupervisor(Supervisor):
         """The links of a worker: it listens at its own port, and names the proxy's."""
         back = self.links[name.replace("worker", "back")]
         return self.links[name], [
-            "--listen-address", f"tcp://127.0.0.1:{self.own[name]}",
-            "--contact-address", f"tcp://127.0.0.1:{back}",
-        ]  # fmt: skip
+            "--listen-address",
+            f"tcp://127.0.0.1:{self.own[name]}",
+            "--contact-address",
+            f"tcp://127.0.0.1:{back}",
+        ]
 
 
 def one_run(fault: str, link: str, cells: int, draw: random.Random) -> bool:
@@ -80,8 +87,16 @@ def one_run(fault: str, link: str, cells: int, draw: random.Random) -> bool:
         os.environ["PROMPT_STUDIO_HOME"] = str(folder / "home")
         supervisor = FarSupervisor(folder, free_port())
         supervisor.connect(network)
-        command = [sys.executable, "-m", "studio", "experiment", "run", str(path), "--workers",
-                   f"tcp://127.0.0.1:{supervisor.links['leader']}"]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "studio",
+            "experiment",
+            "run",
+            str(path),
+            "--workers",
+            f"tcp://127.0.0.1:{supervisor.links['leader']}",
+        ]
         at = draw.randint(cells // 20, cells * 9 // 10)
         is_due = bool(link)
         began = time.monotonic()
@@ -103,8 +118,9 @@ def one_run(fault: str, link: str, cells: int, draw: random.Random) -> bool:
                     continue
         supervisor.close()
         took = time.monotonic() - began
-        good = judge(f"{fault:7}{link:9}", at, cells, asked(port), path, leader.returncode, took,
-                     folder)  # fmt: skip
+        good = judge(
+            f"{fault:7}{link:9}", at, cells, asked(port), path, leader.returncode, took, folder
+        )
         if is_due:
             print("  FAILED: the run was over before it came to that")
         return good and not is_due
@@ -116,9 +132,7 @@ def main() -> int:
     given = [int(each) for each in sys.argv[1:]]
     runs, cells, seed = (*given, *defaults[len(given) :])
     draw = random.Random(seed)
-    found = [
-        one_run(fault, link, cells, draw) for fault, link in FAULTS for _ in range(runs)
-    ]  # fmt: skip
+    found = [one_run(fault, link, cells, draw) for fault, link in FAULTS for _ in range(runs)]
     print(f"{sum(found)} of {len(found)} runs lost nothing")
     return 0 if all(found) else 1
 

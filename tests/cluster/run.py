@@ -85,18 +85,31 @@ class Supervisor:
         if kind == "scheduler":
             return [*start, "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"]
         port, own = self.addresses(name)
-        return [*start, f"tcp://127.0.0.1:{port}", "--nthreads", "2", "--no-nanny",
-                "--no-dashboard", "--death-timeout", "60", "--local-directory", str(self.home),
-                *own]  # fmt: skip
+        return [
+            *start,
+            f"tcp://127.0.0.1:{port}",
+            "--nthreads",
+            "2",
+            "--no-nanny",
+            "--no-dashboard",
+            "--death-timeout",
+            "60",
+            "--local-directory",
+            str(self.home),
+            *own,
+        ]
 
     def keep(self) -> None:
         for name in ("scheduler", "worker-1", "worker-2"):
             process = self.processes.get(name)
             if process is None or process.poll() is not None:
                 self.processes[name] = subprocess.Popen(
-                    self.command(name), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                    env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=self.home,
-                )  # fmt: skip
+                    self.command(name),
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env={**os.environ, "PYTHONPATH": str(ROOT)},
+                    cwd=self.home,
+                )
 
     def kill(self, name: str) -> None:
         self.processes[name].send_signal(signal.SIGKILL)
@@ -151,8 +164,17 @@ def one_run(victim: str, cells: int, draw: random.Random) -> bool:
         os.environ["PROMPT_STUDIO_HOME"] = str(folder / "home")
         supervisor = Supervisor(folder, free_port())
         supervisor.keep()
-        command = [sys.executable, "-m", "studio", "experiment", "run", str(path), "--workers",
-                   f"tcp://127.0.0.1:{supervisor.port}", "--resume"]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "studio",
+            "experiment",
+            "run",
+            str(path),
+            "--workers",
+            f"tcp://127.0.0.1:{supervisor.port}",
+            "--resume",
+        ]
         at = draw.randint(cells // 20, cells * 9 // 10)
         began = time.monotonic()
         with (folder / "said.txt").open("wb") as said:
@@ -185,9 +207,15 @@ def start_leader(command: list[str], said: BinaryIO) -> subprocess.Popen[bytes]:
 
 
 def judge(
-    title: str, at: int, cells: int, counts: dict[str, int], path: Path, code: int, took: float,
+    title: str,
+    at: int,
+    cells: int,
+    counts: dict[str, int],
+    path: Path,
+    code: int,
+    took: float,
     folder: Path,
-) -> bool:  # fmt: skip
+) -> bool:
     ledger = ExperimentLedger(ledger_path(path))
     (head, *others) = ledger.results(str(path.resolve()))
     totals = ledger.scans.variant_totals(head.id)
@@ -195,11 +223,18 @@ def judge(
     done = sum(each.passed for each in totals)
     twice = sum(count - 1 for count in counts.values())
     said = (folder / "said.txt").read_text()
-    good = (code == 0 and not others and done == cells == len(counts) and "Traceback" not in said
-            and twice <= MOST_TWICE)  # fmt: skip
-    print(f"{title} at {at:5} of {cells}: {done} in the ledger, {twice} asked twice "
-          f"({twice / cells:.1%}), exit {code}, {took:.1f} s{'' if good else '  FAILED'}",
-          flush=True)  # fmt: skip
+    good = (
+        code == 0
+        and not others
+        and done == cells == len(counts)
+        and "Traceback" not in said
+        and twice <= MOST_TWICE
+    )
+    print(
+        f"{title} at {at:5} of {cells}: {done} in the ledger, {twice} asked twice "
+        f"({twice / cells:.1%}), exit {code}, {took:.1f} s{'' if good else '  FAILED'}",
+        flush=True,
+    )
     if not good:
         print(said[-3000:])
     return good
@@ -211,9 +246,10 @@ def main() -> int:
     runs, cells, seed = (*given, *defaults[len(given) :])
     draw = random.Random(seed)
     found = [
-        one_run(victim, cells, draw) for victim in ("worker-1", "scheduler", "leader")
+        one_run(victim, cells, draw)
+        for victim in ("worker-1", "scheduler", "leader")
         for _ in range(runs)
-    ]  # fmt: skip
+    ]
     print(f"{sum(found)} of {len(found)} runs lost nothing")
     return 0 if all(found) else 1
 

@@ -33,9 +33,17 @@ async def _all(dispatcher: CellDispatcher, cells: int) -> None:
 
 
 def simulate(
-    title: str, cells: int, workers: int, seconds: float, *, most: float = 1e9, lost: float = 0.0,
-    slow: float = 0.0, borne: float = float("inf"), ideal: float = 0.0,
-) -> None:  # fmt: skip
+    title: str,
+    cells: int,
+    workers: int,
+    seconds: float,
+    *,
+    most: float = 1e9,
+    lost: float = 0.0,
+    slow: float = 0.0,
+    borne: float = float("inf"),
+    ideal: float = 0.0,
+) -> None:
     """Print one line."""
     pool = VirtualPool(
         workers, seconds=seconds, lost=lost, slow=slow, borne=borne, away=5.0, seed=24
@@ -69,9 +77,14 @@ def main() -> None:
     simulate("1,000, 1 % of batches lost", 200_000, 1000, 2.0, lost=0.01)
     simulate("1,000, 5 % ten times as slow", 200_000, 1000, 2.0, slow=0.05)
     simulate(
-        "1,000, a server that bears 2,000", 200_000, 1000, 2.0, most=20_000, borne=2000,
+        "1,000, a server that bears 2,000",
+        200_000,
+        1000,
+        2.0,
+        most=20_000,
+        borne=2000,
         ideal=200_000 * 2.0 / 2000,
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -114,8 +114,15 @@ def test_a_prompt_is_written_run_and_compared_without_mouse_or_eyes(
     )
     nodes = names_below(pane.diagram)
     assert [each.split(",")[0] for each in nodes] == [
-        "Prompt", "Model", "Reply", "Action", "Tool", "Observation", "Final", "Done",
-    ]  # fmt: skip
+        "Prompt",
+        "Model",
+        "Reply",
+        "Action",
+        "Tool",
+        "Observation",
+        "Final",
+        "Done",
+    ]
     assert sum(here in each for each in nodes) == 1
     qtbot.waitUntil(lambda: len(names_below(pane.scrubber)) >= 3)
     assert any("calculator" in each for each in names_below(pane.scrubber))

@@ -240,8 +240,13 @@ def test_an_edit_at_the_request_goes_into_the_file_too(
     assert "Be exact." not in page.editor.text()
 
 
-FORMS = (("Report", "run.html"), ("Journal", "run.jsonl"), ("OpenTelemetry", "run.otlp.json"),
-         ("Messages", "run.messages.jsonl"), ("Trace", "run.tracy"))  # fmt: skip
+FORMS = (
+    ("Report", "run.html"),
+    ("Journal", "run.jsonl"),
+    ("OpenTelemetry", "run.otlp.json"),
+    ("Messages", "run.messages.jsonl"),
+    ("Trace", "run.tracy"),
+)
 
 
 def _plays_back(qtbot: QtBot, person: Person, pane: RunPane) -> None:

@@ -33,10 +33,17 @@ from tests.support.ports import refusing_port
 KEY = "sk-pasted-in-the-first-minute-13579"
 MOST_CLICKS = 6
 _VARIABLES = (
-    "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL",
-    "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "AZURE_OPENAI_API_KEY",
-    "AZURE_OPENAI_ENDPOINT", "OLLAMA_HOST",
-)  # fmt: skip
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GEMINI_BASE_URL",
+    "AZURE_OPENAI_API_KEY",
+    "AZURE_OPENAI_ENDPOINT",
+    "OLLAMA_HOST",
+)
 
 
 class OllamaServer(ChatServer):

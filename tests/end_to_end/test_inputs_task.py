@@ -117,8 +117,10 @@ def test_values_are_kept_as_samples_and_a_variable_is_declared(
     assert "stranger" in noticed.args[0].what
     document = parse(page.editor.text())
     assert [document.input(name).sample for name in ("city", "days", "stops")] == [  # type: ignore[union-attr]
-        "Rome", 5, ["Forum"],
-    ]  # fmt: skip
+        "Rome",
+        5,
+        ["Forum"],
+    ]
     page.editor.undo()
     assert page.editor.text() == DOC
     qtbot.waitUntil(lambda: workbench.is_settled)

@@ -134,9 +134,13 @@ def crash(key: str) -> None:
 
 
 def test_no_key_is_in_anything_that_the_studio_wrote(
-    qtbot: QtBot, user_home: Path, open_workbench: Open, key_store: MemoryKeyring,
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    qtbot: QtBot,
+    user_home: Path,
+    open_workbench: Open,
+    key_store: MemoryKeyring,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.setenv("PLANTED_KEY", ENVIRONMENT)
     path = user_home.parent / f"{user_home.name}-prompt" / "greet.prompty"
     path.parent.mkdir()

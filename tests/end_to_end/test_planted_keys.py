@@ -253,8 +253,12 @@ class CommandLine:
         """In a process of its own."""
         done = subprocess.run(
             [sys.executable, "-m", "studio", *arguments],
-            cwd=ROOT, env=dict(os.environ), capture_output=True, timeout=SECONDS, check=False,
-        )  # fmt: skip
+            cwd=ROOT,
+            env=dict(os.environ),
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
         self._keep(arguments, done.stdout, done.stderr)
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode()

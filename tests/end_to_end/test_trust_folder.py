@@ -42,8 +42,11 @@ def offer(workbench: Workbench, *, by_menu: bool = False) -> Callable[[], None]:
         workbench.window.actions_by_id["tools.trust"].trigger()
     else:
         cell(workbench).click()
-    menu = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QMenu)
-                and each.isVisible())  # fmt: skip
+    menu = next(
+        each
+        for each in QApplication.topLevelWidgets()
+        if isinstance(each, QMenu) and each.isVisible()
+    )
     action = menu.actions()[0]
     menu.close()
     return action.trigger

@@ -61,9 +61,16 @@ def test_connections(old_home: Path, tmp_path: Path) -> None:
     assert read.default == "Home server"
     assert read.trusted == ("https://ada.openai.azure.com", "http://localhost:11434")
     assert [each.name for each in read.connections] == [
-        "Embedded model", "Work", "Azure", "Claude", "Gemini", "Home server", "Script", "By hand",
+        "Embedded model",
+        "Work",
+        "Azure",
+        "Claude",
+        "Gemini",
+        "Home server",
+        "Script",
+        "By hand",
         "Recorded",
-    ]  # fmt: skip
+    ]
     work, azure, home = (read.named(name) for name in ("Work", "Azure", "Home server"))
     assert work is not None
     assert (work.model, work.key, work.api) == ("gpt-4o-mini", "${env:WORK_KEY}", "responses")

@@ -59,8 +59,10 @@ def test_tabs_carets_and_recent_files(workbench: Workbench, old_prompts: Path) -
     window = workbench.window
     pages = list(window.tabs.pages())
     assert [page.controller.title for page in pages] == [
-        "trip.prompty", "react.prompty", "chat.prompty",
-    ]  # fmt: skip
+        "trip.prompty",
+        "react.prompty",
+        "chat.prompty",
+    ]
     assert window.tabs.current is pages[1]
     carets = {page.controller.title: page.editor.textCursor().position() for page in pages}
     assert (carets["trip.prompty"], carets["chat.prompty"]) == (41, 7)
@@ -91,9 +93,15 @@ def test_panes_are_where_they_were(workbench: Workbench) -> None:
     left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
     bottom = Qt.DockWidgetArea.BottomDockWidgetArea
     assert areas == {
-        "files": left, "outline": left, "tools": left, "inputs": left,
-        "preview": right, "run": right, "problems": bottom, "history": bottom,
-    }  # fmt: skip
+        "files": left,
+        "outline": left,
+        "tools": left,
+        "inputs": left,
+        "preview": right,
+        "run": right,
+        "problems": bottom,
+        "history": bottom,
+    }
     assert docks["history"].isHidden()
     assert not any(docks[name].isHidden() for name in names if name != "history")
     beside = {dock.objectName() for dock in window.tabifiedDockWidgets(docks["files"])}

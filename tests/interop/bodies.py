@@ -88,8 +88,12 @@ def type_faults(python: Path, bodies: list[tuple[Provider, Any]]) -> list[str]:
     """What the types of `openai` and `anthropic` refuse of each body; empty where nothing."""
     done = subprocess.run(
         [str(python), "-W", "ignore", "-c", _TYPES],
-        input=json.dumps(bodies), capture_output=True, text=True, check=False, timeout=LIMIT,
-    )  # fmt: skip
+        input=json.dumps(bodies),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT,
+    )
     if done.returncode:
         raise RuntimeError(done.stderr.strip().rpartition("\n")[2])
     found: list[str] = json.loads(done.stdout)
@@ -151,10 +155,25 @@ def recorder(folder: Path) -> Iterator[tuple[list[Asked], dict[str, str]]]:
     """
     certificate = folder / "server.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=x",
-         "-keyout", str(certificate), "-out", str(folder / "public.pem")],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=x",
+            "-keyout",
+            str(certificate),
+            "-out",
+            str(folder / "public.pem"),
+        ],
+        check=True,
+        capture_output=True,
+    )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "public.pem", certificate)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Recorder)
@@ -185,9 +204,19 @@ def sent_by_curl(path: Path, provider: Provider, folder: Path) -> str:
     script = folder / "ask.sh"
     with _values_file(values) as given, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         run_command(
-            ["export", "--target", f"curl-{provider}", "--accept-losses", "--trust", "--inputs",
-             str(given), "-o", str(script), str(path)]
-        )  # fmt: skip
+            [
+                "export",
+                "--target",
+                f"curl-{provider}",
+                "--accept-losses",
+                "--trust",
+                "--inputs",
+                str(given),
+                "-o",
+                str(script),
+                str(path),
+            ]
+        )
     if not script.is_file():
         return "nothing is written"
     asked, told = _run(script, folder)
@@ -211,9 +240,13 @@ def _run(script: Path, folder: Path) -> tuple[Asked | None, str]:
     keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY"), "k")
     with recorder(folder) as (asked, environment):
         done = subprocess.run(
-            ["sh", str(script)], env={"PATH": os.environ["PATH"], **environment, **keys},
-            capture_output=True, text=True, check=False, timeout=LIMIT,
-        )  # fmt: skip
+            ["sh", str(script)],
+            env={"PATH": os.environ["PATH"], **environment, **keys},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT,
+        )
     if done.returncode or len(asked) != 1:
         told = f"the shell ends with {done.returncode} after {len(asked)} requests: {done.stderr}"
         return None, told

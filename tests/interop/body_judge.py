@@ -75,9 +75,10 @@ def _plain(node: Any) -> Any:
     properties, required = made.get("properties"), made.get("required")
     if isinstance(properties, dict) and isinstance(required, list):
         made["required"] = [
-            name for name in required
+            name
+            for name in required
             if not (isinstance(properties.get(name), dict) and properties[name].get("readOnly"))
-        ]  # fmt: skip
+        ]
         if not made["required"]:
             del made["required"]
     if node.get("nullable") is True or node.get("x-nullable") is True:

@@ -85,8 +85,11 @@ class Page:
         for kind in ("rawKeyDown", "keyUp"):
             self.send(
                 "Input.dispatchKeyEvent",
-                type=kind, key=key, code=key, windowsVirtualKeyCode=code,
-            )  # fmt: skip
+                type=kind,
+                key=key,
+                code=key,
+                windowsVirtualKeyCode=code,
+            )
 
     def click(self, selector: str) -> None:
         """Click in the middle of an element."""
@@ -98,15 +101,22 @@ class Page:
         for kind in ("mousePressed", "mouseReleased"):
             self.send(
                 "Input.dispatchMouseEvent",
-                type=kind, x=rect[0], y=rect[1], button="left", clickCount=1,
-            )  # fmt: skip
+                type=kind,
+                x=rect[0],
+                y=rect[1],
+                button="left",
+                clickCount=1,
+            )
 
     def resize(self, width: int, height: int) -> None:
         """Give the page another size."""
         self.send(
             "Emulation.setDeviceMetricsOverride",
-            width=width, height=height, deviceScaleFactor=1, mobile=False,
-        )  # fmt: skip
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
 
     def emulate(self, scheme: str, media: str = "") -> None:
         """Prefer a color scheme, or print."""
@@ -151,14 +161,24 @@ def opened(binary: str, address: str) -> Iterator[Page]:
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [
-            binary, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-            "--disable-background-networking", "--remote-debugging-pipe", "--window-size=1280,800",
+            binary,
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--remote-debugging-pipe",
+            "--window-size=1280,800",
             f"--user-data-dir={profile}",
-        ]  # fmt: skip
+        ]
         child = subprocess.Popen(
-            command, preexec_fn=as_three_and_four, close_fds=False,  # noqa: PLW1509 - no thread here
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            command,
+            preexec_fn=as_three_and_four,  # noqa: PLW1509
+            close_fds=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         for end in (to_browser[0], from_browser[1]):
             os.close(end)
         page = Page(from_browser[0], to_browser[1])

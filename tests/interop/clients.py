@@ -91,11 +91,26 @@ import json, sys
 given = json.load(sys.stdin)
 body, address = given["body"], given["address"]
 """
-_MESSAGE = {"id": "m", "type": "message", "role": "assistant", "model": "m-1", "content": [],
-            "stop_reason": None, "stop_sequence": None,
-            "usage": {"input_tokens": 5, "output_tokens": 1}}  # fmt: skip
-_RESPONSE = {"id": "r", "object": "response", "created_at": 1, "model": "m-1", "output": [],
-             "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}  # fmt: skip
+_MESSAGE = {
+    "id": "m",
+    "type": "message",
+    "role": "assistant",
+    "model": "m-1",
+    "content": [],
+    "stop_reason": None,
+    "stop_sequence": None,
+    "usage": {"input_tokens": 5, "output_tokens": 1},
+}
+_RESPONSE = {
+    "id": "r",
+    "object": "response",
+    "created_at": 1,
+    "model": "m-1",
+    "output": [],
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+    "tools": [],
+}
 
 CLIENTS: Mapping[str, ApiClient] = {
     "openai chat": ApiClient(
@@ -111,12 +126,25 @@ print("".join(each.choices[0].delta.content or "" for each in chunks if each.cho
     "openai responses": ApiClient(
         Connection("OpenAI", "openai", api="responses"),
         _named(
-            {"type": "response.created", "sequence_number": 0,
-             "response": {**_RESPONSE, "status": "in_progress"}},
-            {"type": "response.output_text.delta", "sequence_number": 1, "output_index": 0,
-             "content_index": 0, "item_id": "i", "delta": _SAID, "logprobs": []},
-            {"type": "response.completed", "sequence_number": 2,
-             "response": {**_RESPONSE, "status": "completed"}},
+            {
+                "type": "response.created",
+                "sequence_number": 0,
+                "response": {**_RESPONSE, "status": "in_progress"},
+            },
+            {
+                "type": "response.output_text.delta",
+                "sequence_number": 1,
+                "output_index": 0,
+                "content_index": 0,
+                "item_id": "i",
+                "delta": _SAID,
+                "logprobs": [],
+            },
+            {
+                "type": "response.completed",
+                "sequence_number": 2,
+                "response": {**_RESPONSE, "status": "completed"},
+            },
         ),
         """
 import openai
@@ -129,13 +157,22 @@ print("".join(each.delta for each in news if each.type == "response.output_text.
         Connection("Anthropic", "anthropic"),
         _named(
             {"type": "message_start", "message": _MESSAGE},
-            {"type": "content_block_start", "index": 0,
-             "content_block": {"type": "text", "text": ""}},
-            {"type": "content_block_delta", "index": 0,
-             "delta": {"type": "text_delta", "text": _SAID}},
+            {
+                "type": "content_block_start",
+                "index": 0,
+                "content_block": {"type": "text", "text": ""},
+            },
+            {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "text_delta", "text": _SAID},
+            },
             {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None},
-             "usage": {"output_tokens": 7}},
+            {
+                "type": "message_delta",
+                "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+                "usage": {"output_tokens": 7},
+            },
             {"type": "message_stop"},
         ),
         """
@@ -152,10 +189,19 @@ print("".join(each.delta.text for each in news if each.type == "content_block_de
     "ollama": ApiClient(
         Connection("Ollama", "ollama"),
         _json_lines(
-            {"model": "m-1", "created_at": "2026-11-22T00:00:00Z",
-             "message": {"role": "assistant", "content": _SAID}, "done": False},
-            {"model": "m-1", "created_at": "2026-11-22T00:00:00Z", "done": True,
-             "message": {"role": "assistant", "content": ""}, "done_reason": "stop"},
+            {
+                "model": "m-1",
+                "created_at": "2026-11-22T00:00:00Z",
+                "message": {"role": "assistant", "content": _SAID},
+                "done": False,
+            },
+            {
+                "model": "m-1",
+                "created_at": "2026-11-22T00:00:00Z",
+                "done": True,
+                "message": {"role": "assistant", "content": ""},
+                "done_reason": "stop",
+            },
         ),
         """
 import ollama
@@ -165,11 +211,15 @@ print("".join(each.message.content or "" for each in client.chat(**body)))
     ),
     "google-genai": ApiClient(
         Connection("Gemini", "gemini"),
-        events([
-            {"candidates": [{"content": {"role": "model", "parts": [{"text": _SAID}]}}]},
-            {"candidates": [{"finishReason": "STOP"}],
-             "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 2}},
-        ]),
+        events(
+            [
+                {"candidates": [{"content": {"role": "model", "parts": [{"text": _SAID}]}}]},
+                {
+                    "candidates": [{"finishReason": "STOP"}],
+                    "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 2},
+                },
+            ]
+        ),
         """
 from google import genai
 client = genai.Client(api_key="k", http_options={
@@ -183,7 +233,7 @@ chunks = client.models.generate_content_stream(
 print("".join(each.text or "" for each in chunks))
 """,
     ),
-}  # fmt: skip
+}
 """Each API that is spoken natively, with the judge of it."""
 
 
@@ -207,9 +257,13 @@ def _differs(client: ApiClient, server: ChatServer, python: Path) -> str:
     given = {"address": server.url, "body": server.requests[0].body, "model": "m-1"}
     done = subprocess.run(
         [str(python), "-I", "-c", _HEAD + client.code],
-        input=json.dumps(given), capture_output=True, text=True, check=False, timeout=LIMIT,
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT,
         encoding="utf-8",
-    )  # fmt: skip
+    )
     if done.returncode:
         return done.stderr.strip().rpartition("\n")[2]
     first, second = server.requests[0], server.requests[1]

@@ -48,13 +48,15 @@ MOST_SENT = 200
 
 def descriptions(python: Path) -> list[Path]:
     """The descriptions that can be had here."""
-    found = [npm_file(python, PETSTORES, f"{each}/json/petstore.json")
-             for each in ("2.0", "3.0", "3.1")]  # fmt: skip
+    found = [
+        npm_file(python, PETSTORES, f"{each}/json/petstore.json") for each in ("2.0", "3.0", "3.1")
+    ]
     found.append(npm_file(python, GITHUB, "generated/api.github.com.json"))
     folder = os.environ.get("DESCRIPTIONS")
     if folder:
-        found += sorted(each for each in Path(folder).iterdir()
-                        if each.suffix in (".json", ".yaml", ".yml"))  # fmt: skip
+        found += sorted(
+            each for each in Path(folder).iterdir() if each.suffix in (".json", ".yaml", ".yml")
+        )
     return [each for each in found if each is not None]
 
 
@@ -165,8 +167,10 @@ async def meet(python: Path, path: Path, prism: list[str], log: Path) -> list[st
     took = time.perf_counter() - began
     counts, wrong = judge(python, path, operations)
     name = "/".join(path.parts[-3:])[-40:]
-    print(f"{name:40} {len(operations):>5} operations read in {took:.2f} s, "
-          f"{dict(counts)}, left out: {len(source.problems)}")  # fmt: skip
+    print(
+        f"{name:40} {len(operations):>5} operations read in {took:.2f} s, "
+        f"{dict(counts)}, left out: {len(source.problems)}"
+    )
     command = [*prism, "mock", "--port", str(port), "--host", "127.0.0.1", str(path)]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
@@ -177,12 +181,17 @@ async def meet(python: Path, path: Path, prism: list[str], log: Path) -> list[st
             return wrong
         for operation in sent:
             wanted = [arguments_of(operation, whole=whole) for whole in (False, True)]
-            said = [await source.call(operation.spec.name, arguments)
-                    for arguments in wanted if arguments is not None]  # fmt: skip
+            said = [
+                await source.call(operation.spec.name, arguments)
+                for arguments in wanted
+                if arguments is not None
+            ]
             refused = [each for each in said if is_refused(each)]
             taken += not refused
-            wrong += [f"{path.name} {operation.spec.name}: {each.head[:300]} {each.text[:300]}"
-                      for each in refused[:1]]  # fmt: skip
+            wrong += [
+                f"{path.name} {operation.spec.name}: {each.head[:300]} {each.text[:300]}"
+                for each in refused[:1]
+            ]
     finally:
         await source.close()
         process.terminate()

@@ -30,9 +30,14 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
 """What each environment is asked to hold; `lock/NAME.txt` has the exact versions."""
 
 NPM_INSTALL = (
-    "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
-    "--before", _TABLE["npm_before"],
-)  # fmt: skip
+    "install",
+    "--silent",
+    "--no-audit",
+    "--no-fund",
+    "--ignore-scripts",
+    "--before",
+    _TABLE["npm_before"],
+)
 """How npm installs: no newer package than the table's day, and none runs a script of its own."""
 
 _MARK = ".made-of"

@@ -41,9 +41,13 @@ async def served(python: Path, kind: str) -> AsyncIterator[str]:
     """The server's address, while it serves by HTTP."""
     port = free_port()
     process = await asyncio.create_subprocess_exec(
-        str(python), str(SERVER), kind, str(port),
-        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+        str(python),
+        str(SERVER),
+        kind,
+        str(port),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
     assert process.stderr is not None
     try:
         while b"running on" not in (line := await process.stderr.readline()):

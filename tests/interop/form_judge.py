@@ -33,8 +33,11 @@ def form_faults(python: Path, forms: list[tuple[str, str, Any]]) -> list[str]:
     done = subprocess.run(
         [str(node_of(python)), "-e", _SCRIPT, str(script)],
         input=json.dumps([text for _, text, _ in forms]),
-        capture_output=True, text=True, check=True, timeout=LIMIT,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LIMIT,
+    )
     read = json.loads(done.stdout)
     return [
         f"{name}: {text[:200]}"

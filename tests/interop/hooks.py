@@ -30,10 +30,12 @@ def ran_action(work: Path, given: Mapping[str, str]) -> subprocess.CompletedProc
     paths = temp / "path"
     paths.write_text("")
     environment = {
-        **os.environ, "RUNNER_TEMP": str(temp), "GITHUB_ACTION_PATH": str(ROOT),
+        **os.environ,
+        "RUNNER_TEMP": str(temp),
+        "GITHUB_ACTION_PATH": str(ROOT),
         "GITHUB_PATH": str(paths),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }  # fmt: skip
+    }
     done = subprocess.CompletedProcess[str]([], 0, "", "")
     for step in action["runs"]["steps"]:
         if "run" not in step:
@@ -42,9 +44,12 @@ def ran_action(work: Path, given: Mapping[str, str]) -> subprocess.CompletedProc
         own = {name: _filled(text, inputs) for name, text in step.get("env", {}).items()}
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],
-            cwd=work, capture_output=True, text=True, check=False,
+            cwd=work,
+            capture_output=True,
+            text=True,
+            check=False,
             env={**environment, **own, "PATH": added + environment["PATH"]},
-        )  # fmt: skip
+        )
         if done.returncode:
             break
     return done
@@ -94,9 +99,12 @@ def try_hook(work: Path) -> Iterator[tuple[str, bool]]:
     def run() -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(python), "-m", "pre_commit", "run", "--all-files"],
-            cwd=work, capture_output=True, text=True, check=False,
+            cwd=work,
+            capture_output=True,
+            text=True,
+            check=False,
             env={**os.environ, "PRE_COMMIT_HOME": str(FOLDER / "pre-commit-home")},
-        )  # fmt: skip
+        )
 
     first = run()
     yield (

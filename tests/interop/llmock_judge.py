@@ -32,10 +32,19 @@ _SEEDED = "import random; from llmock.cli import app; random.seed(7); app()"
 """It draws its faults with Python's own `random`; so they are the same in each call."""
 
 _FAULTS = (
-    "--error-rate", "400=0.05", "--error-rate", "429=0.1", "--error-rate", "503=0.1",
-    "--stream-fault", "truncate=0.1", "--stream-fault", "disconnect=0.1",
-    "--stream-fault", "malformed=0.05",
-)  # fmt: skip
+    "--error-rate",
+    "400=0.05",
+    "--error-rate",
+    "429=0.1",
+    "--error-rate",
+    "503=0.1",
+    "--stream-fault",
+    "truncate=0.1",
+    "--stream-fault",
+    "disconnect=0.1",
+    "--stream-fault",
+    "malformed=0.05",
+)
 
 
 def _connections(address: str) -> dict[str, tuple[Connection, str]]:

@@ -36,10 +36,17 @@ from tests.support.chat_server import chat_server
 STUDIO = str(Path(sys.executable).parent / "prompt-studio")
 TOOLS = tuple(npm_package(f"@modelcontextprotocol/{name}") for name in ("inspector", "conformance"))
 SCENARIOS = (
-    "server-initialize", "ping", "tools-list", "tools-call-error", "server-sse-multiple-streams",
-    "resources-list", "prompts-list", "prompts-get-simple", "prompts-get-with-args",
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "tools-call-error",
+    "server-sse-multiple-streams",
+    "resources-list",
+    "prompts-list",
+    "prompts-get-simple",
+    "prompts-get-with-args",
     "dns-rebinding-protection",
-)  # fmt: skip
+)
 """Those for any server; the others call tools and resources of the suite's own example server."""
 
 PROMPT = """\
@@ -106,8 +113,12 @@ def inspected(script: Path, folder: Path, place: list[str], *arguments: str) -> 
     """What the inspector prints as JSON."""
     done = subprocess.run(
         [str(_node("node")), str(script), "--cli", *place, *arguments],
-        capture_output=True, text=True, check=True, timeout=LIMIT, cwd=folder,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LIMIT,
+        cwd=folder,
+    )
     return json.loads(done.stdout)
 
 
@@ -124,9 +135,16 @@ def inspect(folder: Path) -> Iterator[tuple[str, bool]]:
     over_pipes = inspected(script, folder, pipes, *ask)
     yield "check over pipes", "undeclared-variable" in json.dumps(over_pipes)
     got = inspected(
-        script, folder, pipes, "--method", "prompts/get", "--prompt-name", "capital",
-        "--prompt-args", "country=Italy",
-    )  # fmt: skip
+        script,
+        folder,
+        pipes,
+        "--method",
+        "prompts/get",
+        "--prompt-name",
+        "capital",
+        "--prompt-args",
+        "country=Italy",
+    )
     yield "prompts/get", "capital of ITALY" in json.dumps(got)
     command = [*pipes, "--http", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
@@ -155,8 +173,12 @@ def conform(folder: Path) -> Iterator[tuple[str, bool]]:
         for name in SCENARIOS:
             done = subprocess.run(
                 [str(_node("node")), str(script), "server", "--url", address, "--scenario", name],
-                capture_output=True, text=True, check=False, timeout=LIMIT, cwd=folder,
-            )  # fmt: skip
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=LIMIT,
+                cwd=folder,
+            )
             yield name, done.returncode == 0
 
 
@@ -199,11 +221,20 @@ def repair(folder: Path, seed: int) -> tuple[str, bool]:
         )
         script = Path(__file__).with_name("repair_agent.py")
         done = subprocess.run(
-            [str(python), str(script), STUDIO, str(folder), "capital.prompty",
-             "capital.experiment.yaml"],
-            capture_output=True, text=True, check=False, timeout=LIMIT,
+            [
+                str(python),
+                str(script),
+                STUDIO,
+                str(folder),
+                "capital.prompty",
+                "capital.experiment.yaml",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT,
             env={**os.environ, "PROMPT_STUDIO_HOME": str(home)},
-        )  # fmt: skip
+        )
     told = done.stdout.strip()
     is_proved = '"gates_hold": true' in told
     left = "" if is_proved else f": {told or done.stderr[-600:]}"
@@ -234,8 +265,9 @@ def _package(name: str) -> Path:
     if not mark.is_file() or mark.read_text(encoding="utf-8") != " ".join(TOOLS):
         subprocess.run(
             [_node("npm"), *NPM_INSTALL, "--no-save", "--prefix", where, *TOOLS],
-            check=True, env={**os.environ, "PATH": f"{_node('npm').parent}:{os.environ['PATH']}"},
-        )  # fmt: skip
+            check=True,
+            env={**os.environ, "PATH": f"{_node('npm').parent}:{os.environ['PATH']}"},
+        )
         mark.write_text(" ".join(TOOLS), encoding="utf-8")
     folder = where / "node_modules" / "@modelcontextprotocol" / name
     scripts = json.loads((folder / "package.json").read_text(encoding="utf-8"))["bin"]

@@ -39,13 +39,20 @@ def try_neovim() -> bool:
         script = Path(__file__).with_name("neovim.lua")
         done = subprocess.run(
             [python.with_name("nvim"), "--headless", "--clean", "-c", f"luafile {script}"],
-            cwd=folder, capture_output=True, text=True, check=False, timeout=LIMIT,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT,
             env={
-                **os.environ, "FOLDER": made, "SETTINGS": str(folder / "settings.lua"),
-                "XDG_STATE_HOME": made, "XDG_CACHE_HOME": made,
+                **os.environ,
+                "FOLDER": made,
+                "SETTINGS": str(folder / "settings.lua"),
+                "XDG_STATE_HOME": made,
+                "XDG_CACHE_HOME": made,
                 "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             },
-        )  # fmt: skip
+        )
     print(done.stdout.strip() or done.stderr[-800:], flush=True)
     return done.returncode == 0
 

@@ -84,8 +84,7 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Oslo", {"type": "javascript", "value": "Math.min(1, output.length / 8); // half"}),
     ("Oslo", {"type": "javascript", "value": "const end = 's'\nreturn output.includes(end)"}),
     ("Oslo", {"type": "javascript", "value": "context.vars.answer === output"}),
-    ("Oslo", {"type": "javascript",
-              "value": "({pass: false, score: 0.3, reason: 'no'})"}),
+    ("Oslo", {"type": "javascript", "value": "({pass: false, score: 0.3, reason: 'no'})"}),
     ("The cat sat on the mat.", {"type": "bleu", "value": "The cat sat on the mat."}),
     ("The cat sat on a mat", {"type": "bleu", "value": "The cat sat on the mat"}),
     ("cat", {"type": "bleu", "value": ["The cat sat", "a cat"], "threshold": 0.3}),
@@ -94,10 +93,14 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("The cat. sat", {"type": "gleu", "value": ["dogs", "the cat sat"]}),
     ("A dog", {"type": "gleu", "value": "the cat"}),
     ("The cat sat on the mat", {"type": "rouge-n", "value": "the cat sat on the mat"}),
-    ("The cat can't sit, it said: \"No!\"", {
-        "type": "rouge-n", "value": "The cat cannot sit; it said ``No''.", "threshold": 0.5}),
-    ("I'm gonna pay $1,000 in the U.S. today.", {
-        "type": "rouge-n", "value": "I am going to pay $1,000 in the U.S.", "threshold": 0.6}),
+    (
+        'The cat can\'t sit, it said: "No!"',
+        {"type": "rouge-n", "value": "The cat cannot sit; it said ``No''.", "threshold": 0.5},
+    ),
+    (
+        "I'm gonna pay $1,000 in the U.S. today.",
+        {"type": "rouge-n", "value": "I am going to pay $1,000 in the U.S.", "threshold": 0.6},
+    ),
     ("<a><b>1</b><c d='e'/></a>", {"type": "is-xml"}),
     ("<a><b>1</b></a>", {"type": "is-xml", "value": "a.b"}),
     ("<a><b>1</b></a>", {"type": "is-xml", "value": ["a.c"]}),
@@ -124,11 +127,22 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("a <custom-tag /> only", {"type": "contains-html"}),
     ("plain text", {"type": "contains-html"}),
     ("one\ufeff two\x1cthree", {"type": "word-count", "value": 2}),
-    ("a b", {"type": "assert-set", "threshold": 0.5, "assert": [
-        {"type": "contains", "value": "a"}, {"type": "contains", "value": "z"}]}),
-    ("a b", {"type": "assert-set", "assert": [
-        {"type": "contains", "value": "a"}, {"type": "contains", "value": "z"}]}),
-)  # fmt: skip
+    (
+        "a b",
+        {
+            "type": "assert-set",
+            "threshold": 0.5,
+            "assert": [{"type": "contains", "value": "a"}, {"type": "contains", "value": "z"}],
+        },
+    ),
+    (
+        "a b",
+        {
+            "type": "assert-set",
+            "assert": [{"type": "contains", "value": "a"}, {"type": "contains", "value": "z"}],
+        },
+    ),
+)
 
 
 def configuration() -> dict[str, Any]:
@@ -140,9 +154,10 @@ def configuration() -> dict[str, Any]:
         if spec["type"] != "assert-set"
     ]
     weighed = [
-        {"type": "contains", "value": "a", "weight": 3}, {"type": "contains", "value": "z"},
+        {"type": "contains", "value": "a", "weight": 3},
+        {"type": "contains", "value": "z"},
         {"type": "contains", "value": "y", "weight": 0},
-    ]  # fmt: skip
+    ]
     tests += [
         {"vars": {"answer": "a b"}, "threshold": threshold, "assert": weighed}
         for threshold in (0.7, 0.75, 0.8)
@@ -154,15 +169,30 @@ def theirs(python: Path, path: Path) -> list[tuple[bool, float]]:
     """What promptfoo finds, test by test."""
     away = {"TELEMETRY", "UPDATE", "REMOTE_GENERATION"}
     environment = {
-        **os.environ, **{f"PROMPTFOO_DISABLE_{word}": "1" for word in away},
+        **os.environ,
+        **{f"PROMPTFOO_DISABLE_{word}": "1" for word in away},
         "PROMPTFOO_CONFIG_DIR": str(path.parent / "config"),
-    }  # fmt: skip
+    }
     subprocess.run(
-        [*promptfoo_command(python), "eval", "-c", str(path), "-o", "out.json", "--no-cache",
-         "--no-table", "-j", "1"],
-        capture_output=True, text=True, check=False, timeout=LIMIT, cwd=path.parent,
+        [
+            *promptfoo_command(python),
+            "eval",
+            "-c",
+            str(path),
+            "-o",
+            "out.json",
+            "--no-cache",
+            "--no-table",
+            "-j",
+            "1",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT,
+        cwd=path.parent,
         env=environment,
-    )  # fmt: skip
+    )
     found = json.loads((path.parent / "out.json").read_text(encoding="utf-8"))["results"]
     results = sorted(found["results"], key=lambda each: int(each["testIdx"]))
     return [(bool(each["success"]), float(each["score"])) for each in results]
@@ -231,8 +261,10 @@ def main() -> int:
     ):
         if passed != success or abs(score - points) > 0.005:
             differing += 1
-            print(f"{json.dumps(test)}\n  promptfoo {success} {points:.2f}, "
-                  f"the studio {passed} {score:.2f}: {why}")  # fmt: skip
+            print(
+                f"{json.dumps(test)}\n  promptfoo {success} {points:.2f}, "
+                f"the studio {passed} {score:.2f}: {why}"
+            )
     print(f"promptfoo verdicts   {len(its) - differing} of {len(its)} are the same")
     return 1 if differing else 0
 

@@ -94,9 +94,13 @@ def script(python: Path, source: ExportSource, made: ExportResult, folder: Path)
     }
     for name, arguments in checks.items():
         done = subprocess.run(
-            [str(python), *arguments], capture_output=True, text=True, check=False, timeout=LIMIT,
+            [str(python), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT,
             cwd=folder,
-        )  # fmt: skip
+        )
         if done.returncode:
             return f"{name}: {(done.stdout or done.stderr).strip().partition(chr(10))[0]}"
     return ""
@@ -110,15 +114,21 @@ def promptfoo(python: Path, source: ExportSource, made: ExportResult, folder: Pa
     command = promptfoo_command(python)
     away = {"TELEMETRY", "UPDATE", "REMOTE_GENERATION"}
     environment = {
-        **os.environ, **{f"PROMPTFOO_DISABLE_{word}": "1" for word in away},
+        **os.environ,
+        **{f"PROMPTFOO_DISABLE_{word}": "1" for word in away},
         "PROMPTFOO_CONFIG_DIR": str(folder / "config"),
-    }  # fmt: skip
+    }
 
     def ask(*arguments: str) -> str:
         done = subprocess.run(
-            [*command, *arguments], capture_output=True, text=True, check=False, timeout=LIMIT,
-            cwd=folder, env=environment,
-        )  # fmt: skip
+            [*command, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT,
+            cwd=folder,
+            env=environment,
+        )
         return "" if done.returncode in (0, 100) else (done.stdout + done.stderr).strip()
 
     path = folder / "promptfooconfig.yaml"
@@ -158,8 +168,12 @@ def _failure(python: Path, code: str, path: Path, given: str) -> str:
 def _run(python: Path, code: str, path: Path, given: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(python), "-I", "-c", code, str(path)],
-        input=given, capture_output=True, text=True, check=False, timeout=LIMIT,
-    )  # fmt: skip
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT,
+    )
 
 
 READERS: Mapping[str, tuple[str, Reader]] = {

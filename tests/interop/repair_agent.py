@@ -62,9 +62,11 @@ class ReadsResults(Model):
     def _call(self, name: str, **arguments: Any) -> Any:
         self._calls += 1
         return ResponseFunctionToolCall(
-            type="function_call", name=name, call_id=f"call-{self._calls}",
+            type="function_call",
+            name=name,
+            call_id=f"call-{self._calls}",
             arguments=json.dumps(arguments),
-        )  # fmt: skip
+        )
 
 
 def _last_result(items: list[Any]) -> tuple[str | None, Any]:

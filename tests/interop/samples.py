@@ -10,12 +10,21 @@ from hypothesis import find, settings
 from hypothesis import strategies as st
 
 _FORMATS = {
-    "date-time": "2026-07-28T12:00:00Z", "date": "2026-07-28", "email": "a@example.org",
-    "uri": "https://example.org/a", "uri-reference": "/a", "ipv4": "192.0.2.1",
+    "date-time": "2026-07-28T12:00:00Z",
+    "date": "2026-07-28",
+    "email": "a@example.org",
+    "uri": "https://example.org/a",
+    "uri-reference": "/a",
+    "ipv4": "192.0.2.1",
     "ipv6": "2001:db8::1",
-    "uuid": "7f2c1a2e-5b1c-4c1e-9f0a-1b2c3d4e5f60", "hostname": "example.org", "time": "12:00:00Z",
-    "byte": "YQ==", "duration": "P1D", "int-or-string": "1", "timestamp": "2026-07-28T12:00:00Z",
-}  # fmt: skip
+    "uuid": "7f2c1a2e-5b1c-4c1e-9f0a-1b2c3d4e5f60",
+    "hostname": "example.org",
+    "time": "12:00:00Z",
+    "byte": "YQ==",
+    "duration": "P1D",
+    "int-or-string": "1",
+    "timestamp": "2026-07-28T12:00:00Z",
+}
 _DEEPEST = 6
 _SAME = settings(database=None, deadline=None)
 

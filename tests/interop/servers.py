@@ -45,15 +45,30 @@ CALLS: Mapping[str, tuple[tuple[str, JsonObject, str], ...]] = {
 
 CONFORMANCE = "@modelcontextprotocol/conformance"
 PARTS = (
-    "initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry",
-    "auth/metadata-default", "auth/metadata-var1", "auth/metadata-var2", "auth/metadata-var3",
-    "auth/basic-cimd", "auth/scope-from-www-authenticate", "auth/scope-from-scopes-supported",
-    "auth/scope-omitted-when-undefined", "auth/scope-step-up", "auth/scope-retry-limit",
-    "auth/token-endpoint-auth-basic", "auth/token-endpoint-auth-post",
-    "auth/token-endpoint-auth-none", "auth/pre-registration",
-    "auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback",
-    "auth/resource-mismatch", "auth/client-credentials-basic", "auth/client-credentials-jwt",
-)  # fmt: skip
+    "initialize",
+    "tools_call",
+    "elicitation-sep1034-client-defaults",
+    "sse-retry",
+    "auth/metadata-default",
+    "auth/metadata-var1",
+    "auth/metadata-var2",
+    "auth/metadata-var3",
+    "auth/basic-cimd",
+    "auth/scope-from-www-authenticate",
+    "auth/scope-from-scopes-supported",
+    "auth/scope-omitted-when-undefined",
+    "auth/scope-step-up",
+    "auth/scope-retry-limit",
+    "auth/token-endpoint-auth-basic",
+    "auth/token-endpoint-auth-post",
+    "auth/token-endpoint-auth-none",
+    "auth/pre-registration",
+    "auth/2025-03-26-oauth-metadata-backcompat",
+    "auth/2025-03-26-oauth-endpoint-fallback",
+    "auth/resource-mismatch",
+    "auth/client-credentials-basic",
+    "auth/client-credentials-jwt",
+)
 """Those for clients; "cross-app access" wants a company's own identity provider."""
 
 NOT_HAD = {
@@ -108,8 +123,9 @@ async def meet(name: str, server: StdioServer, folder: Path) -> list[str]:
         tools = await source.list_tools()
         facts = await source.facts()
         for tool, arguments, said in CALLS[name]:
-            given = {key: str(folder) if value == "FOLDER" else value
-                     for key, value in arguments.items()}  # fmt: skip
+            given = {
+                key: str(folder) if value == "FOLDER" else value for key, value in arguments.items()
+            }
             outcome = await source.call(tool, given)
             if outcome.status != "ok" or said not in outcome.text:
                 wrong.append(f"{tool}: {outcome.status}: {outcome.text[:200]}")
@@ -131,8 +147,16 @@ def conform(python: Path) -> Iterator[tuple[str, str]]:
     if script is None:
         return
     client = f"{sys.executable} -m tests.interop.conformance_client"
-    command = [str(node_of(python)), str(script), "client", "--command", client,
-               "--timeout", str(int(LIMIT * 1000)), "--scenario"]  # fmt: skip
+    command = [
+        str(node_of(python)),
+        str(script),
+        "client",
+        "--command",
+        client,
+        "--timeout",
+        str(int(LIMIT * 1000)),
+        "--scenario",
+    ]
     for part in PARTS:
         said = _played(command, part)
         for _ in range(MOST_LATE):

@@ -19,8 +19,12 @@ from tests.interop.environments import PACKAGES, python_of
 from tests.interop.interop import PROMPTS, read_one
 from tests.interop.readers import READERS
 
-HERE = {"prompty2": "prompty", "agentschema": "agentschema", "langchain": "langchain_core",
-        "script": "openai"}  # fmt: skip
+HERE = {
+    "prompty2": "prompty",
+    "agentschema": "agentschema",
+    "langchain": "langchain_core",
+    "script": "openai",
+}
 """Environments whose package is among the developer's own."""
 
 
@@ -51,9 +55,12 @@ def test_what_a_program_reads_otherwise_is_named(target: str, path: Path) -> Non
 )
 @pytest.mark.parametrize(
     ("provider", "name"),
-    [("openai-chat", "react-agent"), ("openai-responses", "tool-calling-agent"),
-     ("anthropic", "legacy-chat")],
-)  # fmt: skip
+    [
+        ("openai-chat", "react-agent"),
+        ("openai-responses", "tool-calling-agent"),
+        ("anthropic", "legacy-chat"),
+    ],
+)
 def test_a_shell_sends_what_the_request_command_says(
     provider: Provider, name: str, tmp_path: Path
 ) -> None:

@@ -66,8 +66,10 @@ def _spans(files: dict[str, Path]) -> bool:
     given = [str(files[name]) for name in ("otlp", "otlp-genai-0.1")]
     done = subprocess.run(
         [str(python), str(HERE / "otlp_judge.py"), *given],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     is_well = done.returncode == 0
     _say(is_well, what, done.stdout if is_well else done.stderr[-800:])
     return is_well
@@ -81,10 +83,18 @@ def _viewer(files: dict[str, Path]) -> bool:
         print(f"skipped {what}: PROMPTY_SOURCE names no checkout of it, or Node is not to be had")
         return True
     done = subprocess.run(
-        [str(node_of(python)), "--no-warnings", "--experimental-strip-types",
-         str(HERE / "tracy_viewer.mjs"), str(viewer), str(files["tracy"])],
-        capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+        [
+            str(node_of(python)),
+            "--no-warnings",
+            "--experimental-strip-types",
+            str(HERE / "tracy_viewer.mjs"),
+            str(viewer),
+            str(files["tracy"]),
+        ],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     if done.returncode:
         _say(False, what, done.stderr[-800:])
         return False

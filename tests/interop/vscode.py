@@ -35,9 +35,14 @@ def main() -> int:
     }
     for name, command in steps.items():
         done = subprocess.run(
-            command, cwd=WHERE, env=environment, capture_output=True, text=True, check=False,
+            command,
+            cwd=WHERE,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
             timeout=LIMIT,
-        )  # fmt: skip
+        )
         is_well = done.returncode == 0
         told = "" if is_well else f": {(done.stdout + done.stderr)[-800:]}"
         print(f"{'ok    ' if is_well else 'FAILED'} vscode: {name}{told}", flush=True)

@@ -126,9 +126,12 @@ def buttons(workbench: Workbench) -> dict[str, QPushButton]:
 
 @pytest.mark.parametrize("name", ["named", "provider"])
 def test_nothing_is_sent_anywhere_before_the_user_chose(
-    machine: Machine, open_workbench: Callable[[Path], Workbench], qtbot: QtBot, name: str,
+    machine: Machine,
+    open_workbench: Callable[[Path], Workbench],
+    qtbot: QtBot,
+    name: str,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     missing = "'office'" if name == "named" else "'openai'"
     workbench = open_workbench(machine.folder / f"{name}.prompty")
     workbench.run_pane.commands.run_or_continue()
@@ -157,9 +160,12 @@ def test_nothing_is_sent_anywhere_before_the_user_chose(
 
 @pytest.mark.parametrize("name", ["named", "provider"])
 def test_the_choice_for_the_folder_counts_everywhere_and_can_be_undone(
-    machine: Machine, open_workbench: Callable[[Path], Workbench], qtbot: QtBot, name: str,
+    machine: Machine,
+    open_workbench: Callable[[Path], Workbench],
+    qtbot: QtBot,
+    name: str,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     workbench = open_workbench(machine.folder / f"{name}.prompty")
     workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: "Use lab in shop" in buttons(workbench))

@@ -51,12 +51,21 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("sample")
     subprocess.run(
         [
-            sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation",
-            "--no-index", "--target", str(target), str(Path(__file__).with_name("sample")),
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--no-build-isolation",
+            "--no-index",
+            "--target",
+            str(target),
+            str(Path(__file__).with_name("sample")),
         ],
         check=True,
         capture_output=True,
-    )  # fmt: skip
+    )
     return target
 
 

@@ -82,8 +82,9 @@ class BatchServer(ChatServer):
         """The text of a reply, or the whole message of chat completions."""
         self.hold: dict[str, threading.Event] = {}
         """Steps at which it does not answer: `upload`, `create`, `created`, `look`, `results`."""
-        self.reached = {step: threading.Event() for step in
-                        ("upload", "create", "created", "look", "results")}  # fmt: skip
+        self.reached = {
+            step: threading.Event() for step in ("upload", "create", "created", "look", "results")
+        }
         self.held: dict[str, Received] = {}
         """The request that is held at a step; given up once its client leaves."""
         self.faults: dict[str, list[tuple[int, bool]]] = {}
@@ -171,8 +172,9 @@ class BatchServer(ChatServer):
     def _upload(self, request: Received) -> Body:
         name = f"file-{len(self.files) + 1}"
         boundary = request.headers["content-type"].partition("boundary=")[2]
-        (part,) = [each for each in request.body.split(f"--{boundary}".encode())
-                   if b"filename=" in each]  # fmt: skip
+        (part,) = [
+            each for each in request.body.split(f"--{boundary}".encode()) if b"filename=" in each
+        ]
         self.files[name] = part.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
         return {"id": name, "object": "file", "purpose": "batch"}
 
@@ -213,11 +215,16 @@ class BatchServer(ChatServer):
         if batch.id.startswith("msgbatch"):
             return self._shown_by_anthropic(batch, status)
         shown: Body = {
-            "id": batch.id, "object": "batch", "status": status, "created_at": int(batch.created),
-            "metadata": batch.metadata, "output_file_id": None, "error_file_id": None,
-            "errors": None, "request_counts": {"total": len(batch.requests), "completed": 0,
-                                               "failed": 0},
-        }  # fmt: skip
+            "id": batch.id,
+            "object": "batch",
+            "status": status,
+            "created_at": int(batch.created),
+            "metadata": batch.metadata,
+            "output_file_id": None,
+            "error_file_id": None,
+            "errors": None,
+            "request_counts": {"total": len(batch.requests), "completed": 0, "failed": 0},
+        }
         if status == "failed":
             shown["errors"] = {"object": "list", "data": list(batch.ending.said)}
         elif status != "in_progress":
@@ -232,17 +239,21 @@ class BatchServer(ChatServer):
         return shown
 
     def _shown_by_anthropic(self, batch: HeldBatch, status: str) -> Body:
-        counts = Counter({"processing": 0, "succeeded": 0, "errored": 0, "canceled": 0,
-                          "expired": 0})  # fmt: skip
+        counts = Counter(
+            {"processing": 0, "succeeded": 0, "errored": 0, "canceled": 0, "expired": 0}
+        )
         for at, (name, body) in enumerate(batch.requests):
             kind = self._result(name, body, batch, at)["result"]["type"]
             counts["processing" if status == "in_progress" else kind] += 1
         created = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(batch.created))
         return {
-            "id": batch.id, "type": "message_batch", "created_at": f"{created}.000000Z",
+            "id": batch.id,
+            "type": "message_batch",
+            "created_at": f"{created}.000000Z",
             "processing_status": "in_progress" if status == "in_progress" else "ended",
-            "request_counts": counts, "results_url": None,
-        }  # fmt: skip
+            "request_counts": counts,
+            "results_url": None,
+        }
 
     def _line(self, name: str, body: Body, batch: HeldBatch, at: int) -> Body:
         line: Body = {"id": f"r{at}", "custom_id": name, "response": None, "error": None}
@@ -256,17 +267,29 @@ class BatchServer(ChatServer):
             return line
         said = self.answer(body)
         message = said if isinstance(said, dict) else {"role": "assistant", "content": said}
-        line["response"] = {"status_code": 200, "request_id": f"q{at}", "body": {
-            "id": "c", "object": "chat.completion", "model": body["model"],
-            "choices": [{"index": 0, "message": message, "finish_reason":
-                         "tool_calls" if "tool_calls" in message else "stop"}],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-        }}  # fmt: skip
+        line["response"] = {
+            "status_code": 200,
+            "request_id": f"q{at}",
+            "body": {
+                "id": "c",
+                "object": "chat.completion",
+                "model": body["model"],
+                "choices": [
+                    {
+                        "index": 0,
+                        "message": message,
+                        "finish_reason": "tool_calls" if "tool_calls" in message else "stop",
+                    }
+                ],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+            },
+        }
         return line
 
     def _results(self, batch: HeldBatch) -> bytes:
-        lines = [self._result(name, body, batch, at)
-                 for at, (name, body) in enumerate(batch.requests)]  # fmt: skip
+        lines = [
+            self._result(name, body, batch, at) for at, (name, body) in enumerate(batch.requests)
+        ]
         return _jsonl(lines[::-1])
 
     def _result(self, name: str, body: Body, batch: HeldBatch, at: int) -> Body:
@@ -278,10 +301,14 @@ class BatchServer(ChatServer):
             held = {"type": "error", "error": error[1]}
             return {"custom_id": name, "result": {"type": "errored", "error": held}}
         message = {
-            "id": "m", "type": "message", "role": "assistant", "model": body["model"],
-            "content": [{"type": "text", "text": self.answer(body)}], "stop_reason": "end_turn",
+            "id": "m",
+            "type": "message",
+            "role": "assistant",
+            "model": body["model"],
+            "content": [{"type": "text", "text": self.answer(body)}],
+            "stop_reason": "end_turn",
             "usage": {"input_tokens": 100, "output_tokens": 10},
-        }  # fmt: skip
+        }
         return {"custom_id": name, "result": {"type": "succeeded", "message": message}}
 
 

@@ -6,7 +6,10 @@ FINDINGS: dict[str, frozenset[str]] = {
     "prompt-section.prompty": frozenset({"text-below-thread"}),
     "react-agent-trustgraph.prompty": frozenset(
         {
-            "all-required", "history-without-thought", "history-quoted", "history-not-json",
+            "all-required",
+            "history-without-thought",
+            "history-quoted",
+            "history-not-json",
             "loop-without-tools",
         }
     ),
@@ -14,5 +17,5 @@ FINDINGS: dict[str, frozenset[str]] = {
     "react-agent.prompty": frozenset({"loop-without-tools"}),
     "json-action-agent.prompty": frozenset({"loop-without-tools"}),
     "legacy-chat.prompty": frozenset({"legacy-file"}),
-}  # fmt: skip
+}
 """Codes by the name of the file; a template waits for tools, and one of the old dialect says so."""

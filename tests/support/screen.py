@@ -83,8 +83,10 @@ def studio_on_screen(child: str, file: Path) -> Iterator[Screen]:
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name(child)), str(file)],
             env={**os.environ, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb"},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         with process:
             try:
                 yield Screen(display, process)
@@ -102,10 +104,20 @@ def _x_display() -> Iterator[str]:
     server = subprocess.Popen(
         # A server resets itself when its last client leaves, and refuses whoever comes meanwhile:
         # xdotool may come and leave before the window manager is there.
-        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp",
-         "-noreset"],
-        pass_fds=(writing,), stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [
+            "Xvfb",
+            "-displayfd",
+            str(writing),
+            "-screen",
+            "0",
+            "1280x800x24",
+            "-nolisten",
+            "tcp",
+            "-noreset",
+        ],
+        pass_fds=(writing,),
+        stderr=subprocess.DEVNULL,
+    )
     os.close(writing)
     with os.fdopen(reading) as said:
         display = f":{said.readline().strip()}"

@@ -49,7 +49,15 @@ def start_run(
     chosen = options if options is not None else RunOptions()
     setup = make_setup(document, inputs, tools.specs, model, chosen, run=run)
     plan = RunPlan(
-        document, inputs, model, tools, options=chosen, references=references,
-        reenactment=reenactment, journal=journal, shown=shown, stream=stream,
-    )  # fmt: skip
+        document,
+        inputs,
+        model,
+        tools,
+        options=chosen,
+        references=references,
+        reenactment=reenactment,
+        journal=journal,
+        shown=shown,
+        stream=stream,
+    )
     return Run(plan, setup)

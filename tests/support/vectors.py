@@ -8,12 +8,23 @@ from typing import Any
 
 DESCRIPTIVE = {
     # what a case is, and where it comes from
-    "id", "name", "description", "source", "test", "contract", "stage", "note", "notes", "advice",
+    "id",
+    "name",
+    "description",
+    "source",
+    "test",
+    "contract",
+    "stage",
+    "note",
+    "notes",
+    "advice",
     # which fields the peer's own test looks at; what one other runtime cannot do
-    "asserts", "rust_expected_error",
+    "asserts",
+    "rust_expected_error",
     # what the tools of a case do, in words; that its events are listened to
-    "tool_functions", "on_event",
-}  # fmt: skip
+    "tool_functions",
+    "on_event",
+}
 """Keys that tell a person about a case and have nothing to assert."""
 
 

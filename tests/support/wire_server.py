@@ -79,63 +79,94 @@ def connection(server: ChatServer, api: Api) -> Connection:
 
 
 _PARTS: tuple[tuple[str, Api], ...] = (
-    ("/responses", "responses"), ("/messages", "anthropic"),
-    (":streamGenerateContent", "gemini"), ("/api/chat", "ollama"),
-)  # fmt: skip
+    ("/responses", "responses"),
+    ("/messages", "anthropic"),
+    (":streamGenerateContent", "gemini"),
+    ("/api/chat", "ollama"),
+)
 
 
 def _chat(delta: dict[str, Any], number: int, finish: str | None = None) -> dict[str, Any]:
-    return {"id": f"answer-{number}", "object": "chat.completion.chunk", "model": "served-2026",
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}  # fmt: skip
+    return {
+        "id": f"answer-{number}",
+        "object": "chat.completion.chunk",
+        "model": "served-2026",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
 
 
 def _chat_text(text: str, number: int) -> list[Any]:
     half = len(text) // 2
-    return [_chat({"role": "assistant", "content": text[:half]}, number),
-            _chat({"content": text[half:]}, number), _chat({}, number, "stop")]  # fmt: skip
+    return [
+        _chat({"role": "assistant", "content": text[:half]}, number),
+        _chat({"content": text[half:]}, number),
+        _chat({}, number, "stop"),
+    ]
 
 
 def _chat_call(query: str, number: int) -> list[Any]:
     function = {"name": "search", "arguments": json.dumps({"query": query})}
     call = {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
-    return [_chat({"role": "assistant", "tool_calls": [call]}, number),
-            _chat({}, number, "tool_calls")]  # fmt: skip
+    return [
+        _chat({"role": "assistant", "tool_calls": [call]}, number),
+        _chat({}, number, "tool_calls"),
+    ]
 
 
 def _responses(item: dict[str, Any], number: int) -> list[Any]:
     head = {"id": f"answer-{number}", "model": "served-2026"}
     done = {**head, "status": "completed", "output": [item]}
-    return [{"type": "response.created", "response": {**head, "output": []}},
-            {"type": "response.output_item.added", "output_index": 0, "item": item},
-            {"type": "response.output_item.done", "output_index": 0, "item": item},
-            {"type": "response.completed", "response": done}]  # fmt: skip
+    return [
+        {"type": "response.created", "response": {**head, "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": done},
+    ]
 
 
 def _responses_text(text: str, number: int) -> list[Any]:
-    item = {"type": "message", "id": f"msg_{number}", "role": "assistant",
-            "content": [{"type": "output_text", "text": text}]}  # fmt: skip
+    item = {
+        "type": "message",
+        "id": f"msg_{number}",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": text}],
+    }
     events = _responses(item, number)
     delta = {"type": "response.output_text.delta", "output_index": 0, "content_index": 0}
-    return [events[0], {**events[1], "item": {**item, "content": []}},
-            {**delta, "delta": text}, *events[2:]]  # fmt: skip
+    return [
+        events[0],
+        {**events[1], "item": {**item, "content": []}},
+        {**delta, "delta": text},
+        *events[2:],
+    ]
 
 
 def _responses_call(query: str, number: int) -> list[Any]:
-    item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}",
-            "name": "search", "arguments": json.dumps({"query": query})}  # fmt: skip
+    item = {
+        "type": "function_call",
+        "id": f"fc_{number}",
+        "call_id": f"call_{number}",
+        "name": "search",
+        "arguments": json.dumps({"query": query}),
+    }
     return _responses(item, number)
 
 
 def _anthropic(block: dict[str, Any], delta: dict[str, Any], reason: str, number: int) -> list[Any]:
-    message = {"id": f"answer-{number}", "model": "served-2026", "content": [],
-               "usage": {"input_tokens": 1, "output_tokens": 1}}  # fmt: skip
-    return [{"type": "message_start", "message": message},
-            {"type": "content_block_start", "index": 0, "content_block": block},
-            {"type": "content_block_delta", "index": 0, "delta": delta},
-            {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": reason},
-             "usage": {"output_tokens": 2}},
-            {"type": "message_stop"}]  # fmt: skip
+    message = {
+        "id": f"answer-{number}",
+        "model": "served-2026",
+        "content": [],
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
+    return [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 2}},
+        {"type": "message_stop"},
+    ]
 
 
 def _anthropic_text(text: str, number: int) -> list[Any]:
@@ -151,14 +182,27 @@ def _anthropic_call(query: str, number: int) -> list[Any]:
 
 def _gemini(part: dict[str, Any], number: int) -> list[Any]:
     content = {"role": "model", "parts": [part]}
-    return [{"candidates": [{"content": content, "finishReason": "STOP"}],
-             "responseId": f"answer-{number}", "modelVersion": "served-2026"}]  # fmt: skip
+    return [
+        {
+            "candidates": [{"content": content, "finishReason": "STOP"}],
+            "responseId": f"answer-{number}",
+            "modelVersion": "served-2026",
+        }
+    ]
 
 
 def _ollama(message: dict[str, Any], number: int) -> list[Any]:
-    return [{"model": "served-2026", "message": {"role": "assistant", **message}, "done": False},
-            {"model": "served-2026", "message": {"content": ""}, "done": True,
-             "done_reason": "stop", "prompt_eval_count": number, "eval_count": 2}]  # fmt: skip
+    return [
+        {"model": "served-2026", "message": {"role": "assistant", **message}, "done": False},
+        {
+            "model": "served-2026",
+            "message": {"content": ""},
+            "done": True,
+            "done_reason": "stop",
+            "prompt_eval_count": number,
+            "eval_count": 2,
+        },
+    ]
 
 
 def _function(query: str) -> dict[str, Any]:

@@ -38,9 +38,14 @@ from tests.ui.connections import conftest
 open_workbench = conftest.open_workbench
 
 CONTROLS = (
-    QAbstractButton, QComboBox, QLineEdit, QAbstractSpinBox, QAbstractItemView, QPlainTextEdit,
+    QAbstractButton,
+    QComboBox,
+    QLineEdit,
+    QAbstractSpinBox,
+    QAbstractItemView,
+    QPlainTextEdit,
     QTextEdit,
-)  # fmt: skip
+)
 SAID_BY_OWNER = (QHeaderView, QTabBar, QMenu, QAbstractSlider)
 
 
@@ -92,9 +97,12 @@ def workbench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
 
 
 DIALOGS = (
-    "file.settings", "file.export", "run.connections", "help.guide",
+    "file.settings",
+    "file.export",
+    "run.connections",
+    "help.guide",
     "help.about",
-)  # fmt: skip
+)
 
 
 def test_every_control_has_a_name(workbench: Workbench, tmp_path: Path) -> None:

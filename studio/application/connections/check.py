@@ -20,9 +20,23 @@ from studio.core.models.secrets import environment_name, is_reference
 _tr = partial(translate, "ConnectionCheck")
 
 Field: TypeAlias = Literal[
-    "name", "base_url", "api_version", "model", "key", "api", "headers", "limits",
-    "weights", "context", "threads", "grammar", "script", "recording", "through", "abilities",
-]  # fmt: skip
+    "name",
+    "base_url",
+    "api_version",
+    "model",
+    "key",
+    "api",
+    "headers",
+    "limits",
+    "weights",
+    "context",
+    "threads",
+    "grammar",
+    "script",
+    "recording",
+    "through",
+    "abilities",
+]
 """A line of the form."""
 
 _REMOTE: tuple[Field, ...] = ("base_url", "model", "key", "api", "headers", "limits", "abilities")

@@ -65,9 +65,16 @@ def revisions(path: Path) -> tuple[Revision, ...]:
     """
     form = "--format=%x01%H%x00%ct%x00%s"
     output = run_git(
-        path.parent, "log", "--follow", "--name-only", "-z", form,
-        f"--max-count={_MOST_REVISIONS}", "--", f"./{path.name}",
-    )  # fmt: skip
+        path.parent,
+        "log",
+        "--follow",
+        "--name-only",
+        "-z",
+        form,
+        f"--max-count={_MOST_REVISIONS}",
+        "--",
+        f"./{path.name}",
+    )
     found = []
     for entry in (output or b"").decode("utf-8", "replace").split("\1"):
         name, when, title, *named = (*entry.split("\0"), "", "", "")
@@ -122,9 +129,14 @@ def run_git(folder: Path, *words: str) -> bytes | None:
 
 def _run(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        (*_GIT, *words), cwd=folder, env={**os.environ, **_ENVIRONMENT, **environment},
-        stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False,
-    )  # fmt: skip
+        (*_GIT, *words),
+        cwd=folder,
+        env={**os.environ, **_ENVIRONMENT, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_SECONDS,
+        check=False,
+    )
 
 
 def line_changes(before: str, after: str) -> dict[int, LineChange]:

@@ -87,6 +87,10 @@ def editor_context_of(
         return frozenset(environment_for(folder)) if trusted else None
 
     return EditorContext(
-        dict(values), tuple(sets), tuple(tools), tuple(models), environment,
+        dict(values),
+        tuple(sets),
+        tuple(tools),
+        tuple(models),
+        environment,
         connections=connections,
-    )  # fmt: skip
+    )

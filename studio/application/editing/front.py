@@ -16,8 +16,10 @@ from studio.core.prompty.front.schema import key_at, keys_below, values_at
 _KEY_LINE = re.compile(r"(?P<lead>\s*(?:- )*)(?P<word>[\w$-]*)$")
 _VALUE_LINE = re.compile(r"\s*(?:- )*(?P<key>[\w$-]+):\s+[\"']?(?P<word>[\w./:-]*)$")
 PLACES: dict[tuple[str | int, ...], SnippetContext] = {
-    (): "root", ("inputs",): "inputs", ("tools",): "tools",
-}  # fmt: skip
+    (): "root",
+    ("inputs",): "inputs",
+    ("tools",): "tools",
+}
 """Mappings of the front matter that snippets add to."""
 
 

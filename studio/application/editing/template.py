@@ -135,11 +135,14 @@ def _blocks(text: str, caret: int, document: PromptDocument | None) -> list[Comp
     closed = re.match(r"\s*[-+]?%\}", text[caret : caret + 40]) is not None
     return [
         CompletionItem(
-            f"{each.name} …", each.body if closed else f"{each.body} %}}", each.detail, "snippet",
+            f"{each.name} …",
+            each.body if closed else f"{each.body} %}}",
+            each.detail,
+            "snippet",
             snippet=True,
         )
         for each in fitting(document, "statement")
-    ]  # fmt: skip
+    ]
 
 
 def _words(words: Mapping[str, str], kind: str) -> list[CompletionItem]:
@@ -221,12 +224,15 @@ def format_fields(
     known = known_at(document or PromptDocument(SourceText("")), names, given)
     return [
         CompletionItem(
-            name, f"{name}]" if indexed else name, _documentation(known.at(name), ""), "input",
+            name,
+            f"{name}]" if indexed else name,
+            _documentation(known.at(name), ""),
+            "input",
             closes="]" if indexed else "",
         )
         for name in known.fields
         if indexed or name.isidentifier()
-    ]  # fmt: skip
+    ]
 
 
 def _fields(

@@ -189,9 +189,14 @@ def _ask(
         try:
             done = subprocess.run(
                 [str(python), "-I", "-c", _SCRIPT],
-                input=order, capture_output=True, text=True, encoding="utf-8", env=kept,
-                timeout=_SECONDS, check=False,
-            )  # fmt: skip
+                input=order,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                env=kept,
+                timeout=_SECONDS,
+                check=False,
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise NoJudgeError(f"{python} gave no answer: {reason_of(error)}") from error
     last = done.stdout.strip().rpartition("\n")[2]

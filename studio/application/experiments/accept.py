@@ -155,9 +155,13 @@ def _in_yaml(text: str, line: int, row: ResultRow, answer: str) -> str:
     source = SourceText(text)
     entries = read_yaml(text).entries
     found = next(
-        (each for each in entries
-         if each.path[-1:] == ("vars",) and source.position(each.key.start).line >= line), None,
-    )  # fmt: skip
+        (
+            each
+            for each in entries
+            if each.path[-1:] == ("vars",) and source.position(each.key.start).line >= line
+        ),
+        None,
+    )
     if found is None:
         raise _gone(row)
     written = write_scalar(answer)

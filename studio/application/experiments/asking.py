@@ -81,9 +81,13 @@ class Asker:
     price_share = 1.0
 
     def __init__(
-        self, plan: ExperimentPlan, services: ExperimentServices, turns: Turns | None = None,
-        *, is_leader: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        plan: ExperimentPlan,
+        services: ExperimentServices,
+        turns: Turns | None = None,
+        *,
+        is_leader: bool = False,
+    ) -> None:
         """Open nothing yet.
 
         Args:
@@ -191,9 +195,12 @@ class Asker:
         return self._contexts[variant.name]
 
     async def _toolbox(
-        self, at: int, document: PromptDocument, values: Mapping[str, Json],
+        self,
+        at: int,
+        document: PromptDocument,
+        values: Mapping[str, Json],
         references: ReferenceContext,
-    ) -> RunToolbox:  # fmt: skip
+    ) -> RunToolbox:
         session = self._tools.get(at)
         box: RunToolbox = NoTools()
         if session is not None:
@@ -229,21 +236,25 @@ class Asker:
         choice = variant.choice
         later = ""
         if setup.protocol != "native" or setup.compose:
-            later = document.source.slice(document.body) + setup.compose + json.dumps(
-                dict(draft.values), sort_keys=True, default=str
-            )  # fmt: skip
+            later = (
+                document.source.slice(document.body)
+                + setup.compose
+                + json.dumps(dict(draft.values), sort_keys=True, default=str)
+            )
         limits = setup.limits
         return SentCell(
             body,
             endpoint_of(choice.connection) if choice is not None else "echo",
             setup.protocol,
-            tuple({"name": each.name, "description": each.description,
-                   "parameters": each.parameters} for each in setup.tools),
+            tuple(
+                {"name": each.name, "description": each.description, "parameters": each.parameters}
+                for each in setup.tools
+            ),
             self._sources.get(at, "") + _hash(self._plan.file.mocks),
             (limits.iterations, limits.tokens, limits.cost, limits.seconds),
             later,
             {"approve": draft.options.approve, "stop": list(setup.stop)},
-        )  # fmt: skip
+        )
 
     async def _drafted(self, at: int, row: ExperimentRow) -> _CellDraft | str:
         """A cell up to its first request; a text says why it cannot be rendered."""
@@ -270,9 +281,13 @@ class Asker:
         return _CellDraft(document, values, options, setup, rendered)
 
     def _setup(
-        self, at: int, document: PromptDocument, values: Mapping[str, Json], toolbox: RunToolbox,
+        self,
+        at: int,
+        document: PromptDocument,
+        values: Mapping[str, Json],
+        toolbox: RunToolbox,
         options: RunOptions,
-    ) -> RunSetup:  # fmt: skip
+    ) -> RunSetup:
         """What a cell is started with; made once where rows differ by their values only."""
         is_shared = document is self._plan.variants[at].document and not toolbox.specs
         kept = self._setups.get(at) if is_shared else None

@@ -99,10 +99,15 @@ def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool
         return AskedCell(None, words, journal, refused)
     last = steps[-1].reply if steps else None
     calls = tuple(
-        MadeCall(call.tool, dict(call.arguments or {}), is_error=call.is_error,
-                 is_valid=not call.problems)
-        for step in steps for call in step.calls
-    )  # fmt: skip
+        MadeCall(
+            call.tool,
+            dict(call.arguments or {}),
+            is_error=call.is_error,
+            is_valid=not call.problems,
+        )
+        for step in steps
+        for call in step.calls
+    )
     errors = sum(call.is_error for call in calls) + sum(bool(each.observation) for each in steps)
     usage = state.usage
     text = state.answer if state.answer is not None else (last.text if last is not None else "")

@@ -97,9 +97,10 @@ class ChartFigure:
 
 
 def chart_of(
-    kind: ChartKind, report: ExperimentReport,
+    kind: ChartKind,
+    report: ExperimentReport,
     earlier: Sequence[tuple[int, Mapping[str, VariantTotal]]] = (),
-) -> ChartFigure:  # fmt: skip
+) -> ChartFigure:
     """A chart of a result.
 
     Args:
@@ -139,13 +140,17 @@ def _passed(each: VariantReport, report: ExperimentReport) -> ChartLine:
 def _latency(report: ExperimentReport) -> ChartFigure:
     lines = tuple(
         ChartLine(
-            each.name, each.p50_ms / 1000, each.p50_ms / 1000, each.p95_ms / 1000,
+            each.name,
+            each.p50_ms / 1000,
+            each.p50_ms / 1000,
+            each.p95_ms / 1000,
             _tr("{half}, 95 % within {most}").format(
-                half=duration(each.p50_ms / 1000), most=duration(each.p95_ms / 1000)),
+                half=duration(each.p50_ms / 1000), most=duration(each.p95_ms / 1000)
+            ),
             each.name == report.baseline,
         )
         for each in _some(report)
-    )  # fmt: skip
+    )
     most = max((each.high for each in lines), default=0.0) or 1.0
     return ChartFigure(
         _tr("Time of a cell: median and 95th percentile"), lines, most=most, unit="s"

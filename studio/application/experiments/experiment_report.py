@@ -167,9 +167,12 @@ def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> s
     if len(each.verdicts) == 1:
         words = _tr("{name} passes {share} of 1 row ({low} to {high})")
     text = words.format(
-        name=each.name, share=percent(each.share), rows=len(each.verdicts),
-        low=round(100 * low), high=round(100 * high),
-    )  # fmt: skip
+        name=each.name,
+        share=percent(each.share),
+        rows=len(each.verdicts),
+        low=round(100 * low),
+        high=round(100 * high),
+    )
     found = each.comparison
     if found is None:
         return f"{text}."
@@ -178,9 +181,12 @@ def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> s
     if len(found.won) == 1:
         words = _tr("{text}, {baseline} {share}: 1 row won, {lost} lost.")
     return words.format(
-        text=text, baseline=baseline, share=percent(share), won=len(found.won),
+        text=text,
+        baseline=baseline,
+        share=percent(share),
+        won=len(found.won),
         lost=len(found.lost),
-    )  # fmt: skip
+    )
 
 
 def _chance(found: PairedComparison, rows: int) -> str:

@@ -171,6 +171,4 @@ def _shared(
 
 
 def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(sorted(
-        name for name in {*one, *other} if one.get(name) != other.get(name)
-    ))  # fmt: skip
+    return tuple(sorted(name for name in {*one, *other} if one.get(name) != other.get(name)))

@@ -127,9 +127,13 @@ def generator_choice(
 
 
 async def generate_rows(
-    document: PromptDocument, choice: ModelChoice, services: ExperimentServices, asked: RowRequest,
-    *, trusted: bool,
-) -> GeneratedRows:  # fmt: skip
+    document: PromptDocument,
+    choice: ModelChoice,
+    services: ExperimentServices,
+    asked: RowRequest,
+    *,
+    trusted: bool,
+) -> GeneratedRows:
     """Ask for rows of each kind, one request after the other.
 
     Raises:
@@ -189,13 +193,15 @@ def _rows(
         error = next(iter(validator.iter_errors(values)), None)
         if error is not None or not values:
             words = error.message if error is not None else _tr("it has none of the inputs")
-            left_out.append(_tr("{kind}, row {number}: {said}").format(
-                kind=kind, number=number, said=words))  # fmt: skip
+            left_out.append(
+                _tr("{kind}, row {number}: {said}").format(kind=kind, number=number, said=words)
+            )
             continue
         likeness = _likeness(values)
         if likeness in seen:
-            left_out.append(_tr("{kind}, row {number}: like an earlier row").format(
-                kind=kind, number=number))  # fmt: skip
+            left_out.append(
+                _tr("{kind}, row {number}: like an earlier row").format(kind=kind, number=number)
+            )
             continue
         seen.add(likeness)
         yield GeneratedRow(kind, values)

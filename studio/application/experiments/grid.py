@@ -227,9 +227,12 @@ class ExperimentGrid:
 
 
 _LETTERS = {
-    WAITS: DotState.WAITING, PASSED: DotState.PASSED, FAILED: DotState.FAILED,
-    LACKS_ANSWER: DotState.ERROR, UNDECIDED: DotState.UNDECIDED,
-}  # fmt: skip
+    WAITS: DotState.WAITING,
+    PASSED: DotState.PASSED,
+    FAILED: DotState.FAILED,
+    LACKS_ANSWER: DotState.ERROR,
+    UNDECIDED: DotState.UNDECIDED,
+}
 _DOTS = bytes(_LETTERS.get(chr(each).lower(), 0) for each in range(256))
 _ONES = bytes(chr(each) in "PFU" for each in range(256))
 
@@ -292,10 +295,11 @@ def lost_rows(ledger: ExperimentLedger, result: int, plan: ExperimentPlan) -> fr
     grid = grid_of(ledger, result)
     columns = range(len(grid.variants))
     lost = {
-        row.key for row in grid.rows
+        row.key
+        for row in grid.rows
         if any(
             grid.passes(row.number, at) is not True and grid.is_planned(row.number, at)
             for at in columns
         )
-    }  # fmt: skip
+    }
     return frozenset(lost & {row.key for row in plan.rows})

@@ -78,9 +78,14 @@ class PromptJudge:
         return CellJudge(self, cell)
 
     async def grade(
-        self, spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext,
-        cell: LeasedCell, name: str,
-    ) -> Verdict:  # fmt: skip
+        self,
+        spec: AssertionSpec,
+        value: Json,
+        answer: CellAnswer,
+        context: AssertionContext,
+        cell: LeasedCell,
+        name: str,
+    ) -> Verdict:
         """Whether the answer of a cell meets a rubric; see `Judge`."""
         document, rubric = self._prompt(spec, value)
         entry = self._provider(spec)
@@ -89,16 +94,21 @@ class PromptJudge:
         read = inputs_read(document)
         inputs: dict[str, Json] = {
             **{name: item for name, item in context.variables.items() if name in read},
-            "output": answer.text, "rubric": rubric, "input": context.prompt,
+            "output": answer.text,
+            "rubric": rubric,
+            "input": context.prompt,
             "expected": str(context.variables.get("expected", rubric)),
-        }  # fmt: skip
+        }
         references = references_of(
             document.source.path, self._services.trust, masker=self._services.secrets.masker
         )
         plan = RunPlan(
-            document, inputs, model, references=references,
+            document,
+            inputs,
+            model,
+            references=references,
             options=RunOptions(protocol="native", headless=True, attempts=1),
-        )  # fmt: skip
+        )
         state = await begin_run(plan).go()
         cost = state.usage.cost or 0.0
         if state.answer is None:

@@ -141,9 +141,12 @@ class ExperimentPlan:
 
 
 def plan_experiment(
-    path: Path, services: ExperimentServices, choices: ExperimentChoices | None = None,
-    text: str | None = None, on_rows: Callable[[int], None] | None = None,
-) -> ExperimentPlan:  # fmt: skip
+    path: Path,
+    services: ExperimentServices,
+    choices: ExperimentChoices | None = None,
+    text: str | None = None,
+    on_rows: Callable[[int], None] | None = None,
+) -> ExperimentPlan:
     """Read a file and all that it names, and check it.
 
     Args:
@@ -176,14 +179,19 @@ def plan_experiment(
     baseline = chosen.baseline or file.baseline
     if baseline.startswith(GIT):
         variants = with_revision(baseline, variants, file, folder)
-    without = next(filter(None, (
-        lacks_judge(judged_by(row.case.assertions, row.case.options)) for row in rows
-    )), "")  # fmt: skip
+    without = next(
+        filter(
+            None, (lacks_judge(judged_by(row.case.assertions, row.case.options)) for row in rows)
+        ),
+        "",
+    )
     if without:
         warnings.append(
-            _tr("No judge is named for {type!r}, so it is not run: give it a `provider`, or "
-                "defaultTest.options one.").format(type=without)
-        )  # fmt: skip
+            _tr(
+                "No judge is named for {type!r}, so it is not run: give it a `provider`, or "
+                "defaultTest.options one."
+            ).format(type=without)
+        )
     rows = _asked(rows, variants, file, warnings)
     values = checked_values(variants, rows)
     repeats = chosen.repeat or file.options.repeat
@@ -200,17 +208,20 @@ def plan_experiment(
 def _chosen(rows: Sequence[ExperimentRow], chosen: ExperimentChoices) -> tuple[ExperimentRow, ...]:
     last = chosen.last if chosen.last is not None else len(rows)
     kept = [
-        row for row in rows
+        row
+        for row in rows
         if chosen.first <= row.number <= last
         and (not chosen.tags or set(chosen.tags) & set(row.case.tags))
-    ]  # fmt: skip
+    ]
     return tuple(replace(row, number=number) for number, row in enumerate(kept, 1))
 
 
 def _asked(
-    rows: Sequence[ExperimentRow], variants: Sequence[PlannedVariant], file: ExperimentFile,
+    rows: Sequence[ExperimentRow],
+    variants: Sequence[PlannedVariant],
+    file: ExperimentFile,
     warnings: list[str],
-) -> tuple[ExperimentRow, ...]:  # fmt: skip
+) -> tuple[ExperimentRow, ...]:
     """The rows that are for some variant; that one is for none is odd."""
     alone = [row for row in rows if not any(each.takes(row.case) for each in variants)]
     if not alone:
@@ -218,10 +229,13 @@ def _asked(
     name = file.path.name if file.path is not None else "tests"
     places = [f"{row.case.file or name}:{row.case.line}" for row in alone]
     warnings.append(
-        _tr("Tests that are for no variant are left out: {places}. The variants are: {names}.")
-        .format(places=", ".join([*places[:5], *(["…"] if len(places) > 5 else [])]),
-                names=", ".join(each.name for each in variants))
-    )  # fmt: skip
+        _tr(
+            "Tests that are for no variant are left out: {places}. The variants are: {names}."
+        ).format(
+            places=", ".join([*places[:5], *(["…"] if len(places) > 5 else [])]),
+            names=", ".join(each.name for each in variants),
+        )
+    )
     gone = {row.number for row in alone}
     kept = [row for row in rows if row.number not in gone]
     return tuple(replace(row, number=number) for number, row in enumerate(kept, 1))
@@ -232,14 +246,16 @@ def _check_size(pairs: int, repeats: int) -> None:
     if not 1 <= repeats <= MOST_REPEATS:
         raise ExperimentError(
             _tr("A row is asked from 1 to {most:,} times, not {count:,}.").format(
-                most=MOST_REPEATS, count=repeats)
-        )  # fmt: skip
+                most=MOST_REPEATS, count=repeats
+            )
+        )
     if pairs * repeats > MOST_CELLS:
         raise ExperimentError(
-            _tr("These are {count:,} cells (rows × variants × repeats), and an experiment has "
-                "{most:,} at most: take fewer repeats, or a part of the rows.").format(
-                count=pairs * repeats, most=MOST_CELLS)
-        )  # fmt: skip
+            _tr(
+                "These are {count:,} cells (rows × variants × repeats), and an experiment has "
+                "{most:,} at most: take fewer repeats, or a part of the rows."
+            ).format(count=pairs * repeats, most=MOST_CELLS)
+        )
 
 
 def _check_prices(variants: Sequence[PlannedVariant]) -> None:
@@ -247,10 +263,11 @@ def _check_prices(variants: Sequence[PlannedVariant]) -> None:
     choice = unpriced(each.choice for each in variants)
     if choice is not None:
         raise ExperimentError(
-            _tr("The price of {model!r} is not known, so a budget of money cannot hold. Enter "
-                "the price in its connection, or set a budget of tokens.").format(
-                model=choice.declaration.id)
-        )  # fmt: skip
+            _tr(
+                "The price of {model!r} is not known, so a budget of money cannot hold. Enter "
+                "the price in its connection, or set a budget of tokens."
+            ).format(model=choice.declaration.id)
+        )
 
 
 def with_rows(plan: ExperimentPlan, keys: Collection[str]) -> ExperimentPlan:

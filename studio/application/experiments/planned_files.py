@@ -37,10 +37,33 @@ _PATTERN = frozenset("*?[{")
 _IMAGES = frozenset(
     ("jpg", "jpeg", "png", "gif", "bmp", "webp", "svg", "heic", "heif", "avif", "tif", "tiff")
 )
-_SOUNDS = frozenset((
-    "mp4", "mpeg", "mpg", "webm", "ogg", "mov", "avi", "flv", "wmv", "mkv", "m4v", "3gp", "3gpp",
-    "wav", "mp3", "aac", "m4a", "flac", "wma", "aif", "aiff", "aifc", "opus",
-))  # fmt: skip
+_SOUNDS = frozenset(
+    (
+        "mp4",
+        "mpeg",
+        "mpg",
+        "webm",
+        "ogg",
+        "mov",
+        "avi",
+        "flv",
+        "wmv",
+        "mkv",
+        "m4v",
+        "3gp",
+        "3gpp",
+        "wav",
+        "mp3",
+        "aac",
+        "m4a",
+        "flac",
+        "wma",
+        "aif",
+        "aiff",
+        "aifc",
+        "opus",
+    )
+)
 """Videos too: both become base64."""
 
 _MOST_FILES = 10_000
@@ -214,9 +237,11 @@ class ValueFiles:
     def _check_trust(self, name: str) -> None:
         if not self._folder.trusted:
             raise ExperimentError(
-                _tr("{name}: a file as a value is sent to the model, so it is read in trusted "
-                    "folders only; trust the experiment's folder to use it.").format(name=name)
-            )  # fmt: skip
+                _tr(
+                    "{name}: a file as a value is sent to the model, so it is read in trusted "
+                    "folders only; trust the experiment's folder to use it."
+                ).format(name=name)
+            )
 
     def _read(self, name: str) -> str:
         if name not in self._known:

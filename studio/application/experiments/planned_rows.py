@@ -40,9 +40,12 @@ _LIST_KINDS = ("array", "thread", "list")
 
 
 def planned_rows(
-    file: ExperimentFile, folder: Folder, variants: Sequence[PlannedVariant],
-    warnings: list[str], on_rows: Callable[[int], None] | None,
-) -> Sequence[ExperimentRow]:  # fmt: skip
+    file: ExperimentFile,
+    folder: Folder,
+    variants: Sequence[PlannedVariant],
+    warnings: list[str],
+    on_rows: Callable[[int], None] | None,
+) -> Sequence[ExperimentRow]:
     """All rows of a file, in its order.
 
     Args:
@@ -88,9 +91,13 @@ def _names_in_assertions(case: ExperimentCase) -> Iterator[str]:
 
 
 def _cases(
-    file: ExperimentFile, folder: Folder, variants: Sequence[PlannedVariant], warnings: list[str],
-    on_rows: Callable[[int], None] | None, values: ValueFiles,
-) -> Iterator[ExperimentCase]:  # fmt: skip
+    file: ExperimentFile,
+    folder: Folder,
+    variants: Sequence[PlannedVariant],
+    warnings: list[str],
+    on_rows: Callable[[int], None] | None,
+    values: ValueFiles,
+) -> Iterator[ExperimentCase]:
     for each in file.cases:
         if isinstance(each, ExperimentCase):
             yield values.of(each)
@@ -109,9 +116,12 @@ def _cases(
 
 
 def _dataset(
-    reference: DatasetReference, file: ExperimentFile, folder: Folder, warnings: list[str],
+    reference: DatasetReference,
+    file: ExperimentFile,
+    folder: Folder,
+    warnings: list[str],
     on_rows: Callable[[int], None] | None,
-) -> Iterator[ExperimentCase]:  # fmt: skip
+) -> Iterator[ExperimentCase]:
     paths = [folder.path / reference.path]
     if "*" in reference.path:
         try:

@@ -66,11 +66,13 @@ def _is_named(names: Sequence[str], references: Sequence[str] | None) -> bool:
     if references is None:
         return True
     return any(
-        name == each or name.startswith(f"{each}:")
+        name == each
+        or name.startswith(f"{each}:")
         or (each.endswith("*") and name.startswith(each[:-1]))
         for each in (reference.removeprefix("file://") for reference in references)
-        for name in names if name
-    )  # fmt: skip
+        for name in names
+        if name
+    )
 
 
 def planned_variants(
@@ -145,9 +147,7 @@ def _with_provider_files(
             if len(found) > 1 and label not in name:
                 name = f"{name} · {label}"
             config = {**each.config, **given.config}
-            yield replace(
-                entry, name=name, provider=replace(each, config=config, span=given.span)
-            )  # fmt: skip
+            yield replace(entry, name=name, provider=replace(each, config=config, span=given.span))
 
 
 def with_revision(

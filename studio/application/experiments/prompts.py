@@ -130,9 +130,10 @@ class Folder:
 
 def _outside(name: str) -> ExperimentError:
     return ExperimentError(
-        _tr("{name}: the file lies outside of the experiment's folder; trust its folder "
-            "to use it.").format(name=name)
-    )  # fmt: skip
+        _tr(
+            "{name}: the file lies outside of the experiment's folder; trust its folder to use it."
+        ).format(name=name)
+    )
 
 
 def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, PromptDocument]]:

@@ -61,9 +61,13 @@ def choice_for(
     provider, colon, rest = entry.id.partition(":")
     model = _WAY.sub("", rest)
     connection = next(
-        (each for each in connections.connections
-         if provider.lower() in (each.name.lower(), each.name.lower().replace(" ", "-"))), None,
-    )  # fmt: skip
+        (
+            each
+            for each in connections.connections
+            if provider.lower() in (each.name.lower(), each.name.lower().replace(" ", "-"))
+        ),
+        None,
+    )
     if connection is not None and colon:
         return ModelChoice(
             replace(connection, model=model), replace(declared, id=model), "the experiment names it"
@@ -77,9 +81,11 @@ def choice_for(
         return _at_endpoint(entry, asked, endpoint, connections)
     if not knows_provider(kind):
         raise ExperimentError(
-            _tr("There is no connection {name!r}; add one in the studio, or name one of those that "
-                "there are.").format(name=entry.id)
-        )  # fmt: skip
+            _tr(
+                "There is no connection {name!r}; add one in the studio, or name one of those that "
+                "there are."
+            ).format(name=entry.id)
+        )
     return _sure(entry, asked, connections)
 
 
@@ -168,9 +174,13 @@ def price_of(choice: ModelChoice | None) -> Price | None:
 def unpriced(choices: Iterable[ModelChoice | None]) -> ModelChoice | None:
     """The first remote model whose price nobody knows; None where there is none."""
     return next(
-        (each for each in choices
-         if each is not None and each.connection.is_remote and price_of(each) is None), None,
-    )  # fmt: skip
+        (
+            each
+            for each in choices
+            if each is not None and each.connection.is_remote and price_of(each) is None
+        ),
+        None,
+    )
 
 
 def endpoint_of(connection: Connection) -> str:

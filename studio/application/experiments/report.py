@@ -80,23 +80,35 @@ def report_of(
     for at, total in enumerate(totals):
         times = ledger.scans.times(result, at)
         subject = GateSubject(
-            names[at], total, by_variant.get(at, []), verdicts.get(at, {}), times,
-            compared.get(at), slices,
-        )  # fmt: skip
+            names[at],
+            total,
+            by_variant.get(at, []),
+            verdicts.get(at, {}),
+            times,
+            compared.get(at),
+            slices,
+        )
         is_baseline = names[at] == title or names[at] in _own_bases(head, title).values()
         checks = () if is_baseline else tuple(check_gates(gates, subject))
         reports.append(
             VariantReport(
-                names[at], total, by_variant.get(at, []), verdicts.get(at, {}),
-                quantile(times, 0.5), quantile(times, 0.95), compared.get(at), checks,
+                names[at],
+                total,
+                by_variant.get(at, []),
+                verdicts.get(at, {}),
+                quantile(times, 0.5),
+                quantile(times, 0.95),
+                compared.get(at),
+                checks,
             )
-        )  # fmt: skip
+        )
     found = tuple(reports)
     agreements = _agreements(ledger, result)
     lines = [
-        *sentences_of(found, title, len(rows), is_whole=is_whole), *map(_agreed, agreements),
+        *sentences_of(found, title, len(rows), is_whole=is_whole),
+        *map(_agreed, agreements),
         *_preferred(ledger, result, names),
-    ]  # fmt: skip
+    ]
     return ExperimentReport(
         head, found, title, len(rows), is_whole, tuple(lines), slices.get("tags", {}), agreements
     )
@@ -178,15 +190,22 @@ def _gates(kept: Mapping[str, Json]) -> Gates:
 
 
 def _bases(
-    ledger: ExperimentLedger, head: ResultHead, names: Sequence[str],
-    verdicts: Mapping[int, Mapping[str, RowVerdict]], wanted: str,
-) -> tuple[str, dict[int, Mapping[str, RowVerdict]]]:  # fmt: skip
+    ledger: ExperimentLedger,
+    head: ResultHead,
+    names: Sequence[str],
+    verdicts: Mapping[int, Mapping[str, RowVerdict]],
+    wanted: str,
+) -> tuple[str, dict[int, Mapping[str, RowVerdict]]]:
     """The name of the baseline, and what each variant is compared with."""
     if not wanted:
         wanted = next(
-            (ACCEPTED for each in ledger.results(head.file)
-             if each.is_accepted and each.id != head.id), "",
-        )  # fmt: skip
+            (
+                ACCEPTED
+                for each in ledger.results(head.file)
+                if each.is_accepted and each.id != head.id
+            ),
+            "",
+        )
     if wanted in names:
         at = names.index(wanted)
         return wanted, {other: verdicts.get(at, {}) for other in range(len(names)) if other != at}
@@ -241,11 +260,14 @@ def _slices(
         metadata = row.facts.get("metadata")
         variables = row.facts.get("vars")
         named: dict[str, Json] = {
-            **({k: v for k, v in variables.items() if isinstance(v, str) and len(v) < 40}
-               if isinstance(variables, Mapping) else {}),
+            **(
+                {k: v for k, v in variables.items() if isinstance(v, str) and len(v) < 40}
+                if isinstance(variables, Mapping)
+                else {}
+            ),
             **(metadata if isinstance(metadata, Mapping) else {}),
             "tags": row.facts.get("tags", []),
-        }  # fmt: skip
+        }
         for name, value in named.items():
             if name not in wanted:
                 continue

@@ -65,8 +65,9 @@ def cell_to_step(plan: ExperimentPlan, variant: str, row: int) -> SteppedCell:
     """
     at = next((n for n, each in enumerate(plan.variants) if each.name == variant), None)
     if at is None:
-        raise ExperimentError(_tr("The variant {name!r} is not in the file any more.").format(
-            name=variant))  # fmt: skip
+        raise ExperimentError(
+            _tr("The variant {name!r} is not in the file any more.").format(name=variant)
+        )
     found = next((each for each in plan.rows if each.number == row), None)
     if found is None:
         raise ExperimentError(_tr("The row is not in the dataset any more."))

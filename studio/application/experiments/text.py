@@ -141,10 +141,12 @@ def _unknown_baseline(
     near = nearest(file.baseline, names)
     if near:
         yield Problem(
-            "experiment-baseline", Severity.WARNING,
-            f"There is no variant {file.baseline!r}. Did you mean {near!r}?", entry.value,
+            "experiment-baseline",
+            Severity.WARNING,
+            f"There is no variant {file.baseline!r}. Did you mean {near!r}?",
+            entry.value,
             (Fix(f"Write {near!r}", (TextEdit(entry.value, near),)),),
-        )  # fmt: skip
+        )
 
 
 def _values(
@@ -167,23 +169,28 @@ def _values(
         message = f"No prompt reads {name!r}.{meant}"
         yield Problem("experiment-value-unread", Severity.WARNING, message, entry.key, fixes)
     needed = {
-        item.name for each in prompts for item in each.inputs
+        item.name
+        for each in prompts
+        for item in each.inputs
         if item.required and not item.has_default
-    }  # fmt: skip
+    }
     if file.default_file is not None or file.default.files:
         return  # what every row is given stands in another file
     given = set(file.default.variables)
     files = [
         each.span.start
-        for case in file.cases if isinstance(case, ExperimentCase)
+        for case in file.cases
+        if isinstance(case, ExperimentCase)
         for each in case.files
-    ]  # fmt: skip
+    ]
     for entry in entries[:_MOST_VALUES]:
         if len(entry.path) != 2 or entry.path[0] != "tests":
             continue
-        own = {str(each.path[3]) for each in entries
-               if each.path[:2] == entry.path and each.path[2:3] == ("vars",)
-               and len(each.path) == 4}  # fmt: skip
+        own = {
+            str(each.path[3])
+            for each in entries
+            if each.path[:2] == entry.path and each.path[2:3] == ("vars",) and len(each.path) == 4
+        }
         values = next((each for each in entries if each.path == (*entry.path, "vars")), None)
         if values is None or any(values.value.start <= at <= values.value.end for at in files):
             continue

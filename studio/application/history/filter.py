@@ -11,9 +11,23 @@ from studio.core.runs.summary import RunSummary
 from studio.core.text.values import Json
 
 NAMES = (
-    "prompt", "question", "answer", "model", "protocol", "status", "tokens", "cost", "seconds",
-    "calls", "tools", "branches", "tags", "note", "pinned", "waits",
-)  # fmt: skip
+    "prompt",
+    "question",
+    "answer",
+    "model",
+    "protocol",
+    "status",
+    "tokens",
+    "cost",
+    "seconds",
+    "calls",
+    "tools",
+    "branches",
+    "tags",
+    "note",
+    "pinned",
+    "waits",
+)
 """What an expression can see of a run."""
 
 _SIGNS = ("<", ">", "==", "!=", " in ", " contains ", " startswith ", " matches ")
@@ -59,10 +73,20 @@ def holds_of(expression: str) -> Fits:
 
 def _values(run: RunSummary) -> Mapping[str, Json]:
     return {
-        "prompt": run.prompt, "question": run.question, "answer": run.answer, "model": run.model,
-        "protocol": run.protocol, "status": run.status, "tokens": run.tokens,
-        "cost": run.cost or 0.0, "seconds": max(0.0, run.updated - run.started),
-        "calls": run.calls_model, "tools": run.calls_tool, "branches": run.branches,
-        "tags": list(run.tags), "note": run.note, "pinned": run.pinned,
+        "prompt": run.prompt,
+        "question": run.question,
+        "answer": run.answer,
+        "model": run.model,
+        "protocol": run.protocol,
+        "status": run.status,
+        "tokens": run.tokens,
+        "cost": run.cost or 0.0,
+        "seconds": max(0.0, run.updated - run.started),
+        "calls": run.calls_model,
+        "tools": run.calls_tool,
+        "branches": run.branches,
+        "tags": list(run.tags),
+        "note": run.note,
+        "pinned": run.pinned,
         "waits": run.waits,
-    }  # fmt: skip
+    }

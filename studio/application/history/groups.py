@@ -18,9 +18,11 @@ GroupBy: TypeAlias = Literal["", "prompt", "model", "day"]
 """What runs of one group have in common; empty for no groups."""
 
 GROUP_NAMES: dict[GroupBy, str] = {
-    "": marked("No groups"), "prompt": marked("By prompt"), "model": marked("By model"),
+    "": marked("No groups"),
+    "prompt": marked("By prompt"),
+    "model": marked("By model"),
     "day": marked("By day"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)

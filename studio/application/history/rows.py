@@ -88,9 +88,11 @@ def status_name(status: Status) -> str:
 
 
 _WAITS: dict[str, str] = {
-    "approval": marked("needs you: approval"), "limit": marked("needs you: limit"),
-    "outcome": marked("needs you: outcome"), "exception": marked("needs you: problem"),
-}  # fmt: skip
+    "approval": marked("needs you: approval"),
+    "limit": marked("needs you: limit"),
+    "outcome": marked("needs you: outcome"),
+    "exception": marked("needs you: problem"),
+}
 
 
 def end_of(run: RunSummary) -> str:
@@ -126,15 +128,28 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
         one_line(run.note, 120),
     )
     keys: tuple[SortKey, ...] = (
-        run.prompt.casefold(), run.question.casefold(), run.started, run.model.casefold(),
-        run.protocol, run.calls_model, run.calls_tool, run.tokens, run.cost or 0.0,
+        run.prompt.casefold(),
+        run.question.casefold(),
+        run.started,
+        run.model.casefold(),
+        run.protocol,
+        run.calls_model,
+        run.calls_tool,
+        run.tokens,
+        run.cost or 0.0,
         (run.waits and WAITING) or run.status,
-        " ".join(run.tags).casefold(), run.answer.casefold(), spent, run.branches,
+        " ".join(run.tags).casefold(),
+        run.answer.casefold(),
+        spent,
+        run.branches,
         run.note.casefold(),
-    )  # fmt: skip
+    )
     tones: dict[Status, RowTone] = {
-        "done": "good", "failed": "bad", "refused": "warning", "incomplete": "warning",
-    }  # fmt: skip
+        "done": "good",
+        "failed": "bad",
+        "refused": "warning",
+        "incomplete": "warning",
+    }
     tone = "warning" if run.waits else tones.get(run.status, "plain")
     return HistoryRow(run, cells, tone, keys)
 

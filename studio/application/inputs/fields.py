@@ -29,9 +29,19 @@ from studio.core.text.values import Json
 _tr = partial(translate, "Inputs")
 
 FieldKind: TypeAlias = Literal[
-    "string", "integer", "number", "boolean", "choice", "object", "array", "json", "thread",
-    "image", "file", "audio",
-]  # fmt: skip
+    "string",
+    "integer",
+    "number",
+    "boolean",
+    "choice",
+    "object",
+    "array",
+    "json",
+    "thread",
+    "image",
+    "file",
+    "audio",
+]
 """Which editor a value gets; `json` for whatever has no better one."""
 
 KINDS: Mapping[str, FieldKind] = {

@@ -119,10 +119,11 @@ def compare_inputs(order: PreviewJob, pair: Pair) -> PromptComparison:
     """Compare two sides of one text by their values, messages and requests; for a worker."""
     found = compare_whole(order, pair)
     values = [
-        json.dumps(dict(order.inputs if side.values is None else side.values), ensure_ascii=False,
-                   indent=2)
+        json.dumps(
+            dict(order.inputs if side.values is None else side.values), ensure_ascii=False, indent=2
+        )
         for side in (pair.before, pair.after)
-    ]  # fmt: skip
+    ]
     return replace(found, text=_part(*values))
 
 

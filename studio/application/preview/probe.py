@@ -136,8 +136,10 @@ def _fuller(value: Json, item: InputDeclaration) -> Json:
     """A value with what its declaration names and it lacks: texts can come in there as well."""
     if isinstance(value, Mapping) and item.kind == "object":
         declared = {each.name: each for each in item.properties}
-        held = {key: _fuller(part, declared[key]) if key in declared else part
-                for key, part in value.items()}  # fmt: skip
+        held = {
+            key: _fuller(part, declared[key]) if key in declared else part
+            for key, part in value.items()
+        }
         return {**{name: _shape(each) for name, each in declared.items()}, **held}
     if isinstance(value, list | tuple) and item.kind in ("array", "thread"):
         if not value:

@@ -37,23 +37,39 @@ from studio.core.text.values import Json
 _tr = partial(translate, "RunCards")
 
 _NODE_OF_CARD: dict[CardKind, Node] = {
-    "prompt": "prompt", "message": "prompt", "thought": "reply", "reply": "reply",
-    "action": "action", "observation": "observation", "final": "final", "note": "observation",
-}  # fmt: skip
+    "prompt": "prompt",
+    "message": "prompt",
+    "thought": "reply",
+    "reply": "reply",
+    "action": "action",
+    "observation": "observation",
+    "final": "final",
+    "note": "observation",
+}
 
 _CARDS_OF_NODE: dict[Node, tuple[CardKind, ...]] = {
-    "prompt": ("prompt",), "model": ("thought", "reply"), "reply": ("thought", "reply"),
-    "action": ("action",), "tool": ("action",), "observation": ("observation", "note"),
-    "final": ("final",), "done": ("final",),
-}  # fmt: skip
+    "prompt": ("prompt",),
+    "model": ("thought", "reply"),
+    "reply": ("thought", "reply"),
+    "action": ("action",),
+    "tool": ("action",),
+    "observation": ("observation", "note"),
+    "final": ("final",),
+    "done": ("final",),
+}
 
 
 _NAMES: dict[CardKind, str] = {
-    "prompt": marked("Prompt"), "message": marked("Your message"), "thought": marked("Thought"),
-    "reply": marked("Reply"), "action": marked("Action"), "observation": marked("Observation"),
-    "final": marked("Final answer"), "error": marked("Problem"),
+    "prompt": marked("Prompt"),
+    "message": marked("Your message"),
+    "thought": marked("Thought"),
+    "reply": marked("Reply"),
+    "action": marked("Action"),
+    "observation": marked("Observation"),
+    "final": marked("Final answer"),
+    "error": marked("Problem"),
     "note": marked("Message to the model"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +157,21 @@ def diagram_at(now: DiagramState, state: RunState, step: Step, card: StepCard) -
 _Field: TypeAlias = Literal["question", "thought", "action", "arguments", "observation", "all"]
 
 _FIELDS: tuple[_Field, ...] = (
-    "question", "thought", "action", "arguments", "observation", "all",
-)  # fmt: skip
+    "question",
+    "thought",
+    "action",
+    "arguments",
+    "observation",
+    "all",
+)
 
 _FIELDS_OF_CARD: dict[CardKind, tuple[_Field, ...]] = {
-    "thought": ("thought",), "reply": ("thought", "action", "arguments"),
-    "action": ("action", "arguments"), "observation": ("observation",), "note": ("observation",),
-}  # fmt: skip
+    "thought": ("thought",),
+    "reply": ("thought", "action", "arguments"),
+    "action": ("action", "arguments"),
+    "observation": ("observation",),
+    "note": ("observation",),
+}
 """What of the history of a loop a card tells of."""
 
 

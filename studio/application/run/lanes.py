@@ -17,9 +17,11 @@ LanePhase: TypeAlias = Literal["asked", "waits", "running", "done", "failed", "d
 """`waits` for the user's word; `decided` is answered, skipped or refused without being run."""
 
 _DECIDED: dict[CallStatus, str] = {
-    "rejected": marked("rejected"), "answered": marked("answered"), "skipped": marked("skipped"),
+    "rejected": marked("rejected"),
+    "answered": marked("answered"),
+    "skipped": marked("skipped"),
     "unknown": marked("unknown"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +70,18 @@ def lane_of(row: int, call: Call) -> Lane:
 
 
 _TOUCHES: dict[TouchKind, str] = {
-    "edited": marked("edited by you"), "repaired": marked("repaired"),
-    "approved": marked("approved by you"), "rejected": marked("rejected by you"),
-    "answered": marked("answered by you"), "skipped": marked("skipped by you"),
-    "told": marked("outcome set by you"), "sent": marked("your message"),
+    "edited": marked("edited by you"),
+    "repaired": marked("repaired"),
+    "approved": marked("approved by you"),
+    "rejected": marked("rejected by you"),
+    "answered": marked("answered by you"),
+    "skipped": marked("skipped by you"),
+    "told": marked("outcome set by you"),
+    "sent": marked("your message"),
     "cut": marked("cut by you"),
-    "switched": marked("model changed by you"), "kept": marked("model kept by you"),
-}  # fmt: skip
+    "switched": marked("model changed by you"),
+    "kept": marked("model kept by you"),
+}
 
 
 def touch_words(kind: TouchKind) -> str:

@@ -13,8 +13,15 @@ Node: TypeAlias = Literal[
 """The stations of one turn of the loop, in the order that they are drawn."""
 
 NODES: tuple[Node, ...] = (
-    "prompt", "model", "reply", "action", "tool", "observation", "final", "done",
-)  # fmt: skip
+    "prompt",
+    "model",
+    "reply",
+    "action",
+    "tool",
+    "observation",
+    "final",
+    "done",
+)
 """All of them; the first six are the loop, the last two leave it."""
 
 NODE_OF_PLACE: dict[PausePoint, Node] = {
@@ -28,11 +35,21 @@ NODE_OF_PLACE: dict[PausePoint, Node] = {
 """The node where a run stands at a place."""
 
 NODE_OF_ERROR: dict[ErrorKind, Node] = {
-    "format": "reply", "model": "model", "unknown_tool": "action", "schema": "action",
-    "tool": "observation", "timeout": "tool", "limit": "prompt", "refusal": "reply",
-    "repeated_action": "action", "guardrail": "action", "output": "final",
-    "outcome_unknown": "tool", "render": "prompt", "journal": "prompt",
-}  # fmt: skip
+    "format": "reply",
+    "model": "model",
+    "unknown_tool": "action",
+    "schema": "action",
+    "tool": "observation",
+    "timeout": "tool",
+    "limit": "prompt",
+    "refusal": "reply",
+    "repeated_action": "action",
+    "guardrail": "action",
+    "output": "final",
+    "outcome_unknown": "tool",
+    "render": "prompt",
+    "journal": "prompt",
+}
 """The node where a problem stands."""
 
 CHAT_NODES: tuple[Node, ...] = ("prompt", "model", "reply", "final", "done")

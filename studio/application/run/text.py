@@ -10,14 +10,37 @@ from typing import Literal, TypeAlias
 from studio.core.text.values import Json
 
 Style: TypeAlias = Literal[
-    "plain", "muted", "strong", "key", "string", "number", "word", "thought", "label", "tool",
-    "args", "answer", "reasoning", "ignored", "changed",
-]  # fmt: skip
+    "plain",
+    "muted",
+    "strong",
+    "key",
+    "string",
+    "number",
+    "word",
+    "thought",
+    "label",
+    "tool",
+    "args",
+    "answer",
+    "reasoning",
+    "ignored",
+    "changed",
+]
 """What a run of characters is; the theme gives it a color."""
 
 BlockKind: TypeAlias = Literal[
-    "role", "title", "body", "added", "removed", "gone", "same", "warning", "error", "note", "rule",
-]  # fmt: skip
+    "role",
+    "title",
+    "body",
+    "added",
+    "removed",
+    "gone",
+    "same",
+    "warning",
+    "error",
+    "note",
+    "rule",
+]
 """What a paragraph is: `role` and `title` head a part, `added`/`removed` are lines of a
 difference in one text, `gone` those of the first of two texts side by side, `same` is a folded run
 of lines, `rule` a thin remark between parts."""

@@ -117,9 +117,11 @@ def _words(step: Step) -> str:
         return ""
     lanes = [lane_of(row, call) for row, call in enumerate(step.calls)]
     counted = (
-        (_tr("{count} done"), "done"), (_tr("{count} running"), "running"),
-        (_tr("{count} waiting"), "waits"), (_tr("{count} failed"), "failed"),
-    )  # fmt: skip
+        (_tr("{count} done"), "done"),
+        (_tr("{count} running"), "running"),
+        (_tr("{count} waiting"), "waits"),
+        (_tr("{count} failed"), "failed"),
+    )
     lines = [
         words.format(count=found)
         for words, phase in counted

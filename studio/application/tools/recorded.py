@@ -73,9 +73,11 @@ def _answers(state: RunState | None, tool: str) -> tuple[RecordedAnswer, ...]:
         RecordedAnswer(call.arguments, call.observation, call.is_error)
         for step in (*_steps_with(state.steps, tool), *current)
         for call in step.calls
-        if call.tool == tool and call.arguments is not None and call.observation is not None
+        if call.tool == tool
+        and call.arguments is not None
+        and call.observation is not None
         and call.status in ("done", "answered")
-    )  # fmt: skip
+    )
 
 
 def _steps_with(steps: PersistentList[Step], tool: str) -> Iterator[Step]:

@@ -82,8 +82,10 @@ def detach(options: argparse.Namespace, ledger: ExperimentLedger, result: int) -
     except DetachedRunError as error:
         tell(error)
         return UNFINISHED
-    print(f"#{result} runs by itself (process {started.process}, {started.log}); prompt-studio "
-          f"experiment attach {options.file} watches it, stop ends it")  # fmt: skip
+    print(
+        f"#{result} runs by itself (process {started.process}, {started.log}); prompt-studio "
+        f"experiment attach {options.file} watches it, stop ends it"
+    )
     return FINE
 
 
@@ -152,6 +154,10 @@ def notify(report: ExperimentReport) -> None:
         return
     with suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(
-            command, check=False, timeout=_NOTIFY_SECONDS, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            command,
+            check=False,
+            timeout=_NOTIFY_SECONDS,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )

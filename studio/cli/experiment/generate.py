@@ -41,13 +41,18 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
         "prompt", type=Path, metavar="PROMPT", help="prompt whose inputs the rows are for"
     )
     parser.add_argument(
-        "--model", default="", metavar="NAME",
+        "--model",
+        default="",
+        metavar="NAME",
         help="a connection, or connection:model (default: the prompt's own)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--kind", action="append", default=[], metavar="KIND",
+        "--kind",
+        action="append",
+        default=[],
+        metavar="KIND",
         help=f"{', '.join(ROW_KINDS)}, or your own words (default: all of these)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--count",
         type=whole(1, MOST_COUNT),

@@ -101,14 +101,17 @@ def add_propose(parser: argparse.ArgumentParser) -> None:
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument(
-        "--section", required=True, metavar="NAME",
+        "--section",
+        required=True,
+        metavar="NAME",
         help="section to rewrite: a role such as system or user#2, or a heading",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--model", default="", metavar="NAME",
-        help="model that proposes: a connection, or connection:model (default: the prompt's "
-        "own)",
-    )  # fmt: skip
+        "--model",
+        default="",
+        metavar="NAME",
+        help="model that proposes: a connection, or connection:model (default: the prompt's own)",
+    )
     parser.add_argument(
         "--variant",
         default="",
@@ -132,9 +135,14 @@ class _Task:
 def _improve(options: argparse.Namespace) -> int:
     def improve(task: _Task) -> int:
         choices = ImproveChoices(
-            options.section, options.max_cost, options.max_tokens, options.max_calls,
-            options.proposals, options.seed, options.wish,
-        )  # fmt: skip
+            options.section,
+            options.max_cost,
+            options.max_tokens,
+            options.max_calls,
+            options.proposals,
+            options.seed,
+            options.wish,
+        )
         return asyncio.run(_search(options, task, choices))
 
     return _with_task(options, improve)
@@ -145,9 +153,11 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
     search = SectionSearch(
         task.plan, task.at, choices, task.proposer, task.services, task.ledger, progress.show
     )
-    bounds = [money(choices.cost),
-              counted(choices.tokens, "token") if choices.tokens is not None else "",
-              counted(choices.calls, "cell") if choices.calls is not None else ""]  # fmt: skip
+    bounds = [
+        money(choices.cost),
+        counted(choices.tokens, "token") if choices.tokens is not None else "",
+        counted(choices.calls, "cell") if choices.calls is not None else "",
+    ]
     variant = task.plan.variants[task.at]
     question = (
         f"Have {_model(task.proposer)} propose up to {counted(choices.proposals, 'text')} and ask "
@@ -178,8 +188,10 @@ def _tell(options: argparse.Namespace, found: Improvement) -> int:
     for sentence in improvement_sentences(found):
         print(printable(sentence))
     if found.result is not None:
-        print(f"result #{found.result} holds the unseen rows: prompt-studio experiment show "
-              f"{options.file} --result {found.result}")  # fmt: skip
+        print(
+            f"result #{found.result} holds the unseen rows: prompt-studio experiment show "
+            f"{options.file} --result {found.result}"
+        )
     report = found.report
     if not found.found or report is None or not report.is_whole:
         return PROBLEMS if not found.found else UNFINISHED
@@ -212,9 +224,17 @@ def _propose(options: argparse.Namespace) -> int:
             tell("prompt-studio: nothing was sent")
             return PROBLEMS
         made, asked = asyncio.run(
-            propose_texts(variant.document, options.section, count, task.proposer, task.services,
-                          rows, trusted=task.plan.folder.trusted, wish=options.wish)
-        )  # fmt: skip
+            propose_texts(
+                variant.document,
+                options.section,
+                count,
+                task.proposer,
+                task.services,
+                rows,
+                trusted=task.plan.folder.trusted,
+                wish=options.wish,
+            )
+        )
         for each in made:
             if each.refusal:
                 tell(f"prompt-studio: refused: {each.refusal}")

@@ -88,17 +88,22 @@ def plan(options: argparse.Namespace) -> int:
         print(printable(f"  {each.name}: {model}"))
     cost = "price not known" if estimate.cost is None else f"about {money(estimate.cost)}"
     how = " in batches, at half the price" if options.batch else ""
-    print(f"{estimate.equal} answered before, {estimate.to_send} will be sent{how}, about "
-          f"{counted(estimate.tokens, 'token')}, {cost}")  # fmt: skip
+    print(
+        f"{estimate.equal} answered before, {estimate.to_send} will be sent{how}, about "
+        f"{counted(estimate.tokens, 'token')}, {cost}"
+    )
     for fault in estimate.faults:
         tell(fault)
     return PROBLEMS if estimate.faults else FINE
 
 
 async def _estimated(
-    plan: ExperimentPlan, services: ExperimentServices, ledger: ExperimentLedger,
-    asker: CellAsker | None, progress: RunProgress,
-) -> ExperimentEstimate:  # fmt: skip
+    plan: ExperimentPlan,
+    services: ExperimentServices,
+    ledger: ExperimentLedger,
+    asker: CellAsker | None,
+    progress: RunProgress,
+) -> ExperimentEstimate:
     runner = ExperimentRunner(plan, services, ledger, asker=asker)
     try:
         return await progress.prepared(runner)
@@ -107,9 +112,10 @@ async def _estimated(
 
 
 def planned(
-    options: argparse.Namespace, services: ExperimentServices,
+    options: argparse.Namespace,
+    services: ExperimentServices,
     on_rows: Callable[[int], None] | None = None,
-) -> ExperimentPlan:  # fmt: skip
+) -> ExperimentPlan:
     """The experiment as the arguments want it.
 
     Args:

@@ -48,8 +48,10 @@ def print_report(report: ExperimentReport) -> None:
     for gate in report.gates:
         bound = "at least" if gate.is_least else "at most"
         held = "held" if gate.held else "FAILED"
-        print(f"gate {gate.name} of {printable(gate.variant)}: {held}, {gate.measured:g} ({bound} "
-              f"{gate.wanted:g})")  # fmt: skip
+        print(
+            f"gate {gate.name} of {printable(gate.variant)}: {held}, {gate.measured:g} ({bound} "
+            f"{gate.wanted:g})"
+        )
 
 
 def write_report(

@@ -53,8 +53,11 @@ def with_result(
     except LedgerError as error:
         tell(f"prompt-studio: {error}")
         return UNFINISHED
-    raise UsageError(f"{options.file}: there is no result yet" if not wanted else
-                     f"{options.file}: there is no result {wanted!r}")  # fmt: skip
+    raise UsageError(
+        f"{options.file}: there is no result yet"
+        if not wanted
+        else f"{options.file}: there is no result {wanted!r}"
+    )
 
 
 def show(options: argparse.Namespace) -> int:

@@ -62,9 +62,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 def _add_workers(parser: argparse.ArgumentParser) -> None:
     """Add where cells are asked."""
     parser.add_argument(
-        "--workers", default="", metavar="ADDRESS",
+        "--workers",
+        default="",
+        metavar="ADDRESS",
         help="use workers: local:4, tls://host:8786 (needs the extra dask)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--certificates",
         type=Path,
@@ -95,16 +97,21 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _drive(
-    options: argparse.Namespace, plan: ExperimentPlan, services: ExperimentServices,
-    ledger: ExperimentLedger, progress: RunProgress,
-) -> int:  # fmt: skip
+    options: argparse.Namespace,
+    plan: ExperimentPlan,
+    services: ExperimentServices,
+    ledger: ExperimentLedger,
+    progress: RunProgress,
+) -> int:
     for warning in plan.warnings:
         tell(warning)
     runner = ExperimentRunner(
-        plan, services, ledger,
+        plan,
+        services,
+        ledger,
         on_cell=lambda _key, _outcome: progress.show(runner.progress),
         asker=_asker(options, plan, services, ledger),
-    )  # fmt: skip
+    )
     interruption = Interruption(runner.stop, signal.SIGINT, signal.SIGTERM)
     try:
         estimate = await progress.prepared(runner)
@@ -143,9 +150,11 @@ async def _drive(
 
 
 def _asker(
-    options: argparse.Namespace, plan: ExperimentPlan, services: ExperimentServices,
+    options: argparse.Namespace,
+    plan: ExperimentPlan,
+    services: ExperimentServices,
     ledger: ExperimentLedger,
-) -> CellAsker | None:  # fmt: skip
+) -> CellAsker | None:
     """Who asks the cells; None asks each by itself, in this process.
 
     Raises:
@@ -185,8 +194,10 @@ def _result_to_run(
     if newest is None or not (options.resume or options.only):
         return runner.begin()
     if ledger.is_run(newest.id):
-        raise LedgerError(f"#{newest.id} is being run by another process; experiment attach watches"
-                          " it, experiment stop ends it")  # fmt: skip
+        raise LedgerError(
+            f"#{newest.id} is being run by another process; experiment attach watches"
+            " it, experiment stop ends it"
+        )
     if not runner.cells.resumable(newest.id):
         if ledger.batches.under_way(newest.id):
             raise LedgerError(

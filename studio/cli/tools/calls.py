@@ -56,10 +56,15 @@ async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
         outcome = await tools.call(spec.name, arguments)
     named = {"name": options.called} if options.called else {}
     whole = {
-        **named, "tool": spec.name, "arguments": arguments, "status": outcome.status,
-        "text": outcome.text, "value": outcome.value, "seconds": round(outcome.duration, 6),
+        **named,
+        "tool": spec.name,
+        "arguments": arguments,
+        "status": outcome.status,
+        "text": outcome.text,
+        "value": outcome.value,
+        "seconds": round(outcome.duration, 6),
         "truncated": outcome.truncated,
-    }  # fmt: skip
+    }
     if outcome.stderr:
         sys.stderr.write(outcome.stderr)
     if options.output is not None:

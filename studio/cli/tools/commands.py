@@ -45,8 +45,9 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--memory", type=whole(0, _MOST_MEGABYTES), help="memory limit in megabytes (Linux)"
     )
-    serve.add_argument("--unchecked", action="store_true",
-                       help="do not check results against the return type")  # fmt: skip
+    serve.add_argument(
+        "--unchecked", action="store_true", help="do not check results against the return type"
+    )
     serve.set_defaults(action=_serve)
     listed = commands.add_parser("list", help="list the tools of a source with their arguments")
     _add_source(listed)
@@ -57,14 +58,24 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     shown.set_defaults(action=_show)
     called = commands.add_parser("call", help="call one tool and print its answer")
     _add_call(called)
-    called.add_argument("--rows", type=Path, metavar="FILE",
-                        help="call the tool for each row of a file (CSV, JSONL, JSON, YAML); "
-                        "prints one line of JSON for each")  # fmt: skip
+    called.add_argument(
+        "--rows",
+        type=Path,
+        metavar="FILE",
+        help="call the tool for each row of a file (CSV, JSONL, JSON, YAML); "
+        "prints one line of JSON for each",
+    )
     called.set_defaults(action=_call, output=None, called="")
     recorded = commands.add_parser("record", help="call one tool and add the call to a file")
     _add_call(recorded)
-    recorded.add_argument("-o", "--output", type=Path, required=True, metavar="FILE",
-                          help="file with one call a line (JSON)")  # fmt: skip
+    recorded.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="file with one call a line (JSON)",
+    )
     recorded.add_argument("--name", dest="called", default="", help="name of the call")
     recorded.add_argument(
         "--rows", type=Path, metavar="FILE", help="call the tool for each row of a file"
@@ -72,8 +83,9 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     recorded.set_defaults(action=_call)
     tested = commands.add_parser("test", help="repeat saved calls; their answers must not change")
     _add_source(tested)
-    tested.add_argument("calls", type=Path, metavar="FILE",
-                        help="saved calls (.calls.jsonl, or what record wrote)")  # fmt: skip
+    tested.add_argument(
+        "calls", type=Path, metavar="FILE", help="saved calls (.calls.jsonl, or what record wrote)"
+    )
     tested.set_defaults(action=_test)
 
 
@@ -81,8 +93,9 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help=_SOURCE)
     parser.add_argument("--server", default="", metavar="NAME", help="server of a .mcp.json")
     parser.add_argument("--endpoint", default="", metavar="URL", help="address of an API")
-    parser.add_argument("--key", default="", metavar="REFERENCE",
-                        help="key of an API, as ${env:NAME}")  # fmt: skip
+    parser.add_argument(
+        "--key", default="", metavar="REFERENCE", help="key of an API, as ${env:NAME}"
+    )
     parser.add_argument("--json", action="store_true", help="write JSON")
     add_trust(parser, "its tools run")
 
@@ -90,10 +103,17 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
 def _add_call(parser: argparse.ArgumentParser) -> None:
     _add_source(parser)
     parser.add_argument("name", metavar="TOOL")
-    parser.add_argument("arguments", nargs="?", default="{}", metavar="JSON",
-                        help="arguments as a JSON object")  # fmt: skip
-    parser.add_argument("-a", "--argument", action="append", default=[], metavar="NAME=VALUE",
-                        help="one argument; a JSON value is read as JSON")  # fmt: skip
+    parser.add_argument(
+        "arguments", nargs="?", default="{}", metavar="JSON", help="arguments as a JSON object"
+    )
+    parser.add_argument(
+        "-a",
+        "--argument",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="one argument; a JSON value is read as JSON",
+    )
 
 
 def _serve(options: argparse.Namespace) -> int:

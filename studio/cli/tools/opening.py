@@ -147,9 +147,13 @@ async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[T
     secrets.note_written(declaration)
     environment = secrets.environment(source_key(declaration))
     source = open_source(
-        declaration, DEFAULT_LIMITS, lambda: None, environment=environment, masker=secrets.masker,
+        declaration,
+        DEFAULT_LIMITS,
+        lambda: None,
+        environment=environment,
+        masker=secrets.masker,
         ask=terminal_asker(),
-    )  # fmt: skip
+    )
     try:
         yield SourceToolSet(source, secrets)
     finally:

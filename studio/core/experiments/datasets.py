@@ -159,9 +159,12 @@ def _where(cases: Iterator[ExperimentCase], condition: str, path: Path) -> Itera
         return
     for case in cases:
         values: dict[str, Json] = {
-            "tags": list(case.tags), "id": case.id, "expected": case.expected,
-            "metadata": dict(case.metadata), **case.variables,
-        }  # fmt: skip
+            "tags": list(case.tags),
+            "id": case.id,
+            "expected": case.expected,
+            "metadata": dict(case.metadata),
+            **case.variables,
+        }
         try:
             if compile_condition(condition, tuple(values))(values):
                 yield case
@@ -222,8 +225,16 @@ def _check_head(head: list[str], path: Path, warnings: list[str]) -> None:
 
 
 def _is_known(name: str) -> bool:
-    exact = ("__expected", "__threshold", "__metric", "__description", "__prefix", "__suffix",
-             "__metadata", "__providerOutput")  # fmt: skip
+    exact = (
+        "__expected",
+        "__threshold",
+        "__metric",
+        "__description",
+        "__prefix",
+        "__suffix",
+        "__metadata",
+        "__providerOutput",
+    )
     numbered = name.startswith("__expected") and name.removeprefix("__expected").isdecimal()
     return name in exact or numbered or name.startswith(("__metadata:", "__config:__expected"))
 
@@ -240,10 +251,16 @@ def _row(
         spec = assertion_of_column(text)
         number = _expected_number(name) or 1
         given = next(
-            (cells[key] for key in (f"__config:__expected{number}:threshold",
-                                    *(("__config:__expected:threshold",) if number == 1 else ()))
-             if key in cells), "",
-        )  # fmt: skip
+            (
+                cells[key]
+                for key in (
+                    f"__config:__expected{number}:threshold",
+                    *(("__config:__expected:threshold",) if number == 1 else ()),
+                )
+                if key in cells
+            ),
+            "",
+        )
         threshold = _float(given, path, line) if given else spec.threshold
         assertions.append(replace(spec, metric=metric or spec.metric, threshold=threshold))
     metadata: dict[str, Json] = {}

@@ -45,9 +45,15 @@ class SentCell:
 def cell_identity(sent: SentCell, repeat: int) -> bytes:
     """The identity of one repeat: 32 bytes."""
     whole: Mapping[str, Json] = {
-        "body": sent.body, "endpoint": sent.endpoint, "protocol": sent.protocol,
-        "tools": list(sent.tools), "sources": sent.sources, "limits": list(sent.limits),
-        "later": sent.later, "rules": sent.rules, "repeat": repeat,
-    }  # fmt: skip
+        "body": sent.body,
+        "endpoint": sent.endpoint,
+        "protocol": sent.protocol,
+        "tools": list(sent.tools),
+        "sources": sent.sources,
+        "limits": list(sent.limits),
+        "later": sent.later,
+        "rules": sent.rules,
+        "repeat": repeat,
+    }
     text = json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -34,13 +34,28 @@ _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
 _KINDS = ("string", "integer", "float", "boolean", "array", "object")
 _TOOLS = ("function", "mcp", "openapi", "web_search", "file_search", "code_interpreter")
 _KEYS = (
-    "kind", "name", "displayName", "description", "metadata", "model", "inputs", "outputs",
-    "tools", "template",
-)  # fmt: skip
+    "kind",
+    "name",
+    "displayName",
+    "description",
+    "metadata",
+    "model",
+    "inputs",
+    "outputs",
+    "tools",
+    "template",
+)
 _PROPERTY_KEYS = (
-    "name", "kind", "description", "required", "default", "example", "enumValues", "items",
+    "name",
+    "kind",
+    "description",
+    "required",
+    "default",
+    "example",
+    "enumValues",
+    "items",
     "properties",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)

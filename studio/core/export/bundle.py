@@ -320,8 +320,10 @@ def _round_trips(source: ExportSource, data: bytes) -> tuple[RoundTrip, ...]:
 
         def read(prepared: Prepared) -> Prepared:
             return prepare(
-                parse(text, path), prepared.inputs,
-                references=references, preview=references is not None,
-            )  # fmt: skip
+                parse(text, path),
+                prepared.inputs,
+                references=references,
+                preview=references is not None,
+            )
 
         return check_round_trips(source, read)

@@ -133,13 +133,26 @@ def _fenced(part: Part) -> list[str]:
         case ToolResultPart(text=text):
             return _fence("result", text)
         case MediaPart():
-            return _fence("json media", json.dumps(
-                {"kind": part.kind, "source": part.source, "alt": part.alt,
-                 "attributes": part.attributes}, ensure_ascii=False))  # fmt: skip
+            return _fence(
+                "json media",
+                json.dumps(
+                    {
+                        "kind": part.kind,
+                        "source": part.source,
+                        "alt": part.alt,
+                        "attributes": part.attributes,
+                    },
+                    ensure_ascii=False,
+                ),
+            )
         case ToolCallPart():
-            return _fence("json call", json.dumps(
-                {"id": part.id, "name": part.name, "arguments": part.arguments},
-                ensure_ascii=False))  # fmt: skip
+            return _fence(
+                "json call",
+                json.dumps(
+                    {"id": part.id, "name": part.name, "arguments": part.arguments},
+                    ensure_ascii=False,
+                ),
+            )
 
 
 def _fence(kind: str, text: str) -> list[str]:

@@ -73,12 +73,14 @@ class PromptfooConfig:
         data: dict[str, Json] = {
             "description": document.description or document.name or "Prompt",
             "prompts": [
-                {"id": document.name or "prompt",
-                 "raw": json.dumps(items, ensure_ascii=False, indent=2)}
+                {
+                    "id": document.name or "prompt",
+                    "raw": json.dumps(items, ensure_ascii=False, indent=2),
+                }
             ],
             "providers": [_provider(source)],
             **asserted_tests(source, losses),
-        }  # fmt: skip
+        }
         text = "\n".join(write_yaml(data)) + "\n"
         fault = utf8_problem(text)
         if fault is not None:

@@ -19,12 +19,27 @@ _BEARER = ("Authorization: Bearer $OPENAI_API_KEY",)
 _STREAMING = ("stream", "stream_options")
 _KNOWN = frozenset(
     {
-        "model", "messages", "input", "instructions", "prompt", "tools", "response_format", "text",
-        "reasoning", "temperature", "top_p", "max_completion_tokens", "max_output_tokens",
-        "frequency_penalty", "presence_penalty", "seed", "stop", "parallel_tool_calls",
+        "model",
+        "messages",
+        "input",
+        "instructions",
+        "prompt",
+        "tools",
+        "response_format",
+        "text",
+        "reasoning",
+        "temperature",
+        "top_p",
+        "max_completion_tokens",
+        "max_output_tokens",
+        "frequency_penalty",
+        "presence_penalty",
+        "seed",
+        "stop",
+        "parallel_tool_calls",
         "reasoning_effort",
     }
-)  # fmt: skip
+)
 """Arguments that openai's package knows; others travel in its `extra_body`."""
 
 

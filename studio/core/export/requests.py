@@ -149,9 +149,14 @@ def lost(problems: Iterable[Problem]) -> Iterator[str]:
 
 
 _LOST = (
-    "unsupported-attribute", "unsupported-option", "unsupported-media", "tool-not-sent",
-    "tool-arguments", "system-moved", "name-changed",
-)  # fmt: skip
+    "unsupported-attribute",
+    "unsupported-option",
+    "unsupported-media",
+    "tool-not-sent",
+    "tool-arguments",
+    "system-moved",
+    "name-changed",
+)
 
 
 def request_round_trips(

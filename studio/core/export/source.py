@@ -51,8 +51,12 @@ def prepare_export(
 
 
 _STAND_INS: Mapping[str, Json] = {
-    "float": 1.5, "integer": 1, "boolean": True, "array": [], "object": {},
-}  # fmt: skip
+    "float": 1.5,
+    "integer": 1,
+    "boolean": True,
+    "array": [],
+    "object": {},
+}
 
 
 def _with_stand_ins(

@@ -215,10 +215,15 @@ def _bindings(draft: ConversionDraft) -> None:
     """Bindings to functions of a program, and not to inputs, have no place."""
     tools = draft.value("tools")
     inputs = draft.value("inputs")
-    names = set(inputs) if isinstance(inputs, Mapping) else {
-        str(item.get("name")) for item in (inputs if isinstance(inputs, list) else [])
-        if isinstance(item, Mapping)
-    }  # fmt: skip
+    names = (
+        set(inputs)
+        if isinstance(inputs, Mapping)
+        else {
+            str(item.get("name"))
+            for item in (inputs if isinstance(inputs, list) else [])
+            if isinstance(item, Mapping)
+        }
+    )
     pairs: list[tuple[str | int, Json]] = []
     if isinstance(tools, Mapping):
         pairs = list(tools.items())

@@ -125,9 +125,10 @@ def import_script(text: str) -> Imported:
     _declare(work, found.get("INPUTS"))
     tools = found.get("TOOLS")
     work.tools += [
-        function_tool(tool) for tool in (tools if isinstance(tools, list) else [])
+        function_tool(tool)
+        for tool in (tools if isinstance(tools, list) else [])
         if isinstance(tool, Mapping)
-    ]  # fmt: skip
+    ]
     if work.tools:
         work.notes.append("The functions of the tools stay in the script; name it as a tool file.")
     return Imported(compose(work), "exported Python script", tuple(work.notes))
@@ -155,9 +156,12 @@ def _literals(text: str) -> dict[str, Json]:
 def _declare(work: Composition, inputs: Json) -> None:
     given: JsonObject = inputs if isinstance(inputs, Mapping) else {}
     texts = "\n".join(
-        part.text for item in work.messages if isinstance(item, Message)
-        for part in item.parts if isinstance(part, TextPart)
-    )  # fmt: skip
+        part.text
+        for item in work.messages
+        if isinstance(item, Message)
+        for part in item.parts
+        if isinstance(part, TextPart)
+    )
     names = (
         [each.name for each in find_variables(texts, work.format)[0]] if work.is_template else []
     )

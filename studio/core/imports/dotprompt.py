@@ -20,12 +20,21 @@ from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject
 
 _CONFIG = {
-    "temperature": "temperature", "maxOutputTokens": "maxOutputTokens", "topK": "topK",
-    "topP": "topP", "stopSequences": "stopSequences", "seed": "seed",
-    "presencePenalty": "presencePenalty", "frequencyPenalty": "frequencyPenalty",
-}  # fmt: skip
-_PROVIDERS = {"googleai": "google", "vertexai": "google", "openai": "openai",
-              "anthropic": "anthropic"}  # fmt: skip
+    "temperature": "temperature",
+    "maxOutputTokens": "maxOutputTokens",
+    "topK": "topK",
+    "topP": "topP",
+    "stopSequences": "stopSequences",
+    "seed": "seed",
+    "presencePenalty": "presencePenalty",
+    "frequencyPenalty": "frequencyPenalty",
+}
+_PROVIDERS = {
+    "googleai": "google",
+    "vertexai": "google",
+    "openai": "openai",
+    "anthropic": "anthropic",
+}
 _KNOWN = ("name", "description", "model", "config", "input", "output", "tools", "metadata")
 _PICO = re.compile(r"(?P<name>[^(?]+)(?P<optional>\?)?(?:\((?P<kind>\w+)(?:,\s*(?P<told>.*))?\))?")
 _ROLES = ("system", "user", "assistant", "developer")

@@ -190,13 +190,17 @@ def import_chatgpt(data: Json, choose: int = 0) -> Imported:
         raise ImportFailure("The conversation holds no text.")
     if left_out:
         work.notes.append(f"Left out: {left_out} (pictures, files, results of tools).")
-    names = unique_names([str(item.get("title") or "chat") for item in listed
-                           if isinstance(item, Mapping)], " ({})")  # fmt: skip
+    names = unique_names(
+        [str(item.get("title") or "chat") for item in listed if isinstance(item, Mapping)], " ({})"
+    )
     made = _made(work, "ChatGPT conversation", names[choose])
     return Imported(
-        made.text, made.form, made.notes, title=names[choose],
+        made.text,
+        made.form,
+        made.notes,
+        title=names[choose],
         others=names if len(names) > 1 else (),
-    )  # fmt: skip
+    )
 
 
 def _branch(conversation: JsonObject) -> Iterator[JsonObject]:
@@ -236,8 +240,17 @@ def _front(data: JsonObject, work: Composition) -> str:
     return name if isinstance(name, str) else ""
 
 
-_SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "max_output_tokens",
-             "seed", "stop", "frequency_penalty", "presence_penalty")  # fmt: skip
+_SETTINGS = (
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "seed",
+    "stop",
+    "frequency_penalty",
+    "presence_penalty",
+)
 
 
 def _settings(config: JsonObject, work: Composition) -> None:

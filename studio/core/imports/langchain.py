@@ -27,18 +27,32 @@ from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject, list_of
 
 _FORMATS: dict[str, TemplateFormat] = {
-    "f-string": "fstring", "jinja2": "jinja2", "mustache": "mustache",
-}  # fmt: skip
+    "f-string": "fstring",
+    "jinja2": "jinja2",
+    "mustache": "mustache",
+}
 _ROLES: dict[str, Role] = {
-    "SystemMessage": "system", "HumanMessage": "user", "AIMessage": "assistant",
-    "ToolMessage": "tool", "system": "system", "human": "user", "user": "user",
-    "ai": "assistant", "assistant": "assistant", "tool": "tool",
-}  # fmt: skip
+    "SystemMessage": "system",
+    "HumanMessage": "user",
+    "AIMessage": "assistant",
+    "ToolMessage": "tool",
+    "system": "system",
+    "human": "user",
+    "user": "user",
+    "ai": "assistant",
+    "assistant": "assistant",
+    "tool": "tool",
+}
 _OPTIONS = {
-    "temperature": "temperature", "max_tokens": "maxOutputTokens", "top_p": "topP",
-    "seed": "seed", "stop": "stopSequences", "frequency_penalty": "frequencyPenalty",
-    "presence_penalty": "presencePenalty", "reasoning_effort": "reasoningEffort",
-}  # fmt: skip
+    "temperature": "temperature",
+    "max_tokens": "maxOutputTokens",
+    "top_p": "topP",
+    "seed": "seed",
+    "stop": "stopSequences",
+    "frequency_penalty": "frequencyPenalty",
+    "presence_penalty": "presencePenalty",
+    "reasoning_effort": "reasoningEffort",
+}
 
 
 def is_langchain(data: Json) -> bool:
@@ -108,8 +122,11 @@ def _find_prompt(data: Json, work: Composition) -> tuple[str, JsonObject] | None
         return None
     if data.get("lc") != 1:
         kind = _kind_of(data)
-        names = {"prompt": "PromptTemplate", "chat": "ChatPromptTemplate",
-                 "few_shot": "FewShotPromptTemplate"}  # fmt: skip
+        names = {
+            "prompt": "PromptTemplate",
+            "chat": "ChatPromptTemplate",
+            "few_shot": "FewShotPromptTemplate",
+        }
         return (names[kind], data) if kind in names else None
     name, kwargs = _constructor(data)
     if data.get("type") == "not_implemented":

@@ -39,10 +39,15 @@ _PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs", ".mts", ".cts")
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[ \t]?(.*)$")
 _CARRIED = ("description", "prompts", "providers", "targets", "tests", "defaultTest")
 _OPTION_WORDS = {
-    **LEGACY_OPTIONS, **{name: name for name in SAME_OPTIONS}, "maxTokens": "maxOutputTokens",
-    "maxOutputTokens": "maxOutputTokens", "topP": "topP", "topK": "topK",
-    "stopSequences": "stopSequences", "num_predict": "maxOutputTokens",
-}  # fmt: skip
+    **LEGACY_OPTIONS,
+    **{name: name for name in SAME_OPTIONS},
+    "maxTokens": "maxOutputTokens",
+    "maxOutputTokens": "maxOutputTokens",
+    "topP": "topP",
+    "topK": "topK",
+    "stopSequences": "stopSequences",
+    "num_predict": "maxOutputTokens",
+}
 
 
 def is_promptfoo(data: Json) -> bool:
@@ -97,9 +102,14 @@ def import_promptfoo(
         others = ", ".join(name for index, name in enumerate(names) if index != choose)
         work.notes.append(f"This is the prompt {title!r}; the file also holds: {others}.")
     return Imported(
-        compose(work), "promptfoo configuration", tuple(work.notes), sets,
-        experiment, title=title, others=names if len(names) > 1 else (),
-    )  # fmt: skip
+        compose(work),
+        "promptfoo configuration",
+        tuple(work.notes),
+        sets,
+        experiment,
+        title=title,
+        others=names if len(names) > 1 else (),
+    )
 
 
 def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
@@ -150,14 +160,44 @@ def _settings(settings: JsonObject, found: dict[str, Json], work: Composition) -
         found["options"] = options
 
 
-_APIS = frozenset({
-    "chat", "completion", "completions", "responses", "messages", "embedding", "embeddings",
-    "text-generation", "assistant", "realtime", "image", "converse", "invoke", "deployment",
-})  # fmt: skip
+_APIS = frozenset(
+    {
+        "chat",
+        "completion",
+        "completions",
+        "responses",
+        "messages",
+        "embedding",
+        "embeddings",
+        "text-generation",
+        "assistant",
+        "realtime",
+        "image",
+        "converse",
+        "invoke",
+        "deployment",
+    }
+)
 """Words between provider and model that say which API is spoken."""
 
-_CODE = ("exec", "file", "python", "javascript", "http", "https", "ws", "wss", "webhook", "browser",
-         "script", "package", "sequence", "manual-input", "promptfoo", "echo")  # fmt: skip
+_CODE = (
+    "exec",
+    "file",
+    "python",
+    "javascript",
+    "http",
+    "https",
+    "ws",
+    "wss",
+    "webhook",
+    "browser",
+    "script",
+    "package",
+    "sequence",
+    "manual-input",
+    "promptfoo",
+    "echo",
+)
 """Providers that are a program or a server of one's own, and name no model."""
 
 _ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
@@ -336,9 +376,12 @@ def _vars(test: Json) -> dict[str, Json]:
 def _inputs(work: Composition, sets: Mapping[str, JsonObject]) -> None:
     """An input for each variable that the prompt uses, with the first test's value as sample."""
     texts = "\n".join(
-        part.text for item in work.messages if isinstance(item, Message)
-        for part in item.parts if isinstance(part, TextPart)
-    )  # fmt: skip
+        part.text
+        for item in work.messages
+        if isinstance(item, Message)
+        for part in item.parts
+        if isinstance(part, TextPart)
+    )
     variables, problems = find_variables(texts, work.format)
     for problem in problems:
         work.notes.append(f"The template needs a look: {problem.message}")

@@ -37,8 +37,11 @@ def prompts_of(
     """Name and content of each prompt: a text, a list of messages, or why it cannot be read."""
     if isinstance(value, Mapping) and not {"id", "raw", "prompt", "role"} & set(value):
         value = [{"id": path, "label": label} for path, label in value.items()]
-    items = [each for item in (value if isinstance(value, list) else [value])
-             for each in _found(item, find)]  # fmt: skip
+    items = [
+        each
+        for item in (value if isinstance(value, list) else [value])
+        for each in _found(item, find)
+    ]
     for number, item in enumerate(items, start=1):
         name, content = f"prompt {number}", item
         if isinstance(item, Mapping) and "role" not in item:
@@ -110,9 +113,15 @@ def _chat(text: str) -> Json:
 
 
 _KEYS = (
-    "description", "providers", "targets", "tests", "defaultTest", "scenarios",
-    "assertionTemplates", "evaluateOptions",
-)  # fmt: skip
+    "description",
+    "providers",
+    "targets",
+    "tests",
+    "defaultTest",
+    "scenarios",
+    "assertionTemplates",
+    "evaluateOptions",
+)
 """Keys of a configuration that an experiment file has too."""
 
 

@@ -47,17 +47,40 @@ MOST_BYTES = 10_000_000
 """Files over this are not read."""
 
 SUFFIXES = (
-    ".prompty", ".yaml", ".yml", ".json", ".jsonl", ".prompt", ".txt", ".md", ".sh", ".py", ".zip",
-)  # fmt: skip
+    ".prompty",
+    ".yaml",
+    ".yml",
+    ".json",
+    ".jsonl",
+    ".prompt",
+    ".txt",
+    ".md",
+    ".sh",
+    ".py",
+    ".zip",
+)
 """Endings of files that may hold a prompt, in the order of a file dialog."""
 
 _WORDS: dict[str, Role] = {
-    "system": "system", "developer": "developer", "instruction": "user", "instructions": "system",
-    "user": "user", "human": "user", "me": "user", "you": "user", "input": "user",
-    "assistant": "assistant", "ai": "assistant", "bot": "assistant", "model": "assistant",
-    "chatgpt": "assistant", "claude": "assistant", "gemini": "assistant", "copilot": "assistant",
+    "system": "system",
+    "developer": "developer",
+    "instruction": "user",
+    "instructions": "system",
+    "user": "user",
+    "human": "user",
+    "me": "user",
+    "you": "user",
+    "input": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "bot": "assistant",
+    "model": "assistant",
+    "chatgpt": "assistant",
+    "claude": "assistant",
+    "gemini": "assistant",
+    "copilot": "assistant",
     "response": "assistant",
-}  # fmt: skip
+}
 
 _CHATML = re.compile(r"<\|im_start\|>[ \t]*(\w+)[^\n]*\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
 

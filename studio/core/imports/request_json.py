@@ -17,11 +17,18 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.wire import anthropic, chat, responses
 
 _HANDLED = {
-    "openai-chat": ("model", "messages", "tools", "functions", "response_format", "stream",
-                    "stream_options"),
+    "openai-chat": (
+        "model",
+        "messages",
+        "tools",
+        "functions",
+        "response_format",
+        "stream",
+        "stream_options",
+    ),
     "openai-responses": ("model", "input", "instructions", "tools", "text", "reasoning", "stream"),
     "anthropic": ("model", "messages", "system", "tools", "tool_choice", "output_config", "stream"),
-}  # fmt: skip
+}
 _OPTIONS: Mapping[str, Mapping[str, str]] = {
     "openai-chat": chat.OPTIONS | {"": "max_tokens"},
     "openai-responses": responses.OPTIONS,

@@ -83,9 +83,11 @@ def _function_call(item: JsonObject) -> JsonObject:
         return item
     kept = {key: value for key, value in item.items() if key != "function_call"}
     name = str(call.get("name", ""))
-    return {**kept, "content": item.get("content") or "", "tool_calls": [
-        {"id": f"call_{name}", "type": "function", "function": dict(call)}
-    ]}  # fmt: skip
+    return {
+        **kept,
+        "content": item.get("content") or "",
+        "tool_calls": [{"id": f"call_{name}", "type": "function", "function": dict(call)}],
+    }
 
 
 def _older_calls(items: Sequence[Json]) -> Iterator[Json]:
@@ -125,23 +127,28 @@ def _responses_messages(data: JsonObject) -> Iterator[Message]:
             continue
         kind = item.get("type", "message")
         if kind == "function_call":
-            calls.append({
-                "id": item.get("call_id", item.get("id", "")), "name": item.get("name", ""),
-                "arguments": item.get("arguments", "{}"),
-            })  # fmt: skip
+            calls.append(
+                {
+                    "id": item.get("call_id", item.get("id", "")),
+                    "name": item.get("name", ""),
+                    "arguments": item.get("arguments", "{}"),
+                }
+            )
             continue
         if calls:
-            yield from _thread(({**(held or {"role": "assistant", "content": ""}),
-                                 "tool_calls": calls},))  # fmt: skip
+            yield from _thread(
+                ({**(held or {"role": "assistant", "content": ""}), "tool_calls": calls},)
+            )
             calls, held = [], None
         elif held is not None:
             yield from _thread((held,))
             held = None
         if kind == "function_call_output":
             yield Message(
-                "tool", (ToolResultPart(_as_text(item.get("output"))),),
+                "tool",
+                (ToolResultPart(_as_text(item.get("output"))),),
                 {"tool_call_id": str(item.get("call_id", ""))},
-            )  # fmt: skip
+            )
         elif item.get("role") == "assistant":
             held = item
         else:
@@ -168,14 +175,18 @@ def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
             kind = block.get("type") if isinstance(block, Mapping) else ""
             if kind == "tool_result":
                 yield Message(
-                    "tool", (ToolResultPart(_as_text(block.get("content"))),),
+                    "tool",
+                    (ToolResultPart(_as_text(block.get("content"))),),
                     {"tool_call_id": str(block.get("tool_use_id", ""))},
-                )  # fmt: skip
+                )
             elif kind == "tool_use":
-                calls.append({
-                    "id": block.get("id", ""), "name": block.get("name", ""),
-                    "arguments": json.dumps(block.get("input", {}), ensure_ascii=False),
-                })  # fmt: skip
+                calls.append(
+                    {
+                        "id": block.get("id", ""),
+                        "name": block.get("name", ""),
+                        "arguments": json.dumps(block.get("input", {}), ensure_ascii=False),
+                    }
+                )
             elif kind not in ("thinking", "redacted_thinking"):
                 rest.append(_anthropic_block(block, kind))
         if rest or calls:

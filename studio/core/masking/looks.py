@@ -12,9 +12,22 @@ DOTS = "••••••"
 """Stands for a secret that has no name."""
 
 _HINTS = (
-    "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza",
-    "xox", "hf_", "eyJ", "PRIVATE KEY",
-)  # fmt: skip
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "xox",
+    "hf_",
+    "eyJ",
+    "PRIVATE KEY",
+)
 
 _FORMS = re.compile(
     r"\b(?:"
@@ -30,44 +43,130 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 _SECRET_WORDS = frozenset(
     (
-        "secret", "secrets", "password", "passwd", "passphrase", "credential", "credentials",
-        "bearer", "cookie", "cookies", "authorization", "apikey", "token", "auth", "oauth",
-        "clientsecret", "privatekey", "accesstoken", "refreshtoken", "authtoken",
+        "secret",
+        "secrets",
+        "password",
+        "passwd",
+        "passphrase",
+        "credential",
+        "credentials",
+        "bearer",
+        "cookie",
+        "cookies",
+        "authorization",
+        "apikey",
+        "token",
+        "auth",
+        "oauth",
+        "clientsecret",
+        "privatekey",
+        "accesstoken",
+        "refreshtoken",
+        "authtoken",
     )
-)  # fmt: skip
+)
 _SECRET_PAIRS = frozenset(
     (
-        *((first, "key") for first in (
-            "api", "access", "private", "secret", "signing", "encryption", "subscription",
-            "functions", "account", "master", "service",
-        )),
-        *((first, last) for first in ("access", "auth", "refresh", "id", "session", "csrf")
-          for last in ("token", "tokens")),
+        *(
+            (first, "key")
+            for first in (
+                "api",
+                "access",
+                "private",
+                "secret",
+                "signing",
+                "encryption",
+                "subscription",
+                "functions",
+                "account",
+                "master",
+                "service",
+            )
+        ),
+        *(
+            (first, last)
+            for first in ("access", "auth", "refresh", "id", "session", "csrf")
+            for last in ("token", "tokens")
+        ),
         ("connection", "string"),
     )
-)  # fmt: skip
+)
 _VARIABLE_WORDS = _SECRET_WORDS | {"key", "keys", "pwd", "pat", "dsn"}
 _VARIABLE_ENDS = ("password", "passwd", "secret", "token", "apikey")
 _NO_SECRET_ENDS = frozenset(
     (
-        "file", "path", "dir", "folder", "sock", "socket", "id", "ids", "name", "names", "port",
-        "host", "url", "uri", "endpoint", "count", "limit", "max", "min", "ttl", "type", "version",
-        "layout", "size", "length", "timeout", "expiry", "backend", "provider", "method", "mode",
-        "enabled", "disabled",
+        "file",
+        "path",
+        "dir",
+        "folder",
+        "sock",
+        "socket",
+        "id",
+        "ids",
+        "name",
+        "names",
+        "port",
+        "host",
+        "url",
+        "uri",
+        "endpoint",
+        "count",
+        "limit",
+        "max",
+        "min",
+        "ttl",
+        "type",
+        "version",
+        "layout",
+        "size",
+        "length",
+        "timeout",
+        "expiry",
+        "backend",
+        "provider",
+        "method",
+        "mode",
+        "enabled",
+        "disabled",
     )
-)  # fmt: skip
+)
 _KEY_FIELD = re.compile(
     r"(?i)api[_-]?key|client[_-]?secret|secret|password|passphrase|access[_-]?token|"
     r"connection[_-]?string"
 )
 _PLACEHOLDERS = frozenset(
     (
-        "none", "null", "empty", "dummy", "test", "testing", "true", "false", "unused", "ollama",
-        "lm-studio", "lmstudio", "not-needed", "not_needed", "notneeded", "no-key", "nokey",
-        "no-key-required", "sk-no-key-required", "not-required", "placeholder", "undefined",
-        "example", "anything", "whatever", "required", "optional", "enabled", "disabled",
+        "none",
+        "null",
+        "empty",
+        "dummy",
+        "test",
+        "testing",
+        "true",
+        "false",
+        "unused",
+        "ollama",
+        "lm-studio",
+        "lmstudio",
+        "not-needed",
+        "not_needed",
+        "notneeded",
+        "no-key",
+        "nokey",
+        "no-key-required",
+        "sk-no-key-required",
+        "not-required",
+        "placeholder",
+        "undefined",
+        "example",
+        "anything",
+        "whatever",
+        "required",
+        "optional",
+        "enabled",
+        "disabled",
     )
-)  # fmt: skip
+)
 
 
 def names_secret(name: str) -> bool:

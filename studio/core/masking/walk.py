@@ -14,9 +14,24 @@ from studio.core.masking.masker import Masker
 T = TypeVar("T")
 
 NAMES = frozenset(
-    ("id", "name", "tool", "run", "role", "protocol", "kind", "status", "code", "origin", "model",
-     "place", "reason", "media_type", "finish_reason")
-)  # fmt: skip
+    (
+        "id",
+        "name",
+        "tool",
+        "run",
+        "role",
+        "protocol",
+        "kind",
+        "status",
+        "code",
+        "origin",
+        "model",
+        "place",
+        "reason",
+        "media_type",
+        "finish_reason",
+    )
+)
 """Fields of dataclasses that name something; a plain word in them is not taken for a secret."""
 
 FILES = frozenset(("path", "source"))

@@ -21,9 +21,13 @@ from studio.core.text.values import Json, JsonObject
 
 _MILLION = 1_000_000
 _WINDOW_KEYS = (
-    "context_window", "context_length", "max_model_len", "max_context_length", "max_input_tokens",
+    "context_window",
+    "context_length",
+    "max_model_len",
+    "max_context_length",
+    "max_input_tokens",
     "inputTokenLimit",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +97,12 @@ def facts_of(
 
 
 _TRIED = {
-    "tools": "tools", "parallel": "parallel", "schema": "json_schema", "stop": "stop",
+    "tools": "tools",
+    "parallel": "parallel",
+    "schema": "json_schema",
+    "stop": "stop",
     "vision": "vision",
-}  # fmt: skip
+}
 """What a test asks for, by the ability that it is about."""
 
 

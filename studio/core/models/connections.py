@@ -12,9 +12,17 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.request import Provider
 
 ConnectionKind: TypeAlias = Literal[
-    "openai", "azure", "compatible", "anthropic", "gemini", "ollama", "embedded", "scripted",
-    "manual", "replay",
-]  # fmt: skip
+    "openai",
+    "azure",
+    "compatible",
+    "anthropic",
+    "gemini",
+    "ollama",
+    "embedded",
+    "scripted",
+    "manual",
+    "replay",
+]
 """`compatible`: any server that speaks OpenAI's API. `anthropic`, `gemini` and `ollama` speak their
 own; an address that ends in `/openai` is Gemini's compatible one."""
 

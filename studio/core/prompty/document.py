@@ -19,9 +19,18 @@ TemplateFormat: TypeAlias = Literal["jinja2", "mustache", "fstring"]
 """Template language of the body."""
 
 InputKind: TypeAlias = Literal[
-    "string", "integer", "float", "boolean", "array", "object", "union", "thread", "image", "file",
+    "string",
+    "integer",
+    "float",
+    "boolean",
+    "array",
+    "object",
+    "union",
+    "thread",
+    "image",
+    "file",
     "audio",
-]  # fmt: skip
+]
 """Kinds of Prompty 2 §2.4; legacy `number` reads as `float`."""
 
 

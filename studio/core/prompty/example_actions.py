@@ -17,8 +17,12 @@ MOST_EXAMPLES = 8
 
 _DEEPEST = 4
 _BY_TYPE: Mapping[str, Json] = {
-    "string": "text", "integer": 1, "number": 1.5, "boolean": True, "null": None
-}  # fmt: skip
+    "string": "text",
+    "integer": 1,
+    "number": 1.5,
+    "boolean": True,
+    "null": None,
+}
 
 
 def example_actions(tools: Sequence[ToolSpec]) -> str:

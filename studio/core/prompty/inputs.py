@@ -134,8 +134,9 @@ def renamed_keys(
     for pair in pairs:
         for old, new in (pair, pair[::-1]):
             if old in values and old not in names and new in names:
-                moved = {new if key == old else key: each for key, each in values.items()
-                         if key != new}  # fmt: skip
+                moved = {
+                    new if key == old else key: each for key, each in values.items() if key != new
+                }
                 values = moved
     return dict(values)
 

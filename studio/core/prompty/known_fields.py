@@ -56,8 +56,9 @@ class Known:
             items = (each.items for each in self.declared)
             lists = (value for value in self.values if isinstance(value, list | tuple))
             values = tuple(item for value in lists for item in value[:_MOST_ITEMS])
-            return Known(tuple(item for item in items if item), values[:_MOST_ITEMS],
-                         self.is_supplied)  # fmt: skip
+            return Known(
+                tuple(item for item in items if item), values[:_MOST_ITEMS], self.is_supplied
+            )
         inner = (each for declared in self.declared for each in declared.properties)
         objects = (value for value in self.values if isinstance(value, Mapping))
         return Known(

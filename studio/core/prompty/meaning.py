@@ -41,10 +41,17 @@ def meaning(messages: Sequence[Message]) -> list[object]:
 def tool_meaning(tools: Sequence[ToolSpec]) -> list[object]:
     """What tools are, without where they were declared."""
     return [
-        (tool.name, tool.description, _json(tool.parameters), tool.kind, tool.strict,
-         _json(tool.bindings), _json(tool.options))
+        (
+            tool.name,
+            tool.description,
+            _json(tool.parameters),
+            tool.kind,
+            tool.strict,
+            _json(tool.bindings),
+            _json(tool.options),
+        )
         for tool in tools
-    ]  # fmt: skip
+    ]
 
 
 def _part(part: TextPart | MediaPart | ToolCallPart | ToolResultPart) -> object:

@@ -33,9 +33,12 @@ from studio.core.text.values import Json
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _KINDS: Mapping[str, str] = {
-    "number": "float", "integer": "integer", "boolean": "boolean", "list": "array",
+    "number": "float",
+    "integer": "integer",
+    "boolean": "boolean",
+    "list": "array",
     "mapping": "object",
-}  # fmt: skip
+}
 """The kind of a value by what a key of the front matter takes; a key that takes text says none."""
 
 

@@ -169,9 +169,11 @@ def _fine_tuning(events: Sequence[Event], version: str, call_of: CallLookup) -> 
         if not answer:
             continue
         body = to_request(
-            messages_of(state, step.number), state.setup.tools if is_native else (),
-            ModelDeclaration(id="-"), provider="openai-chat",
-        ).body  # fmt: skip
+            messages_of(state, step.number),
+            state.setup.tools if is_native else (),
+            ModelDeclaration(id="-"),
+            provider="openai-chat",
+        ).body
         sent = body["messages"]
         taught = [_taught(each) for each in (sent if isinstance(sent, list) else [])]
         if None in taught:

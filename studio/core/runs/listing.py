@@ -13,10 +13,26 @@ from typing import Any, TypeAlias
 from studio.core.runs.summary import RunSummary
 
 _SHOWN = (
-    "id", "started", "updated", "prompt", "path", "protocol", "model", "question", "status",
-    "calls_model", "calls_tool", "tokens", "cost", "answer", "events", "branches", "tags", "note",
+    "id",
+    "started",
+    "updated",
+    "prompt",
+    "path",
+    "protocol",
+    "model",
+    "question",
+    "status",
+    "calls_model",
+    "calls_tool",
+    "tokens",
+    "cost",
+    "answer",
+    "events",
+    "branches",
+    "tags",
+    "note",
     "pinned",
-)  # fmt: skip
+)
 WAITING = "waiting"
 """A filter's word for runs under way that wait for the user."""
 

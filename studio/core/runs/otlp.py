@@ -146,20 +146,32 @@ def _step_spans(
         name = f"chat {asked.id or asked.name}".strip()
         made.append(
             _span(
-                name, _CLIENT, trace, span, root,
-                step.model_span, attributes, failed.message if failed is not None else "",
+                name,
+                _CLIENT,
+                trace,
+                span,
+                root,
+                step.model_span,
+                attributes,
+                failed.message if failed is not None else "",
             )
-        )  # fmt: skip
+        )
     for row, call in enumerate(step.calls):
         if call.began:
             span = _id(f"{run}/{step.number}/{row}", 16)
             wrong = (call.observation or "the tool failed") if call.is_error else ""
             made.append(
                 _span(
-                    f"execute_tool {call.tool}", _INTERNAL, trace, span, root,
-                    call.span, _tool(call, step.number), wrong,
+                    f"execute_tool {call.tool}",
+                    _INTERNAL,
+                    trace,
+                    span,
+                    root,
+                    call.span,
+                    _tool(call, step.number),
+                    wrong,
                 )
-            )  # fmt: skip
+            )
     return made
 
 
@@ -184,17 +196,23 @@ def _chat(state: RunState, step: Step) -> _Attributes:
     if setup.tools and setup.protocol == "native":
         attributes["gen_ai.tool.definitions"] = _text(
             [
-                {"type": "function", "name": tool.name, "description": tool.description,
-                 "parameters": tool.parameters}
+                {
+                    "type": "function",
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                }
                 for tool in setup.tools
             ]
-        )  # fmt: skip
+        )
     if setup.stop:
         attributes["gen_ai.request.stop_sequences"] = list(setup.stop)
     for name, key in (
-        ("temperature", "temperature"), ("topP", "top_p"), ("maxOutputTokens", "max_tokens"),
+        ("temperature", "temperature"),
+        ("topP", "top_p"),
+        ("maxOutputTokens", "max_tokens"),
         ("seed", "seed"),
-    ):  # fmt: skip
+    ):
         value = setup.options.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool):
             attributes[f"gen_ai.request.{key}"] = value
@@ -222,9 +240,13 @@ def _reply(reply: Reply) -> _Attributes:
         parts.append({"type": "text", "content": reply.text or reply.refusal})
     for call in reply.tool_calls:
         parts.append(
-            {"type": "tool_call", "id": call.id, "name": call.name,
-             "arguments": _arguments(call.arguments)}
-        )  # fmt: skip
+            {
+                "type": "tool_call",
+                "id": call.id,
+                "name": call.name,
+                "arguments": _arguments(call.arguments),
+            }
+        )
     reason = {"tool_calls": "tool_call"}.get(reply.finish_reason or "", reply.finish_reason)
     message: dict[str, Json] = {"role": "assistant", "parts": parts}
     attributes: _Attributes = {}
@@ -272,14 +294,21 @@ def _message(message: Message) -> dict[str, Json]:
                 parts.append({"type": "text", "content": text})
             case ToolCallPart():
                 parts.append(
-                    {"type": "tool_call", "id": part.id, "name": part.name,
-                     "arguments": _arguments(part.arguments)}
-                )  # fmt: skip
+                    {
+                        "type": "tool_call",
+                        "id": part.id,
+                        "name": part.name,
+                        "arguments": _arguments(part.arguments),
+                    }
+                )
             case ToolResultPart(text=text):
                 parts.append(
-                    {"type": "tool_call_response",
-                     "id": message.attributes.get("tool_call_id"), "response": text}
-                )  # fmt: skip
+                    {
+                        "type": "tool_call_response",
+                        "id": message.attributes.get("tool_call_id"),
+                        "response": text,
+                    }
+                )
             case MediaPart(kind=kind):
                 parts.append({"type": "uri", "modality": kind, "uri": _short(part.source)})
     return {"role": message.role, "parts": parts}

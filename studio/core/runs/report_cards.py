@@ -27,9 +27,11 @@ STATIONS: tuple[Station, ...] = ("Prompt", "Reply", "Action", "Observation", "An
 """The loop as the report draws it, in order."""
 
 _ORIGINS = {
-    "recorded": "from the recording", "mock": "a mock's", "person": "given by the user",
+    "recorded": "from the recording",
+    "mock": "a mock's",
+    "person": "given by the user",
     "studio": "made by the studio",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +173,23 @@ def _reply(step: Step) -> Iterator[ReportCard]:
             f"{counted(reply.usage.input_tokens, 'token')} in, {reply.usage.output_tokens:,} out"
         )
     yield ReportCard(
-        step.number, "Reply", "Reply", one_line(parts[0] if parts else reply.reasoning), content,
-        tuple(marks), step.reply is None, step.seconds_model,
-    )  # fmt: skip
+        step.number,
+        "Reply",
+        "Reply",
+        one_line(parts[0] if parts else reply.reasoning),
+        content,
+        tuple(marks),
+        step.reply is None,
+        step.seconds_model,
+    )
 
 
 _DECIDED = {
-    "rejected": "rejected by the user", "answered": "answered by the user",
-    "skipped": "skipped by the user", "unknown": "nobody knows whether it ran",
-}  # fmt: skip
+    "rejected": "rejected by the user",
+    "answered": "answered by the user",
+    "skipped": "skipped by the user",
+    "unknown": "nobody knows whether it ran",
+}
 
 
 def _call(step: Step, row: int, call: Call) -> Iterator[ReportCard]:
@@ -208,9 +218,15 @@ def _call(step: Step, row: int, call: Call) -> Iterator[ReportCard]:
     if call.outcome is not None and call.outcome.stderr:
         content += section("Printed by the tool", masked(call.outcome.stderr))
     yield ReportCard(
-        step.number, "Observation", "Error" if is_bad else "Observation", one_line(text), content,
-        tuple(marks), is_bad, spent,
-    )  # fmt: skip
+        step.number,
+        "Observation",
+        "Error" if is_bad else "Observation",
+        one_line(text),
+        content,
+        tuple(marks),
+        is_bad,
+        spent,
+    )
 
 
 def _message(message: Message) -> str:

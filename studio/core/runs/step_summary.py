@@ -137,9 +137,11 @@ def _reply(reply: Reply | None, reading: Reading | None) -> Reply | None:
             return Reply(usage=reply.usage)
         case _:
             words = (reply.text, reply.reasoning, reply.refusal)
-            calls = () if any(words) else tuple(
-                replace(call, arguments="") for call in reply.tool_calls
-            )  # fmt: skip
+            calls = (
+                ()
+                if any(words)
+                else tuple(replace(call, arguments="") for call in reply.tool_calls)
+            )
             return Reply(
                 _start(reply.text),
                 _start(reply.reasoning),

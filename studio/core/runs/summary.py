@@ -102,9 +102,14 @@ def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PL
     match event:
         case Started(setup=setup):
             return replace(
-                line, started=event.at, prompt=setup.prompt, path=setup.path, model=setup.model,
-                protocol=setup.protocol, question=setup.question[:_LONGEST_SUMMARY],
-            )  # fmt: skip
+                line,
+                started=event.at,
+                prompt=setup.prompt,
+                path=setup.path,
+                model=setup.model,
+                protocol=setup.protocol,
+                question=setup.question[:_LONGEST_SUMMARY],
+            )
         case ModelChosen(model=model) if model.name not in line.model.split(", "):
             return replace(line, model=f"{line.model}, {model.name}")
         case ModelCalled():

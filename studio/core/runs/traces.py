@@ -35,10 +35,14 @@ def trace(events: Sequence[Event], version: str) -> dict[str, Json]:
     if state.error is not None and state.status != "done":
         result = {"status": state.status, "exception": state.error.message}
     root = _frame(
-        setup.prompt or "run", "studio.run", (events[0].at, events[-1].at),
-        {"inputs": setup.inputs, "protocol": setup.protocol, "model": setup.model}, result,
-        frames, _usage(state.usage),
-    )  # fmt: skip
+        setup.prompt or "run",
+        "studio.run",
+        (events[0].at, events[-1].at),
+        {"inputs": setup.inputs, "protocol": setup.protocol, "model": setup.model},
+        result,
+        frames,
+        _usage(state.usage),
+    )
     return {"runtime": "python", "version": version, "trace": root}
 
 
@@ -56,21 +60,30 @@ def _step_frame(state: RunState, step: Step) -> dict[str, Json]:
         reply = step.reply or step.partial
         frames.append(
             _frame(
-                (step.model or state.setup.answered_by).name or "model", "studio.model",
+                (step.model or state.setup.answered_by).name or "model",
+                "studio.model",
                 step.model_span,
-                {"messages": messages}, chat_reply(reply) if reply is not None else None, [],
+                {"messages": messages},
+                chat_reply(reply) if reply is not None else None,
+                [],
                 _usage(reply.usage) if reply is not None and reply.usage is not None else None,
                 kind="LLM",
             )
-        )  # fmt: skip
+        )
     for call in step.calls:
         if call.began:
             frames.append(
                 _frame(
-                    call.tool, f"studio.tool.{call.tool}", call.span,
-                    dict(call.arguments or {}), call.observation, [], None, kind="tool",
+                    call.tool,
+                    f"studio.tool.{call.tool}",
+                    call.span,
+                    dict(call.arguments or {}),
+                    call.observation,
+                    [],
+                    None,
+                    kind="tool",
                 )
-            )  # fmt: skip
+            )
     used = step.reply.usage if step.reply is not None else None
     result: dict[str, Json] = {
         "warnings": [item.code for item in step.warnings],
@@ -79,9 +92,14 @@ def _step_frame(state: RunState, step: Step) -> dict[str, Json]:
     if step.touches:
         result["touches"] = [touch.line for touch in step.touches]
     return _frame(
-        f"step {step.number}", "studio.step", _span(step), {"number": step.number}, result,
-        frames, _usage(used) if used is not None else None,
-    )  # fmt: skip
+        f"step {step.number}",
+        "studio.step",
+        _span(step),
+        {"number": step.number},
+        result,
+        frames,
+        _usage(used) if used is not None else None,
+    )
 
 
 def _span(step: Step) -> tuple[float, float]:
@@ -140,11 +158,14 @@ def chat_message(message: Message) -> dict[str, Json]:
     """A message as chat completions write it; media by their kind alone."""
     made: dict[str, Json] = {"role": message.role, "content": message.text, **message.attributes}
     calls: list[Json] = [
-        {"id": part.id, "type": "function",
-         "function": {"name": part.name, "arguments": part.arguments}}
+        {
+            "id": part.id,
+            "type": "function",
+            "function": {"name": part.name, "arguments": part.arguments},
+        }
         for part in message.parts
         if isinstance(part, ToolCallPart)
-    ]  # fmt: skip
+    ]
     if calls:
         made["tool_calls"] = calls
     media: list[Json] = [part.kind for part in message.parts if isinstance(part, MediaPart)]
@@ -158,10 +179,13 @@ def chat_reply(reply: Reply) -> dict[str, Json]:
     made: dict[str, Json] = {"content": reply.text, "finish_reason": reply.finish_reason}
     if reply.tool_calls:
         made["tool_calls"] = [
-            {"id": call.id, "type": "function",
-             "function": {"name": call.name, "arguments": call.arguments}}
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
             for call in reply.tool_calls
-        ]  # fmt: skip
+        ]
     if reply.refusal:
         made["refusal"] = reply.refusal
     return made

@@ -7,9 +7,20 @@ from collections.abc import Mapping, Sequence
 from studio.core.text.values import Json, JsonObject
 
 _CONSTRAINTS = (
-    "pattern", "enum", "const", "format", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems",
-)  # fmt: skip
+    "pattern",
+    "enum",
+    "const",
+    "format",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+)
 
 
 def with_constraints(declared: JsonObject, implementation: JsonObject) -> JsonObject:

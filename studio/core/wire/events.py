@@ -79,9 +79,11 @@ class ResponseEvents:
             case "response.function_call_arguments.done":
                 return self._done(chunk)
             case (
-                "response.completed" | "response.incomplete" | "response.failed"
+                "response.completed"
+                | "response.incomplete"
+                | "response.failed"
                 | "response.cancelled"
-            ):  # fmt: skip
+            ):
                 return self._closed(chunk.get("response"))
             case _:
                 return ()

@@ -268,10 +268,12 @@ def _usage(value: Json) -> UsageDelta | None:
         if isinstance(each, Mapping) and each.get("modality") in ("IMAGE", "AUDIO"):
             by_kind[f"{str(each['modality']).lower()}_tokens"] = each.get("tokenCount")
     thoughts = count("thoughtsTokenCount")
-    usage = read_usage({
-        "input_tokens": count("promptTokenCount") + count("toolUsePromptTokenCount"),
-        "output_tokens": count("candidatesTokenCount") + thoughts,
-        "input_tokens_details": by_kind,
-        "output_tokens_details": {"reasoning_tokens": thoughts},
-    })  # fmt: skip
+    usage = read_usage(
+        {
+            "input_tokens": count("promptTokenCount") + count("toolUsePromptTokenCount"),
+            "output_tokens": count("candidatesTokenCount") + thoughts,
+            "input_tokens_details": by_kind,
+            "output_tokens_details": {"reasoning_tokens": thoughts},
+        }
+    )
     return UsageDelta(usage) if usage is not None else None

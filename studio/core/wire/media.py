@@ -99,9 +99,9 @@ class MediaReader:
         """The file at a path as the author wrote it, relative to the folder."""
         if self.folder is None:
             return MediaFault(
-                MEDIA_MISSING, f"{source!r} cannot be found: save the prompt first, so that it has"
-                " a folder."
-            )  # fmt: skip
+                MEDIA_MISSING,
+                f"{source!r} cannot be found: save the prompt first, so that it has a folder.",
+            )
         try:
             path = (self.folder / source).resolve()
             granted = [root.resolve() for root in (self.folder, *self.roots)]

@@ -166,10 +166,12 @@ class OllamaChunks:
         if chunk.get("done") is True:
             word = chunk.get("done_reason")
             self._word = word if isinstance(word, str) else "stop"
-            usage = read_usage({
-                "input_tokens": chunk.get("prompt_eval_count", 0),
-                "output_tokens": chunk.get("eval_count"),
-            })  # fmt: skip
+            usage = read_usage(
+                {
+                    "input_tokens": chunk.get("prompt_eval_count", 0),
+                    "output_tokens": chunk.get("eval_count"),
+                }
+            )
             if usage is not None:
                 made.append(UsageDelta(usage))
         return tuple(made)

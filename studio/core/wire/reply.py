@@ -141,9 +141,16 @@ class ReplyNotice:
 
 
 ReplyDelta: TypeAlias = (
-    TextDelta | ReasoningDelta | RefusalDelta | ToolCallDelta | CarriedDelta | ChoiceDelta
-    | UsageDelta | Finished | ReplyNotice
-)  # fmt: skip
+    TextDelta
+    | ReasoningDelta
+    | RefusalDelta
+    | ToolCallDelta
+    | CarriedDelta
+    | ChoiceDelta
+    | UsageDelta
+    | Finished
+    | ReplyNotice
+)
 """Closed: consumers `match` and `assert_never`."""
 
 

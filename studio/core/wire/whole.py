@@ -47,9 +47,7 @@ def deltas_of_response(provider: Provider, response: JsonObject) -> tuple[ReplyD
     if needed is not None and not isinstance(response.get(needed), list):
         raise BadReplyError(f"the response holds no {needed!r}")
     reader = chunk_reader(provider)
-    made = [
-        delta for event in _events(provider, response) for delta in reader.read(event)
-    ]  # fmt: skip
+    made = [delta for event in _events(provider, response) for delta in reader.read(event)]
     return (*made, *reader.end())
 
 

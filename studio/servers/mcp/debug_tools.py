@@ -47,15 +47,32 @@ Breaks: TypeAlias = Annotated[
     ),
 ]
 EditedThing: TypeAlias = Literal[
-    "reply", "arguments", "observation", "answer", "message", "refuse", "skip", "result", "repair",
-    "outcome_ran", "outcome_did_not_run",
-]  # fmt: skip
+    "reply",
+    "arguments",
+    "observation",
+    "answer",
+    "message",
+    "refuse",
+    "skip",
+    "result",
+    "repair",
+    "outcome_ran",
+    "outcome_did_not_run",
+]
 
 _WORDS: dict[EditedThing, str] = {
-    "reply": "reply", "arguments": "args", "observation": "obs", "answer": "final",
-    "message": "say", "refuse": "no", "skip": "skip", "result": "as", "repair": "repair",
-    "outcome_ran": "ran", "outcome_did_not_run": "not-run",
-}  # fmt: skip
+    "reply": "reply",
+    "arguments": "args",
+    "observation": "obs",
+    "answer": "final",
+    "message": "say",
+    "refuse": "no",
+    "skip": "skip",
+    "result": "as",
+    "repair": "repair",
+    "outcome_ran": "ran",
+    "outcome_did_not_run": "not-run",
+}
 
 
 def add_debug_tools(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
@@ -135,11 +152,13 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
         run: RunName,
         how: Annotated[
             Literal["into", "over", "out"],
-            Field(description="into: the next place; over: past a model call or tool; out: the "
-                  "end of this step"),
+            Field(
+                description="into: the next place; over: past a model call or tool; out: the "
+                "end of this step"
+            ),
         ] = "into",
         wait: Wait = 60,
-    ) -> Answer:  # fmt: skip
+    ) -> Answer:
         """Go on to a nearby place of a run, and say where it stands then."""
         return await _send(runs, run, commands.StepOn(how), wait)
 
@@ -180,11 +199,18 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
         gate = live.run.gate
         if set is not None:
             gate.options = replace(gate.options, breakpoints=_breakpoints(set))
-        return {"run": live.run.state.setup.run, "breakpoints": [
-            {"id": each.id, "places": sorted(place.word for place in each.places),
-             "tool": each.tool, "condition": each.condition}
-            for each in gate.options.breakpoints
-        ]}  # fmt: skip
+        return {
+            "run": live.run.state.setup.run,
+            "breakpoints": [
+                {
+                    "id": each.id,
+                    "places": sorted(place.word for place in each.places),
+                    "tool": each.tool,
+                    "condition": each.condition,
+                }
+                for each in gate.options.breakpoints
+            ],
+        }
 
 
 async def _send(runs: LiveRuns, name: str, command: Command, wait: float) -> Answer:

@@ -69,9 +69,14 @@ def _add_plan(server: MCPServer, folder: ServedFolder) -> None:
             "rows": len(plan.rows),
             "repeats": plan.repeats,
             "variants": [
-                {"name": each.name, "connection": each.choice.connection.name,
-                 "model": each.choice.declaration.id, "why": each.choice.reason}
-                if each.choice is not None else {"name": each.name, "connection": "echo"}
+                {
+                    "name": each.name,
+                    "connection": each.choice.connection.name,
+                    "model": each.choice.declaration.id,
+                    "why": each.choice.reason,
+                }
+                if each.choice is not None
+                else {"name": each.name, "connection": "echo"}
                 for each in plan.variants
             ],
             "to_send": estimate.to_send,
@@ -80,7 +85,7 @@ def _add_plan(server: MCPServer, folder: ServedFolder) -> None:
             "cost": estimate.cost,
             "warnings": [str(each) for each in plan.warnings],
             "faults": list(estimate.faults),
-        }  # fmt: skip
+        }
 
 
 def _add_run(server: MCPServer, folder: ServedFolder) -> None:

@@ -42,9 +42,14 @@ from studio.servers.mcp.served_folder import ServedFolder
 from studio.servers.mcp.tool_types import Answer
 
 _KINDS: Mapping[str, Any] = {
-    "string": str, "integer": int, "number": float, "float": float, "boolean": bool,
-    "array": list[Any], "object": dict[str, Any],
-}  # fmt: skip
+    "string": str,
+    "integer": int,
+    "number": float,
+    "float": float,
+    "boolean": bool,
+    "array": list[Any],
+    "object": dict[str, Any],
+}
 _SECONDS = 600.0
 
 

@@ -104,10 +104,12 @@ class Comparisons(QObject):
             read = partial(self._kept.text, kept)
             choices.append(
                 PaletteItem(
-                    self.tr("Saved {when}").format(when=when), partial(self._take, title, read),
-                    self.tr("kept on this machine"), icon("history"),
+                    self.tr("Saved {when}").format(when=when),
+                    partial(self._take, title, read),
+                    self.tr("kept on this machine"),
+                    icon("history"),
                 )
-            )  # fmt: skip
+            )
         if found.refused:
             tell = partial(self._tell_refused, found.refused)
             words = self.tr("Git does not read this repository…")
@@ -117,10 +119,12 @@ class Comparisons(QObject):
             read = partial(text_at, path, commit.name, commit.path)
             choices.append(
                 PaletteItem(
-                    commit.title or commit.name[:8], partial(self._take, title, read),
-                    f"{commit.name[:8]} · {_moment(commit)}", icon("git-branch"),
+                    commit.title or commit.name[:8],
+                    partial(self._take, title, read),
+                    f"{commit.name[:8]} · {_moment(commit)}",
+                    icon("git-branch"),
                 )
-            )  # fmt: skip
+            )
         self._palette().ask(self.tr("Compare with"), choices)
 
     def _tell_refused(self, repository: str) -> None:
@@ -186,9 +190,10 @@ class Comparisons(QObject):
         def ask_second(first: ConversationSide) -> None:
             others = [side for side in sides if side is not first]
             self._ask_side(
-                self.tr("Compare {name} with").format(name=first.title), others,
+                self.tr("Compare {name} with").format(name=first.title),
+                others,
                 lambda second: self._compare_sides(page, Pair(first, second)),
-            )  # fmt: skip
+            )
 
         if len(sides) == 2:
             self._compare_sides(page, Pair(*sides))

@@ -172,9 +172,13 @@ class ExperimentsCoordinator(QObject):
         name, agreed = names[0], True
         if len(names) > 1:
             name, agreed = QInputDialog.getItem(
-                self._window.widget, self.tr("Keep this run as a row"), self.tr("Experiment:"),
-                names, 0, False,
-            )  # fmt: skip
+                self._window.widget,
+                self.tr("Keep this run as a row"),
+                self.tr("Experiment:"),
+                names,
+                0,
+                False,
+            )
         if agreed:
             self._add_row(found[names.index(name)], values, answer)
 

@@ -97,9 +97,18 @@ class MainWindow(QMainWindow):
         self.docks = Docks(self, QSettings(str(store), QSettings.Format.IniFormat))
         self._place()
         self.parts = WindowParts(
-            self, services, self.actions_by_id, self.tabs, self.files, self.outline,
-            self.docks, self.status, self.toolbar, self.run_choices, self.recent_menu,
-        )  # fmt: skip
+            self,
+            services,
+            self.actions_by_id,
+            self.tabs,
+            self.files,
+            self.outline,
+            self.docks,
+            self.status,
+            self.toolbar,
+            self.run_choices,
+            self.recent_menu,
+        )
         """What is handed to all that works with the window."""
         self.page_coordinator = PageCoordinator(self.parts)
         self.commands = Commands(self.parts, lambda: self.panes, self.page_coordinator)

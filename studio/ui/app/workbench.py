@@ -151,9 +151,14 @@ class Workbench(QObject):
             self.trust,
         )
         self.experiments = ExperimentsCoordinator(
-            window.parts, self.background, self.connections, self.run_coordinator, self.coordinator,
-            self.trust, self._store,
-        )  # fmt: skip
+            window.parts,
+            self.background,
+            self.connections,
+            self.run_coordinator,
+            self.coordinator,
+            self.trust,
+            self._store,
+        )
         self._wire()
         self.document.show_choice(self.connections.choice)
         self.history.mark_interrupted()

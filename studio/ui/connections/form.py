@@ -326,11 +326,16 @@ class ConnectionForm(QScrollArea):
         self._form = _form_layout()
         column.addLayout(self._form)
         main = {
-            "name": self.name, **self.remote.main, "weights": self.embedded.weights,
-            "context": self.embedded.context, "threads": self.embedded.threads,
-            "grammar": self.embedded.grammar, "script": self.script, "recording": self.recording,
+            "name": self.name,
+            **self.remote.main,
+            "weights": self.embedded.weights,
+            "context": self.embedded.context,
+            "threads": self.embedded.threads,
+            "grammar": self.embedded.grammar,
+            "script": self.script,
+            "recording": self.recording,
             "through": self.through,
-        }  # fmt: skip
+        }
         for field, widget in main.items():
             self._add(self._form, field, FormLine(widget))
         self._more_form = _form_layout(self.more.body)
@@ -359,9 +364,14 @@ class ConnectionForm(QScrollArea):
 
     def _connect(self) -> None:
         remote = self.remote
-        named = {"name": self.name, "base_url": remote.base_url, "api": remote.api,
-                 "api_version": remote.api_version, "headers": remote.headers,
-                 "through": self.through}  # fmt: skip
+        named = {
+            "name": self.name,
+            "base_url": remote.base_url,
+            "api": remote.api,
+            "api_version": remote.api_version,
+            "headers": remote.headers,
+            "through": self.through,
+        }
         for field, widget in named.items():
             words = QCoreApplication.translate("Form", _LABELS[cast("Field", field)])
             widget.setAccessibleName(words)

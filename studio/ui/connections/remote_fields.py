@@ -65,9 +65,11 @@ class RemoteFields(QObject):
     def main(self) -> dict[Field, QWidget]:
         """What is always seen, by the line it stands in."""
         return {
-            "base_url": self.base_url, "api_version": self.api_version, "model": self.model,
+            "base_url": self.base_url,
+            "api_version": self.api_version,
+            "model": self.model,
             "key": self.key,
-        }  # fmt: skip
+        }
 
     @property
     def rare(self) -> dict[Field, QWidget]:

@@ -27,9 +27,19 @@ from studio.core.resource_files import docs_root
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 FIRST = (
-    "guide", "authoring", "tools", "connections", "stepping", "history", "experiments", "export",
-    "format", "problems", "keys", "security",
-)  # fmt: skip
+    "guide",
+    "authoring",
+    "tools",
+    "connections",
+    "stepping",
+    "history",
+    "experiments",
+    "export",
+    "format",
+    "problems",
+    "keys",
+    "security",
+)
 LAST = ("extending", "architecture", "glossary", "seeds")
 """Order of the pages: for users first, for developers last; the others are between, by name."""
 

@@ -130,9 +130,11 @@ class BlindDialog(QDialog):
             button.clicked.connect(act)
             buttons.addWidget(button, 0 if button is self.skip_button else 1)
         keys = {
-            "1": lambda: self.choose(0), "2": lambda: self.choose(1),
-            "0": lambda: self.choose(None), "S": self.skip,
-        }  # fmt: skip
+            "1": lambda: self.choose(0),
+            "2": lambda: self.choose(1),
+            "0": lambda: self.choose(None),
+            "S": self.skip,
+        }
         for part in (self, self.left, self.right):
             OwnKeys(part, keys)
         layout = QVBoxLayout(self)

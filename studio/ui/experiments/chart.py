@@ -55,9 +55,10 @@ class ExperimentChart(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QColor(theme_in_use().muted))
         painter.drawText(
-            QRectF(0, 0, self.width(), _HEAD - 4), int(Qt.AlignmentFlag.AlignLeft),
+            QRectF(0, 0, self.width(), _HEAD - 4),
+            int(Qt.AlignmentFlag.AlignLeft),
             self._figure.title,
-        )  # fmt: skip
+        )
         if self._figure.points:
             self._paint_plane(painter)
         else:
@@ -129,8 +130,11 @@ class ExperimentChart(QWidget):
         """Lines and figures of the horizontal axis."""
         theme = theme_in_use()
         bottom = self.height() - _FOOT
-        every = next(each for each in (1, _TICKS) if (right - left) * each / _TICKS >= _APART
-                     or each == _TICKS)  # fmt: skip
+        every = next(
+            each
+            for each in (1, _TICKS)
+            if (right - left) * each / _TICKS >= _APART or each == _TICKS
+        )
         for tick in range(_TICKS + 1):
             x = left + (right - left) * tick / _TICKS
             painter.setPen(QColor(theme.border))
@@ -172,8 +176,10 @@ class ExperimentChart(QWidget):
             if last[each.name] is each:
                 painter.setPen(QColor(theme.text))
                 words = place_of + QPointF(8, 4)
-                while any(abs(words.y() - other.y()) < _WORDS and abs(words.x() - other.x()) < 60
-                          for other in named):  # fmt: skip
+                while any(
+                    abs(words.y() - other.y()) < _WORDS and abs(words.x() - other.x()) < 60
+                    for other in named
+                ):
                     words -= QPointF(0, _WORDS)
                 named.append(words)
                 painter.drawText(words, each.name[:14])

@@ -37,9 +37,11 @@ _MOST_DIFF = 4000
 _LEAST_ANSWER = 64
 """Pixels of height."""
 _ICONS = {
-    "passed": "circle-check", "failed": "circle-x", "error": "triangle-alert",
+    "passed": "circle-check",
+    "failed": "circle-x",
+    "error": "triangle-alert",
     "not_run": "circle-help",
-}  # fmt: skip
+}
 
 
 class _Answer(ClosedText):

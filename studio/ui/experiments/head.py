@@ -57,11 +57,12 @@ class ExperimentHead(QWidget):
         failed = [each for each in report.gates if not each.held]
         if report.gates:
             words = (
-                self.tr("All gates hold.") if not failed
+                self.tr("All gates hold.")
+                if not failed
                 else self.tr("Gates that fail: {names}.").format(
                     names=", ".join(f"{each.name} ({each.variant})" for each in failed)
                 )
-            )  # fmt: skip
+            )
             rest.append(words)
         self.more.setText(" ".join(rest))
         self.more.setVisible(bool(rest))
@@ -123,8 +124,13 @@ class ExperimentHead(QWidget):
         words = QVBoxLayout()
         words.setSpacing(4)
         for part in (
-            self.heading, self.more, self.status_label, self.workers, self.progress, self.pace,
-        ):  # fmt: skip
+            self.heading,
+            self.more,
+            self.status_label,
+            self.workers,
+            self.progress,
+            self.pace,
+        ):
             words.addWidget(part)
         words.addStretch(1)
         charts = QVBoxLayout(self.chart_box)

@@ -110,16 +110,19 @@ class ImproveDialog(QDialog):
         self.proposals.setValue(12)
         form = QFormLayout()
         for text, part in (
-            (self.tr("Variant"), self.variant), (self.tr("Section"), self.section),
-            (self.tr("Who proposes"), self.model), (self.tr("Wish"), self.wish),
-        ):  # fmt: skip
+            (self.tr("Variant"), self.variant),
+            (self.tr("Section"), self.section),
+            (self.tr("Who proposes"), self.model),
+            (self.tr("Wish"), self.wish),
+        ):
             part.setAccessibleName(text)
             form.addRow(text, part)
         bounds = QHBoxLayout()
         for text, bound in (
-            (self.tr("Cells at most"), self.calls), (self.tr("Cost at most"), self.cost),
+            (self.tr("Cells at most"), self.calls),
+            (self.tr("Cost at most"), self.cost),
             (self.tr("Texts at most"), self.proposals),
-        ):  # fmt: skip
+        ):
             bound.setAccessibleName(text)
             bounds.addWidget(QLabel(text))
             bounds.addWidget(bound)
@@ -196,17 +199,24 @@ class ImproveDialog(QDialog):
     def _search(self) -> None:
         self._clear()
         choices = ImproveChoices(
-            self.section.currentText(), self.cost.value() or None, None,
-            self.calls.value() or None, self.proposals.value(), wish=self.wish.text().strip(),
-        )  # fmt: skip
+            self.section.currentText(),
+            self.cost.value() or None,
+            None,
+            self.calls.value() or None,
+            self.proposals.value(),
+            wish=self.wish.text().strip(),
+        )
         self.controller.search(self.variant.currentText(), self.provider, choices)
 
     def _propose(self) -> None:
         self._clear()
         self.controller.propose(
-            self.variant.currentText(), self.provider, self.section.currentText(),
-            min(_TEXTS, MOST_TEXTS), self.wish.text().strip(),
-        )  # fmt: skip
+            self.variant.currentText(),
+            self.provider,
+            self.section.currentText(),
+            min(_TEXTS, MOST_TEXTS),
+            self.wish.text().strip(),
+        )
 
     def _clear(self) -> None:
         self._found, self._texts = None, []

@@ -76,8 +76,9 @@ class RatingBar(QWidget):
             button.setCheckable(True)
             button.setFixedWidth(40)
             button.setAccessibleName(self.tr("{number} of 5").format(number=number))
-            button.setToolTip(self.tr("Give {number} of 5 points (Alt+{number})").format(
-                number=number))  # fmt: skip
+            button.setToolTip(
+                self.tr("Give {number} of 5 points (Alt+{number})").format(number=number)
+            )
             inside.addWidget(button)
         layout.addWidget(row)
         for button in (self.passes, self.fails):

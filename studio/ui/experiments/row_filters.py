@@ -53,12 +53,14 @@ class RowFilters(QWidget):
         wanted = next((name for name, each in self.buttons.items() if each.isChecked()), usual)
         tag = self.tags.currentData() or ""
         among = [
-            rows for rows in (
+            rows
+            for rows in (
                 self._facets.slow if wanted == "slow" else None,
                 self._facets.lost.get(self.metrics.currentData() or ""),
                 self.groups.currentData(),
-            ) if rows is not None
-        ]  # fmt: skip
+            )
+            if rows is not None
+        ]
         self._model.set_filter(
             wanted, self.search.text(), tag, frozenset.intersection(*among) if among else None
         )
@@ -67,13 +69,19 @@ class RowFilters(QWidget):
         """Offer what rows of the result can be found by."""
         self._facets = found
         lost = {name: rows for name, rows in found.lost.items() if rows}
-        _offer(self.metrics, self.tr("Any check"), [
-            (self.tr("{name}: {count} fail").format(name=name, count=len(rows)), name)
-            for name, rows in lost.items()
-        ])  # fmt: skip
-        _offer(self.groups, self.tr("Any input"), [
-            (self._group_words(each), each.rows) for each in found.groups
-        ])  # fmt: skip
+        _offer(
+            self.metrics,
+            self.tr("Any check"),
+            [
+                (self.tr("{name}: {count} fail").format(name=name, count=len(rows)), name)
+                for name, rows in lost.items()
+            ],
+        )
+        _offer(
+            self.groups,
+            self.tr("Any input"),
+            [(self._group_words(each), each.rows) for each in found.groups],
+        )
 
     def _group_words(self, group: FailureGroup) -> str:
         grid = self._model.grid
@@ -85,9 +93,12 @@ class RowFilters(QWidget):
             )
         value = " ".join(group.value.split())
         return self.tr("{variant}: {input} = {value}, {count} of {of} fail").format(
-            variant=name, input=inputs, value=shortened(value, 30),
-            count=len(group.rows), of=group.of,
-        )  # fmt: skip
+            variant=name,
+            input=inputs,
+            value=shortened(value, 30),
+            count=len(group.rows),
+            of=group.of,
+        )
 
     def _lay_out(self) -> None:
         self.search.setPlaceholderText(self.tr("Filter rows"))

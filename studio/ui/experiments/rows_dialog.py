@@ -76,10 +76,11 @@ class InventedRowsDialog(QDialog):
     def chosen_rows(self) -> list[GeneratedRow]:
         """The rows that will be added."""
         return [
-            row for at, row in enumerate(self._rows)
+            row
+            for at, row in enumerate(self._rows)
             if (item := self.table.item(at, 0)) is not None
             and item.checkState() == Qt.CheckState.Checked
-        ]  # fmt: skip
+        ]
 
     def _lay_out(self) -> None:
         self.model.setEditable(True)
@@ -94,10 +95,12 @@ class InventedRowsDialog(QDialog):
             box.setChecked(True)
             kinds.addWidget(box)
         for part, name in (
-            (self.about, self.tr("What the prompt is for")), (self.model, self.tr("Who invents")),
+            (self.about, self.tr("What the prompt is for")),
+            (self.model, self.tr("Who invents")),
             (self.own_kind, self.tr("A kind in your own words")),
-            (self.count, self.tr("Rows of each kind")), (self.table, self.tr("Rows")),
-        ):  # fmt: skip
+            (self.count, self.tr("Rows of each kind")),
+            (self.table, self.tr("Rows")),
+        ):
             part.setAccessibleName(name)
         form = QFormLayout()
         form.addRow(self.tr("What the prompt is for"), self.about)

@@ -45,8 +45,15 @@ _BELOW = 760
 _CHART, _CHART_HEIGHT = 760, 480
 """Width and height from which the chart is shown."""
 
-_ENDINGS = {"junit": "xml", "json": "jsonl", "csv": "csv", "html": "html", "github": "md",
-             "otel": "otlp.json", "inspect": "inspect.json"}  # fmt: skip
+_ENDINGS = {
+    "junit": "xml",
+    "json": "jsonl",
+    "csv": "csv",
+    "html": "html",
+    "github": "md",
+    "otel": "otlp.json",
+    "inspect": "inspect.json",
+}
 
 
 class ExperimentView(QWidget):
@@ -286,9 +293,15 @@ class ExperimentView(QWidget):
     def _buttons(self) -> FlowLayout:
         buttons = FlowLayout()
         for each in (
-            self.run_button, self.batch_box, self.again_button, self.blind_button,
-            self.file_button, self.export_button, self.more_button, self.results,
-        ):  # fmt: skip
+            self.run_button,
+            self.batch_box,
+            self.again_button,
+            self.blind_button,
+            self.file_button,
+            self.export_button,
+            self.more_button,
+            self.results,
+        ):
             buttons.addWidget(each)
         return buttons
 
@@ -339,19 +352,19 @@ class ExperimentView(QWidget):
             self.table,
             {
                 "N": self._next_failed,
-                "Shift+N": lambda: self._next_failed(-1), "D": detail.compare_button.toggle,
-                "/": self.filters.search.setFocus, "Ctrl+Z": controller.answers.undo_accept,
-                "A": detail.accept_button.click, "Return": detail.answer.setFocus,
-                "Enter": detail.answer.setFocus, "Space": detail.rating.turn,
+                "Shift+N": lambda: self._next_failed(-1),
+                "D": detail.compare_button.toggle,
+                "/": self.filters.search.setFocus,
+                "Ctrl+Z": controller.answers.undo_accept,
+                "A": detail.accept_button.click,
+                "Return": detail.answer.setFocus,
+                "Enter": detail.answer.setFocus,
+                "Space": detail.rating.turn,
                 "R": self.again_button.click,
-                **{
-                    str(at): partial(controller.model.sort_by, at - 1) for at in range(1, 10)
-                },
-                **{
-                    f"Alt+{points}": partial(self._rate, points) for points in range(1, MOST + 1)
-                },
+                **{str(at): partial(controller.model.sort_by, at - 1) for at in range(1, 10)},
+                **{f"Alt+{points}": partial(self._rate, points) for points in range(1, MOST + 1)},
             },
-        )  # fmt: skip
+        )
 
 
 def _result_name(number: int, started: float, state: str) -> str:

@@ -53,13 +53,17 @@ class FolderSection(QWidget):
         new = self.tree.ask_new
         self._add(row, "file-plus", self.tr("New prompt in this folder"), lambda: new(self.folder))
         self._add(
-            row, "folder", self.tr("New folder in this folder"),
+            row,
+            "folder",
+            self.tr("New folder in this folder"),
             lambda: new(self.folder, is_folder=True),
-        )  # fmt: skip
+        )
         self.leave = self._add(
-            row, "x", self.tr("Remove this folder from Files"),
+            row,
+            "x",
+            self.tr("Remove this folder from Files"),
             lambda: self.request_leave.emit(self.folder),
-        )  # fmt: skip
+        )
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)

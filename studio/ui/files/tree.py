@@ -37,21 +37,93 @@ from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
 
 PATTERNS = (
-    "*.prompty", "*.prompt", "*.md", "*.mdc", "*.txt", "*.py", "*.json", "*.jsonl", "*.ndjson",
-    "*.yaml", "*.yml", "*.toml", "*.env", "*.csv", "*.tsv", "*.tracy", "*.xml", "*.html", "*.j2",
-    "*.jinja", "*.jinja2", "*.png", "*.jpg", "*.jpeg", "*.webp", "*.gif", "*.bmp", "*.svg",
-    "*.ico", "*.tif", "*.tiff", "*.heic", "*.heif", "*.avif", "*.pdf", "*.doc", "*.docx", "*.odt",
-    "*.rtf", "*.xls", "*.xlsx", "*.ods", "*.ppt", "*.pptx", "*.odp", "*.epub", "*.zip", "*.mp3",
-    "*.wav", "*.ogg", "*.oga", "*.flac", "*.m4a", "*.aac", "*.opus", "*.wma", "*.mp4", "*.m4v",
-    "*.mov", "*.webm", "*.mkv", "*.avi", "*.mpg", "*.mpeg", "*.wmv",
-)  # fmt: skip
+    "*.prompty",
+    "*.prompt",
+    "*.md",
+    "*.mdc",
+    "*.txt",
+    "*.py",
+    "*.json",
+    "*.jsonl",
+    "*.ndjson",
+    "*.yaml",
+    "*.yml",
+    "*.toml",
+    "*.env",
+    "*.csv",
+    "*.tsv",
+    "*.tracy",
+    "*.xml",
+    "*.html",
+    "*.j2",
+    "*.jinja",
+    "*.jinja2",
+    "*.png",
+    "*.jpg",
+    "*.jpeg",
+    "*.webp",
+    "*.gif",
+    "*.bmp",
+    "*.svg",
+    "*.ico",
+    "*.tif",
+    "*.tiff",
+    "*.heic",
+    "*.heif",
+    "*.avif",
+    "*.pdf",
+    "*.doc",
+    "*.docx",
+    "*.odt",
+    "*.rtf",
+    "*.xls",
+    "*.xlsx",
+    "*.ods",
+    "*.ppt",
+    "*.pptx",
+    "*.odp",
+    "*.epub",
+    "*.zip",
+    "*.mp3",
+    "*.wav",
+    "*.ogg",
+    "*.oga",
+    "*.flac",
+    "*.m4a",
+    "*.aac",
+    "*.opus",
+    "*.wma",
+    "*.mp4",
+    "*.m4v",
+    "*.mov",
+    "*.webm",
+    "*.mkv",
+    "*.avi",
+    "*.mpg",
+    "*.mpeg",
+    "*.wmv",
+)
 """Prompts, and all that inputs and media take."""
 _ICONS = {
-    ".prompty": "message-square", ".py": "wrench", ".json": "braces", ".jsonl": "database",
-    ".csv": "database", ".tsv": "database", ".ndjson": "database", ".yaml": "braces",
-    ".yml": "braces", ".png": "image", ".jpg": "image", ".jpeg": "image", ".webp": "image",
-    ".gif": "image", ".bmp": "image", ".svg": "image", ".tracy": "list-tree", ".env": "key",
-}  # fmt: skip
+    ".prompty": "message-square",
+    ".py": "wrench",
+    ".json": "braces",
+    ".jsonl": "database",
+    ".csv": "database",
+    ".tsv": "database",
+    ".ndjson": "database",
+    ".yaml": "braces",
+    ".yml": "braces",
+    ".png": "image",
+    ".jpg": "image",
+    ".jpeg": "image",
+    ".webp": "image",
+    ".gif": "image",
+    ".bmp": "image",
+    ".svg": "image",
+    ".tracy": "list-tree",
+    ".env": "key",
+}
 
 
 _OF_FILES = ("edit.find_in_files", "file.quick", "file.folder", "file.add_folder")
@@ -224,8 +296,9 @@ class FilesTree(QTreeView):
         path = self._expected
         if path is None or Path(self.files.filePath(parent)) != path.parent:
             return
-        names = (self.files.fileName(self.files.index(row, 0, parent))
-                 for row in range(first, last + 1))  # fmt: skip
+        names = (
+            self.files.fileName(self.files.index(row, 0, parent)) for row in range(first, last + 1)
+        )
         if path.name in names:
             self._expected = None
             self.reveal(path)
@@ -270,9 +343,11 @@ class FilesTree(QTreeView):
         folder = root if path is None else path if path.is_dir() else path.parent
         add_own(menu, self.tr("New prompt…"), partial(self.ask_new, folder), drawing="file-plus")
         add_own(
-            menu, self.tr("New folder…"), partial(self.ask_new, folder, is_folder=True),
+            menu,
+            self.tr("New folder…"),
+            partial(self.ask_new, folder, is_folder=True),
             drawing="folder",
-        )  # fmt: skip
+        )
         if path is not None:
             menu.addSeparator()
             if path.is_file():

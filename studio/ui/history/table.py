@@ -37,9 +37,22 @@ from studio.viewmodels.history.model import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE,
 _END = HEADS.index("End")
 _WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120, 240, 80, 80, 160)
 _ORDER = (
-    "Prompt", "Question", "Answer", "End", "Started", "Duration", "Model", "Tokens", "Cost",
-    "Model calls", "Tool calls", "Branches", "Protocol", "Tags", "Note",
-)  # fmt: skip
+    "Prompt",
+    "Question",
+    "Answer",
+    "End",
+    "Started",
+    "Duration",
+    "Model",
+    "Tokens",
+    "Cost",
+    "Model calls",
+    "Tool calls",
+    "Branches",
+    "Protocol",
+    "Tags",
+    "Note",
+)
 """The columns as they stand at first; they are dragged, and sorted by a click."""
 
 
@@ -56,8 +69,10 @@ class _EndDelegate(QStyledItemDelegate):
         theme = theme_in_use()
         super().initStyleOption(option, index)
         tones = {
-            "good": theme.success, "warning": theme.warning, "bad": theme.error,
-        }  # fmt: skip
+            "good": theme.success,
+            "warning": theme.warning,
+            "bad": theme.error,
+        }
         if index.data(GROUP_ROLE) is not None:
             option.backgroundBrush = QBrush(QColor(theme.raised))
         color = tones.get(index.data(TONE_ROLE))

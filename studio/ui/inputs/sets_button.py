@@ -109,8 +109,11 @@ class SetsButton(QToolButton):
     def _name_typed(self, dialog: QInputDialog, name: str) -> None:
         """Say on the button when a set of this name is there already."""
         is_there = name.strip() in self._library.sets
-        dialog.setOkButtonText(self.tr("Replace “{name}”").format(name=_literal(name.strip()))
-                               if is_there else self.tr("Save"))  # fmt: skip
+        dialog.setOkButtonText(
+            self.tr("Replace “{name}”").format(name=_literal(name.strip()))
+            if is_there
+            else self.tr("Save")
+        )
 
     def _ask_file(self) -> None:
         words = QCoreApplication.translate("SetsButton", _FILTER)

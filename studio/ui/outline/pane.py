@@ -221,8 +221,13 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         """What a right click on a part offers."""
         menu = own_menu(self)
         if item is not None:
-            add_own(menu, self.tr("Go to its text"), partial(self._go, item), drawing="pencil",
-                    keys="Return")  # fmt: skip
+            add_own(
+                menu,
+                self.tr("Go to its text"),
+                partial(self._go, item),
+                drawing="pencil",
+                keys="Return",
+            )
             menu.addSeparator()
         add_actions(menu, self.window(), ON_OUTLINE)
         return menu

@@ -124,9 +124,14 @@ class RunBar(QWidget):
 
     def _paint(self) -> None:
         tones = {
-            "running": "accent", "paused": "accent", "error": "error", "done": "success",
-            "stopped": "muted", "idle": "muted", "incomplete": "warning",
-        }  # fmt: skip
+            "running": "accent",
+            "paused": "accent",
+            "error": "error",
+            "done": "success",
+            "stopped": "muted",
+            "idle": "muted",
+            "incomplete": "warning",
+        }
         paint_text(self.sentence, tones[self._view.diagram.phase])
         self.run.setIcon(icon("play", "accent") if self.run.isEnabled() else icon("play"))
         self.stop.setIcon(icon("square", "error") if self.stop.isEnabled() else icon("square"))

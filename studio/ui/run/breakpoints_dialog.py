@@ -123,8 +123,10 @@ class BreakpointsDialog(QDialog):
         self.tool.addItems([self.tr("Any tool"), *names])
         self.tool.setCurrentText(shown.tool or self.tr("Any tool"))
         for field, text in (
-            (self.condition, shown.condition), (self.hits, shown.hits), (self.log, shown.log),
-        ):  # fmt: skip
+            (self.condition, shown.condition),
+            (self.hits, shown.hits),
+            (self.log, shown.log),
+        ):
             if field.text() != text:
                 field.setText(text)
         self._problem.setText(problem_of(shown, self._tools or names) if one is not None else "")

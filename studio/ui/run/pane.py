@@ -47,9 +47,15 @@ _STARTING = QT_TRANSLATE_NOOP(
     "RunPane", "The tools are being made ready. Stop (Shift+F5) gives up."
 )
 _TAB_OF_NODE: dict[Node, Tab] = {
-    "prompt": "messages", "model": "request", "reply": "reply", "action": "tool", "tool": "tool",
-    "observation": "tool", "final": "answer", "done": "answer",
-}  # fmt: skip
+    "prompt": "messages",
+    "model": "request",
+    "reply": "reply",
+    "action": "tool",
+    "tool": "tool",
+    "observation": "tool",
+    "final": "answer",
+    "done": "answer",
+}
 
 
 class RunPane(FollowsTheme, QWidget):
@@ -85,9 +91,14 @@ class RunPane(FollowsTheme, QWidget):
         self.editor = self.side.editor
         self.state_panel = self.side.state_panel
         self.views = CursorViews(
-            self.timeline, self.diagram, self.scrubber, self.waterfall, self.inspector,
-            self.state_panel, self,
-        )  # fmt: skip
+            self.timeline,
+            self.diagram,
+            self.scrubber,
+            self.waterfall,
+            self.inspector,
+            self.state_panel,
+            self,
+        )
         self.commands = RunCommands(self.timeline, self.side, self)
         self.comparing = RunComparisonDialog(self)
         self._empty = QLabel()
@@ -240,8 +251,9 @@ class RunPane(FollowsTheme, QWidget):
         """The numbers on the choices of a pause take them, from wherever nothing is written."""
         digit = event.text()
         plain = event.modifiers() in (
-            Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier,
-        )  # fmt: skip
+            Qt.KeyboardModifier.NoModifier,
+            Qt.KeyboardModifier.KeypadModifier,
+        )
         if plain and len(digit) == 1 and digit in "123456789":
             if not self.side.take_choice(int(digit)):
                 event.ignore()

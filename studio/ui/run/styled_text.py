@@ -184,11 +184,13 @@ class StyledText(FollowsTheme, QTextEdit):
         theme = theme_in_use()
         look = QTextBlockFormat()
         tints: dict[BlockKind, tuple[str, float]] = {
-            "added": (theme.success, 0.12), "removed": (theme.error, 0.10),
+            "added": (theme.success, 0.12),
+            "removed": (theme.error, 0.10),
             "gone": (theme.error, 0.10),
-            "warning": (theme.warning, 0.12), "error": (theme.error, 0.12),
+            "warning": (theme.warning, 0.12),
+            "error": (theme.error, 0.12),
             "same": (theme.muted, 0.10),
-        }  # fmt: skip
+        }
         if block.kind in tints:
             color, share = tints[block.kind]
             look.setBackground(QColor(blend(color, theme.surface, share)))
@@ -233,11 +235,17 @@ class StyledText(FollowsTheme, QTextEdit):
         if block.kind == "warning":
             return theme.warning
         pick: dict[Style, Callable[[Theme], str]] = {
-            "muted": lambda t: t.muted, "key": lambda t: t.accent,
-            "string": lambda t: t.success, "number": lambda t: t.warning,
-            "word": lambda t: t.roles["system"], "thought": lambda t: t.roles["system"],
-            "label": lambda t: t.muted, "tool": lambda t: t.accent,
-            "args": lambda t: t.warning, "answer": lambda t: t.success,
-            "reasoning": lambda t: t.muted, "ignored": lambda t: t.muted,
-        }  # fmt: skip
+            "muted": lambda t: t.muted,
+            "key": lambda t: t.accent,
+            "string": lambda t: t.success,
+            "number": lambda t: t.warning,
+            "word": lambda t: t.roles["system"],
+            "thought": lambda t: t.roles["system"],
+            "label": lambda t: t.muted,
+            "tool": lambda t: t.accent,
+            "args": lambda t: t.warning,
+            "answer": lambda t: t.success,
+            "reasoning": lambda t: t.muted,
+            "ignored": lambda t: t.muted,
+        }
         return pick[style](theme) if style in pick else theme.text

@@ -49,10 +49,13 @@ class TrafficDialog(QDialog):
         self.table.setUniformRowHeights(True)
         self.table.setHeaderLabels(
             [
-                self.tr("Time"), self.tr("Direction"), self.tr("Message"), self.tr("Bytes"),
+                self.tr("Time"),
+                self.tr("Direction"),
+                self.tr("Message"),
+                self.tr("Bytes"),
                 self.tr("Took"),
             ]
-        )  # fmt: skip
+        )
         header = self.table.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)

@@ -15,9 +15,14 @@ from studio.ui.style.icons import icon
 
 _FIELD = re.compile(r"^(name|description):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _ORDER = (
-    "chat", "react-agent", "tool-calling-agent", "json-action-agent",
-    "prompt-section", "react-agent-trustgraph", "instructions-prompt-cheshire-cat",
-)  # fmt: skip
+    "chat",
+    "react-agent",
+    "tool-calling-agent",
+    "json-action-agent",
+    "prompt-section",
+    "react-agent-trustgraph",
+    "instructions-prompt-cheshire-cat",
+)
 _ICONS = {
     "chat": "message-square",
     "react-agent": "brain",

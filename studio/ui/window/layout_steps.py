@@ -170,17 +170,26 @@ def restore(
 ) -> WindowLayout:
     """The panes stand as a kept layout, also one of an older version, has put them."""
     return WindowLayout(
-        places=dict(places), open=seen, is_prompt=layout.is_prompt,
-        is_welcome=layout.is_welcome, width=layout.width, halves=layout.halves,
-    )  # fmt: skip
+        places=dict(places),
+        open=seen,
+        is_prompt=layout.is_prompt,
+        is_welcome=layout.is_welcome,
+        width=layout.width,
+        halves=layout.halves,
+    )
 
 
 def to_keep(layout: WindowLayout) -> WindowLayout:
     """The layout of writing, whatever has the window as it closes."""
     return replace(
-        end_run(layout), asked=frozenset(), maximized="", is_prompt=True, is_welcome=False,
-        width=WIDE, halves=1,
-    )  # fmt: skip
+        end_run(layout),
+        asked=frozenset(),
+        maximized="",
+        is_prompt=True,
+        is_welcome=False,
+        width=WIDE,
+        halves=1,
+    )
 
 
 # -- inside -------------------------------------------------------------------------------------

@@ -156,11 +156,13 @@ class WelcomePage(QScrollArea):
         templates = bundled("templates")[:_TEMPLATES]
         lines = [
             self._line(
-                each.name, icon_of(each), each.description,
+                each.name,
+                icon_of(each),
+                each.description,
                 partial(self.request_template.emit, each.path),
             )
             for each in templates
-        ]  # fmt: skip
+        ]
         more = (self.tr("More templates…"), "ellipsis", "", "file.template")
         self._section(box, self.tr("New from a template"), [*lines, self._action_line(*more)])
         learn = (
@@ -201,9 +203,10 @@ class WelcomePage(QScrollArea):
         self._section(box, self.tr("Recent"), [])
         box.addLayout(self._recent)
         box.addSpacing(24)
-        box.addWidget(_promise(self.tr("Nothing leaves this computer"), self.tr(
+        promise = self.tr(
             "The built-in model runs here. Requests go out only over a connection that you add."
-        )))  # fmt: skip
+        )
+        box.addWidget(_promise(self.tr("Nothing leaves this computer"), promise))
         box.addStretch(1)
         return box
 

@@ -224,11 +224,14 @@ class ExperimentController(QObject):
         assert ledger is not None
         signal = self.reported if self.in_batches else self.workers_changed
         run = self._run = StartedRun(
-            self.path, self._services(), ledger,
-            lambda *begun: self._background.post(partial(self._on_begun, *begun)), self.workers,
+            self.path,
+            self._services(),
+            ledger,
+            lambda *begun: self._background.post(partial(self._on_begun, *begun)),
+            self.workers,
             lambda text: self._background.post(partial(signal.emit, text)),
             in_batches=self.in_batches,
-        )  # fmt: skip
+        )
         self._begin(run.go(only, self._result, by_itself=by_itself))
 
     def _follow(self) -> None:
@@ -283,9 +286,13 @@ class ExperimentController(QObject):
         except CancelledError:
             return
         except (
-            ExperimentError, LedgerError, ModelError, ToolSourceError, WorkersError,
+            ExperimentError,
+            LedgerError,
+            ModelError,
+            ToolSourceError,
+            WorkersError,
             DetachedRunError,
-        ) as error:  # fmt: skip
+        ) as error:
             self.failed.emit(failure_words(error))
             result = ""
         self._has_ended = True
@@ -363,10 +370,16 @@ class ExperimentController(QObject):
         if ledger is None:
             return ()
         return tuple(
-            (head.id, dict(zip(ledger.variants(head.id), ledger.scans.variant_totals(head.id),
-                               strict=False)))
+            (
+                head.id,
+                dict(
+                    zip(
+                        ledger.variants(head.id), ledger.scans.variant_totals(head.id), strict=False
+                    )
+                ),
+            )
             for head in reversed(self.heads[:_MOST_EARLIER])
-        )  # fmt: skip
+        )
 
     def variant(self, key: CellKey) -> PlannedVariant | None:
         """The prompt and model of a cell's column, as the file has them now."""

@@ -106,13 +106,15 @@ class ExperimentGridModel(QAbstractTableModel):
         grid = self._grid
         wanted, words, tag = self._filter
         self._shown = (
-            [] if grid is None
+            []
+            if grid is None
             else [
-                row.number for row in grid.rows
+                row.number
+                for row in grid.rows
                 if (self._among is None or row.number in self._among)
                 and grid.fits(row.number, wanted, words, tag)
             ]
-        )  # fmt: skip
+        )
         at = self._sorted_by
         if grid is not None and at is not None and at < len(grid.variants):
             scores = {row: grid.cell(row, at).score for row in self._shown}
@@ -171,10 +173,13 @@ class ExperimentGridModel(QAbstractTableModel):
 def cell_words(cell: GridCell) -> str:
     """A cell in words, for those who do not see the dots."""
     names = {
-        DotState.PASSED: _tr("pass"), DotState.FAILED: _tr("fail"),
-        DotState.ERROR: _tr("without an answer"), DotState.UNDECIDED: _tr("undecided"),
-        DotState.WAITING: _tr("waiting"), DotState.NOT_PLANNED: _tr("not planned"),
-    }  # fmt: skip
+        DotState.PASSED: _tr("pass"),
+        DotState.FAILED: _tr("fail"),
+        DotState.ERROR: _tr("without an answer"),
+        DotState.UNDECIDED: _tr("undecided"),
+        DotState.WAITING: _tr("waiting"),
+        DotState.NOT_PLANNED: _tr("not planned"),
+    }
     counts = [(cell.dots.count(state), name) for state, name in names.items()]
     words = ", ".join(f"{count} {name}" for count, name in counts if count)
     changes = {"won": _tr("won"), "lost": _tr("lost")}

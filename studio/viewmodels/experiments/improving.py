@@ -51,9 +51,13 @@ class ImproveController(QObject):
     written = Signal(int)  # how many variants were added
 
     def __init__(
-        self, path: Path, plan: ExperimentPlan, background: Background,
-        services: ExperimentServices, parent: QObject | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        path: Path,
+        plan: ExperimentPlan,
+        background: Background,
+        services: ExperimentServices,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self.path = path
         self.plan = plan
@@ -138,9 +142,14 @@ class ImproveController(QObject):
         try:
             services = replace(self._services, approve=False)
             self._search = SectionSearch(
-                self.plan, at, choices, self._proposer(at, provider), services, ledger,
+                self.plan,
+                at,
+                choices,
+                self._proposer(at, provider),
+                services,
+                ledger,
                 lambda told: self._background.post(partial(self.progress_changed.emit, told)),
-            )  # fmt: skip
+            )
             return await self._search.run()
         finally:
             self._search = None
@@ -156,16 +165,24 @@ class ImproveController(QObject):
         finally:
             ledger.close()
         made, _ = await propose_texts(
-            self.plan.variants[at].document, section, count, self._proposer(at, provider),
-            self._services, rows, trusted=self.plan.folder.trusted, wish=wish,
-        )  # fmt: skip
+            self.plan.variants[at].document,
+            section,
+            count,
+            self._proposer(at, provider),
+            self._services,
+            rows,
+            trusted=self.plan.folder.trusted,
+            wish=wish,
+        )
         return made
 
     def _proposer(self, at: int, provider: str) -> ModelChoice:
         found = choice_for(
-            ProviderEntry(provider), self.plan.variants[at].document, self._services.connections,
+            ProviderEntry(provider),
+            self.plan.variants[at].document,
+            self._services.connections,
             trusted=self.plan.folder.trusted,
-        )  # fmt: skip
+        )
         if found is None:
             raise ImproveError(self.tr("`echo` proposes nothing."))
         return found

@@ -34,9 +34,13 @@ class InventedRowsController(QObject):
     written = Signal(AcceptedAnswer)
 
     def __init__(
-        self, path: Path, plan: ExperimentPlan, background: Background,
-        services: ExperimentServices, parent: QObject | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        path: Path,
+        plan: ExperimentPlan,
+        background: Background,
+        services: ExperimentServices,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self.path = path
         self._plan = plan

@@ -45,10 +45,16 @@ class StartedRun:
     """One start; the window fetches what has arrived when it draws."""
 
     def __init__(
-        self, path: Path, services: ExperimentServices, ledger: ExperimentLedger, on_begun: OnBegun,
-        workers: WorkersAddress | None = None, tell: Callable[[str], None] = lambda _: None,
-        *, in_batches: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        path: Path,
+        services: ExperimentServices,
+        ledger: ExperimentLedger,
+        on_begun: OnBegun,
+        workers: WorkersAddress | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+        *,
+        in_batches: bool = False,
+    ) -> None:
         """Begin nothing yet.
 
         Args:
@@ -163,9 +169,12 @@ class StartedRun:
         elif workers:
             asker = ClusterAsker(plan, self._services, workers, self._tell)
         self._runner = ExperimentRunner(
-            plan, self._services, self._ledger,
-            on_cell=lambda *each: self.arrived.append(each), asker=asker,
-        )  # fmt: skip
+            plan,
+            self._services,
+            self._ledger,
+            on_cell=lambda *each: self.arrived.append(each),
+            asker=asker,
+        )
         return self._runner
 
     def _goes_on(self, shown: int, only: str) -> bool:

@@ -27,10 +27,17 @@ def test_every_preset_can_be_saved_as_it_is(preset) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "host/v1", "ftp://host", "https://", "http://a b/v1", "https://me:pw@host/v1",
-        "https://host/v1?api_key=abc", "https://host/v1#abc", "http://host:99999/v1", "http://[::1",
+        "host/v1",
+        "ftp://host",
+        "https://",
+        "http://a b/v1",
+        "https://me:pw@host/v1",
+        "https://host/v1?api_key=abc",
+        "https://host/v1#abc",
+        "http://host:99999/v1",
+        "http://[::1",
     ],
-)  # fmt: skip
+)
 def test_addresses_that_cannot_be_used(address: str) -> None:
     assert list(problems_of(replace(SERVER, base_url=address), ())) == ["base_url"]
 

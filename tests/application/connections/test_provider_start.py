@@ -31,19 +31,26 @@ def start(
 def test_every_provider_is_offered_in_order() -> None:
     starts = provider_starts({}, Connections())
     assert [each.id for each in starts] == [
-        "openai", "anthropic", "gemini", "azure", "ollama", "compatible",
-    ]  # fmt: skip
+        "openai",
+        "anthropic",
+        "gemini",
+        "azure",
+        "ollama",
+        "compatible",
+    ]
     assert [each.id for each in starts if each.is_ready] == ["ollama"]
 
 
 @pytest.mark.parametrize(
     ("identifier", "variable"),
     [
-        ("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY"),
-        ("gemini", "GEMINI_API_KEY"), ("gemini", "GOOGLE_API_KEY"),
+        ("openai", "OPENAI_API_KEY"),
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("gemini", "GEMINI_API_KEY"),
+        ("gemini", "GOOGLE_API_KEY"),
         ("azure", "AZURE_OPENAI_API_KEY"),
     ],
-)  # fmt: skip
+)
 def test_a_key_in_the_environment_is_used_and_never_copied(identifier: str, variable: str) -> None:
     found = start(identifier, {variable: "sk-not-to-be-seen"})
     assert found.variable == variable
@@ -117,15 +124,18 @@ def test_a_provider_that_is_connected_already_is_changed_and_not_doubled() -> No
 
 def test_models_that_chat_come_first_and_the_newest_of_them() -> None:
     listed = (
-        {"id": "text-embedding-3", "created": 9}, {"id": "old", "created": 1},
-        {"id": "new", "created": 5}, {"id": "whisper-1", "created": 8},
-    )  # fmt: skip
+        {"id": "text-embedding-3", "created": 9},
+        {"id": "old", "created": 1},
+        {"id": "new", "created": 5},
+        {"id": "whisper-1", "created": 8},
+    )
     probe = Probe(True, "", "", ("new", "old", "text-embedding-3", "whisper-1"), listed)
     assert offered_models(probe) == ("new", "old", "text-embedding-3", "whisper-1")
     said = (
-        {"id": "a", "capabilities": ["embedding"]}, {"id": "b", "capabilities": ["completion"]},
+        {"id": "a", "capabilities": ["embedding"]},
+        {"id": "b", "capabilities": ["completion"]},
         {"id": "c", "supportedGenerationMethods": ["generateContent"]},
-    )  # fmt: skip
+    )
     assert offered_models(Probe(True, "", "", ("a", "b", "c"), said)) == ("b", "c", "a")
 
 
@@ -139,11 +149,17 @@ def test_each_dead_end_has_its_next_step() -> None:
 @pytest.mark.parametrize(
     "pasted",
     [
-        "sk-abc_12=", "  sk-abc_12=\n", '"sk-abc_12="', "„sk-abc_12=“", "Bearer sk-abc_12=",
-        "OPENAI_API_KEY=sk-abc_12=", 'export OPENAI_API_KEY="sk-abc_12="', "api_key: sk-abc_12=,",
+        "sk-abc_12=",
+        "  sk-abc_12=\n",
+        '"sk-abc_12="',
+        "„sk-abc_12=“",
+        "Bearer sk-abc_12=",
+        "OPENAI_API_KEY=sk-abc_12=",
+        'export OPENAI_API_KEY="sk-abc_12="',
+        "api_key: sk-abc_12=,",
         "$env:OPENAI_API_KEY = 'sk-abc_12='",
     ],
-)  # fmt: skip
+)
 def test_a_key_is_taken_out_of_what_was_pasted_with_it(pasted: str) -> None:
     assert tidied_key(pasted) == "sk-abc_12="
 

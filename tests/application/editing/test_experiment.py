@@ -80,14 +80,19 @@ def test_a_sound_experiment_has_no_findings(folder: Path) -> None:
     [
         ("[capital.prompty]", "[capitol.prompty]", "experiment-file", "no such file", "capital."),
         ("rows.csv", "row.csv", "experiment-file", "no such file", "rows.csv"),
-        ("vars: {country", "vars: {contry", "experiment-value-unread", "Did you mean 'country'",
-         "vars: {country"),
+        (
+            "vars: {country",
+            "vars: {contry",
+            "experiment-value-unread",
+            "Did you mean 'country'",
+            "vars: {country",
+        ),
         ("{country: Norway}", "{style: short}", "experiment-value-missing", "input 'country'", ""),
         ("type: contains\n", "type: contians\n", "assertion-type", "", "type: contains\n"),
         ("baseline: capital", "baseline: capitol", "experiment-baseline", "no variant", "capital"),
         ("defaultTest", "defaultTests", "experiment-key", "Did you mean 'defaultTest'", "defaultT"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_has_a_place_and_a_fix(
     folder: Path, old: str, new: str, code: str, said: str, fixed: str
 ) -> None:
@@ -138,10 +143,12 @@ def test_what_can_stand_at_the_caret(
 @pytest.mark.parametrize(
     ("at", "said"),
     [
-        ("contains, value", "The answer holds the text"), ("country: Norway", "A land"),
-        ("defaultTest", "What every row has"), ("rows.csv", "bytes"),
+        ("contains, value", "The answer holds the text"),
+        ("country: Norway", "A land"),
+        ("defaultTest", "What every row has"),
+        ("rows.csv", "bytes"),
     ],
-)  # fmt: skip
+)
 def test_what_is_under_the_mouse_is_told(folder: Path, at: str, said: str) -> None:
     assert said in hover(document(folder), (), EXPERIMENT.index(at) + 1)
 
@@ -176,8 +183,10 @@ def test_the_language_server_goes_from_an_experiment_to_its_files(folder: Path) 
     assert edit is not None
     assert edit.changes is not None
     assert {uri.rpartition("/")[2] for uri in edit.changes} == {
-        "a.experiment.yaml", "capital.prompty", "rows.csv"
-    }  # fmt: skip
+        "a.experiment.yaml",
+        "capital.prompty",
+        "rows.csv",
+    }
     prompt = folder / "capital.prompty"
     own = read(prompt.as_uri(), prompt, PROMPT, 1, "utf-16")
     at = own.positions.position(PROMPT.index("country"))

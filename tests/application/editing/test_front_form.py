@@ -50,8 +50,13 @@ def changed(text: str, path: tuple[str | int, ...], typed: str) -> str:
 def test_everything_is_shown_with_what_is_written() -> None:
     groups = front_groups(parse(PROMPT))
     assert [group.title for group in groups] == [
-        "Prompt", "Model", "Input city", "Input days", "Tool lookup", "Options of the model",
-    ]  # fmt: skip
+        "Prompt",
+        "Model",
+        "Input city",
+        "Input days",
+        "Tool lookup",
+        "Options of the model",
+    ]
     assert field_of(PROMPT, "name").value == "Trip"
     assert field_of(PROMPT, "model", "options", "temperature").value == 0.5
     assert field_of(PROMPT, "inputs", "city", "kind").choices[0] == "string"
@@ -132,32 +137,43 @@ def test_lists_of_inputs_and_short_forms() -> None:
     ("front", "path", "typed", "expected"),
     [
         (  # the anchor stands where the first key would
-            "model: &m\n  id: g # keep\n", ("model", "provider"), "openai",
+            "model: &m\n  id: g # keep\n",
+            ("model", "provider"),
+            "openai",
             "model: &m\n  id: g # keep\n  provider: openai\n",
         ),
         (
             "model:\n  id: g\n  options: &o # c\n    temperature: 0.5\n",
-            ("model", "options", "seed"), "7",
+            ("model", "options", "seed"),
+            "7",
             "model:\n  id: g\n  options: &o # c\n    temperature: 0.5\n    seed: 7\n",
         ),
         (
-            "model: !!map {id: g}\n", ("model", "provider"), "openai",
+            "model: !!map {id: g}\n",
+            ("model", "provider"),
+            "openai",
             "model: !!map {id: g, provider: openai}\n",
         ),
         (  # a comment before the bracket is not a place for a key
-            "model: {\n  id: g # keep\n}\n", ("model", "provider"), "openai",
+            "model: {\n  id: g # keep\n}\n",
+            ("model", "provider"),
+            "openai",
             "model: {\n  id: g, provider: openai # keep\n}\n",
         ),
         (
-            "model: {\n  id: g, # keep\n}\n", ("model", "provider"), "openai",
+            "model: {\n  id: g, # keep\n}\n",
+            ("model", "provider"),
+            "openai",
             "model: {\n  id: g, provider: openai # keep\n}\n",
         ),
         (
-            "model: {id: }\n", ("model", "provider"), "openai",
+            "model: {id: }\n",
+            ("model", "provider"),
+            "openai",
             "model: {id: , provider: openai }\n",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_key_comes_in_beside_anchors_tags_and_comments(
     front: str, path: tuple[str, ...], typed: str, expected: str
 ) -> None:
@@ -171,14 +187,23 @@ def test_a_key_comes_in_beside_anchors_tags_and_comments(
 @pytest.mark.parametrize(
     ("front", "path", "typed"),
     [
-        ("inputs:\n  a: &a\n    kind: string\n    default: x\n  b: *a\n",
-         ("inputs", "a", "default"), "y"),  # b says it too
-        ("inputs:\n  a: &a\n    kind: string\n    default: x\n  b: *a\n",
-         ("inputs", "b", "description"), "y"),  # b would lose its kind and default
-        ("inputs:\n  a:\n    kind: string\n    description: >+\n      keep\n\n",
-         ("inputs", "a", "sample"), "y"),  # the blank line belongs to the description
+        (
+            "inputs:\n  a: &a\n    kind: string\n    default: x\n  b: *a\n",
+            ("inputs", "a", "default"),
+            "y",
+        ),  # b says it too
+        (
+            "inputs:\n  a: &a\n    kind: string\n    default: x\n  b: *a\n",
+            ("inputs", "b", "description"),
+            "y",
+        ),  # b would lose its kind and default
+        (
+            "inputs:\n  a:\n    kind: string\n    description: >+\n      keep\n\n",
+            ("inputs", "a", "sample"),
+            "y",
+        ),  # the blank line belongs to the description
     ],
-)  # fmt: skip
+)
 def test_what_would_change_something_else_is_left_to_the_text(
     front: str, path: tuple[str, ...], typed: str
 ) -> None:

@@ -66,11 +66,14 @@ def test_a_file_without_tools_gets_the_key_and_keeps_its_dialect() -> None:
         ("tools: [{name: a}, {name: b}]", ("tools", 0), "tools: [{name: b}]"),
         ("tools: [{name: a}, {name: b}]", ("tools", 1), "tools: [{name: a}]"),
         ("tools: {a: {kind: x}, b: {kind: y}}", ("tools", "b"), "tools: {a: {kind: x}}"),
-        ("inputs:\n  - name: a\n    default: |\n      x\n  - name: b", ("inputs", 0),
-         "inputs:\n  - name: b"),
+        (
+            "inputs:\n  - name: a\n    default: |\n      x\n  - name: b",
+            ("inputs", 0),
+            "inputs:\n  - name: b",
+        ),
         ("inputs:\n  - name: a\n  - name: b", ("inputs", 1), "inputs:\n  - name: a"),
     ],
-)  # fmt: skip
+)
 def test_an_item_goes_and_its_neighbors_stay(
     old: str, path: tuple[str | int, ...], new: str
 ) -> None:

@@ -53,11 +53,13 @@ def labels(text: str, *, asked: bool = True, document: str | None = None) -> lis
         ("---\ntools:\n  - name: a\n    ¦", ("tools", 0)),
         ("---\ntools:\n- name: a\n  ki¦", ("tools", 0)),
         ("---\ntools:\n  - ¦", ("tools", 0)),
-        ("---\ntools:\n  - name: a\n    parameters:\n      - name: b\n        ¦",
-         ("tools", 0, "parameters", 0)),
+        (
+            "---\ntools:\n  - name: a\n    parameters:\n      - name: b\n        ¦",
+            ("tools", 0, "parameters", 0),
+        ),
         ("---\ninputs:\n  city:\n    kind: string\n¦", ()),
     ],
-)  # fmt: skip
+)
 def test_path_of_the_line_being_typed(text: str, path: tuple[str | int, ...]) -> None:
     caret = text.index("¦")
     assert path_at(text.replace("¦", ""), caret) == path

@@ -20,8 +20,9 @@ async def test_every_chart_tells_its_result(bench: Bench, ledger: ExperimentLedg
 
     passed = chart_of("pass", report)
     assert [(each.name, each.value, each.is_muted) for each in passed.lines] == [
-        ("main", pytest.approx(2 / 3), True), ("edit", pytest.approx(2 / 3), False)
-    ]  # fmt: skip
+        ("main", pytest.approx(2 / 3), True),
+        ("edit", pytest.approx(2 / 3), False),
+    ]
     assert all(each.low < each.value < each.high for each in passed.lines)
     assert "main: 67 % of 3 rows" in passed.words
 
@@ -32,8 +33,9 @@ async def test_every_chart_tells_its_result(bench: Bench, ledger: ExperimentLedg
     slices = chart_of("slices", report)
     assert slices.title.endswith("edit")
     assert [(each.name, each.words) for each in slices.lines] == [
-        ("south", "50 % of 2 rows"), ("north", "100 % of 1 row")
-    ]  # fmt: skip
+        ("south", "50 % of 2 rows"),
+        ("north", "100 % of 1 row"),
+    ]
 
     cost = chart_of("cost", report)
     assert [each.name for each in cost.points] == ["main", "edit"]
@@ -41,6 +43,9 @@ async def test_every_chart_tells_its_result(bench: Bench, ledger: ExperimentLedg
     totals = dict(zip(ledger.variants(result), ledger.scans.variant_totals(result), strict=True))
     trend = chart_of("trend", report, [(1, totals), (2, totals), (3, {})])
     assert [(each.name, each.x) for each in trend.points] == [
-        ("main", 0), ("main", 1), ("edit", 0), ("edit", 1)
-    ]  # fmt: skip
+        ("main", 0),
+        ("main", 1),
+        ("edit", 0),
+        ("edit", 1),
+    ]
     assert trend.most == 2

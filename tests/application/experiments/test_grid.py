@@ -12,10 +12,15 @@ DOTS = {"+": DotState.PASSED, "-": DotState.FAILED, "x": DotState.ERROR, "?": Do
 
 def _grid(*rows: tuple[str, str]) -> ExperimentGrid:
     heads = [
-        GridRow(number, f"r{number}", f"Row {'odd' if number % 2 else 'even'} {number}",
-                ("a",) if number == 1 else (), None)
+        GridRow(
+            number,
+            f"r{number}",
+            f"Row {'odd' if number % 2 else 'even'} {number}",
+            ("a",) if number == 1 else (),
+            None,
+        )
         for number in range(1, len(rows) + 1)
-    ]  # fmt: skip
+    ]
     grid = ExperimentGrid(["main", "edit"], heads, 3, "any", 0)
     for number, cells in enumerate(rows, 1):
         for variant, dots in enumerate(cells):
@@ -39,11 +44,16 @@ def test_a_cell_holds_all_its_repeats() -> None:
 @pytest.mark.parametrize(
     ("wanted", "words", "tag", "rows"),
     [
-        ("all", "", "", [1, 2, 3]), ("changed", "", "", [2, 3]), ("failed", "", "", [2, 3]),
-        ("flaky", "", "", [1, 2]), ("errors", "", "", [1]), ("all", "ODD", "", [1, 3]),
-        ("all", "", "a", [1]), ("changed", "even", "", [2]),
+        ("all", "", "", [1, 2, 3]),
+        ("changed", "", "", [2, 3]),
+        ("failed", "", "", [2, 3]),
+        ("flaky", "", "", [1, 2]),
+        ("errors", "", "", [1]),
+        ("all", "ODD", "", [1, 3]),
+        ("all", "", "a", [1]),
+        ("changed", "even", "", [2]),
     ],
-)  # fmt: skip
+)
 def test_filters_choose_rows(wanted: RowFilter, words: str, tag: str, rows: list[int]) -> None:
     grid = _grid(("+-x", "+  "), ("---", "--+"), ("+++", "---"))
     assert [row for row in (1, 2, 3) if grid.fits(row, wanted, words, tag)] == rows

@@ -26,8 +26,9 @@ def test_saved_sets_become_rows(tmp_path: Path) -> None:
     assert file.problems == ()
     rows = yaml.safe_load(text)["tests"]
     assert rows == [
-        {"description": "first: one", "vars": VALUES}, {"description": "second", "vars": {}}
-    ]  # fmt: skip
+        {"description": "first: one", "vars": VALUES},
+        {"description": "second", "vars": {}},
+    ]
     assert yaml.safe_load(experiment_of(prompt, {}))["tests"] == ["samples"]
     assert read_experiment(experiment_of_run(prompt, VALUES, "Yes.", "r")).problems == ()
     assert free_path(prompt).name == "a.experiment.yaml"

@@ -21,30 +21,54 @@ from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS, Ben
 @pytest.mark.parametrize(
     ("name", "old", "new", "said"),
     [
-        ("capital.experiment.yaml", "capital.prompty, label: main", "no.prompty, label: main",
-         "capital.experiment.yaml:2:5: no.prompty: there is no such file"),
+        (
+            "capital.experiment.yaml",
+            "capital.prompty, label: main",
+            "no.prompty, label: main",
+            "capital.experiment.yaml:2:5: no.prompty: there is no such file",
+        ),
         ("capital.experiment.yaml", "[small]", "[large]", "There is no connection 'large'"),
         ("capital.experiment.yaml", "[small]", "['openai:x']", "add a connection, or set OPENAI"),
-        ("capital.experiment.yaml", "edit: {system", "edit: {sytem",
-         "no section 'sytem'; there are: system, user"),
+        (
+            "capital.experiment.yaml",
+            "edit: {system",
+            "edit: {sytem",
+            "no section 'sytem'; there are: system, user",
+        ),
         ("capital.experiment.yaml", "rows.csv", "no.csv", ":6:8: no.csv: there is no such file"),
         ("capital.experiment.yaml", "rows.csv", "../../etc.csv", "no such file"),
         ("capital.experiment.yaml", "rows.csv", "/etc/*.csv", ":6:8: /etc/*.csv: "),
         ("capital.experiment.yaml", "rows.csv", "a/**x.csv", ":6:8: a/**x.csv: "),
-        ("capital.experiment.yaml", "id: capital.prompty, label: main", "id: 'a/**x.txt'",
-         ":2:5: a/**x.txt: "),
-        ("capital.experiment.yaml", "id: capital.prompty, label: main",
-         "id: capital.prompty@nothing, label: main", "capital.prompty@nothing"),
-        ("capital.experiment.yaml", "baseline: main", "budget: {cost: 1}",
-         "The price of 'scripted-1' is not known"),
+        (
+            "capital.experiment.yaml",
+            "id: capital.prompty, label: main",
+            "id: 'a/**x.txt'",
+            ":2:5: a/**x.txt: ",
+        ),
+        (
+            "capital.experiment.yaml",
+            "id: capital.prompty, label: main",
+            "id: capital.prompty@nothing, label: main",
+            "capital.prompty@nothing",
+        ),
+        (
+            "capital.experiment.yaml",
+            "baseline: main",
+            "budget: {cost: 1}",
+            "The price of 'scripted-1' is not known",
+        ),
         ("capital.experiment.yaml", "type: contains", "type: contians", "no assertion type"),
         ("rows.csv", "Peru,Lima", "Peru", "rows.csv, line 4: the row has 1 cell"),
         ("rows.csv", "country,", "land,", "rows.csv:2 (row 1), main: Missing required input"),
-        ("capital.prompty", "kind: string", "kind: integer",
-         "rows.csv:2 (row 1): the input 'country' is declared as integer; 'Norway' is not one"),
+        (
+            "capital.prompty",
+            "kind: string",
+            "kind: integer",
+            "rows.csv:2 (row 1): the input 'country' is declared as integer; 'Norway' is not one",
+        ),
         ("capital.prompty", "{{ country }}", "{{ country", "rows.csv:2 (row 1), main: The prompt"),
     ],
-)  # fmt: skip
+)
 def test_a_reason_is_told_with_its_place(
     bench: Bench, name: str, old: str, new: str, said: str
 ) -> None:
@@ -68,15 +92,22 @@ def test_more_cells_than_can_be_held_are_told_before_they_are_counted(
 
 
 def test_what_is_odd_is_a_warning(bench: Bench) -> None:
-    bench.write("rows.csv", ROWS.replace("country,", "note,country,").replace("\nN", "\nx,N")
-                .replace("\nI", "\nx,I").replace("\nP", "\nx,P"))  # fmt: skip
+    bench.write(
+        "rows.csv",
+        ROWS.replace("country,", "note,country,")
+        .replace("\nN", "\nx,N")
+        .replace("\nI", "\nx,I")
+        .replace("\nP", "\nx,P"),
+    )
     assert bench.plan().warnings == ("No prompt reads 'note'.",)
 
 
 def test_prompts_may_be_texts_and_files_of_texts(bench: Bench) -> None:
     bench.write("three.txt", "Say {{ country }}\n---\nsystem: no role\n{{ country }}\n")
-    bench.write("chat.json", '[{"role": "system", "content": "Be short"},'
-                ' {"role": "user", "content": "{{ country }}"}]')  # fmt: skip
+    bench.write(
+        "chat.json",
+        '[{"role": "system", "content": "Be short"}, {"role": "user", "content": "{{ country }}"}]',
+    )
     bench.write(
         "capital.experiment.yaml",
         "prompts: [three.txt, chat.json, 'Where is {{ country }}?']\nproviders: [echo]\n"
@@ -84,8 +115,11 @@ def test_prompts_may_be_texts_and_files_of_texts(bench: Bench) -> None:
     )
     plan = bench.plan()
     assert [each.name for each in plan.variants] == [
-        "three.txt (1)", "three.txt (2)", "chat.json", "Where is {{ country }}?"
-    ]  # fmt: skip
+        "three.txt (1)",
+        "three.txt (2)",
+        "chat.json",
+        "Where is {{ country }}?",
+    ]
     roles = [[each.role for each in one.document.sections if each.role] for one in plan.variants]
     assert roles == [["user"], ["user"], ["system", "user"], ["user"]]
 
@@ -148,8 +182,10 @@ def test_tests_in_a_file_of_their_own_name_files_of_values_too(bench: Bench) -> 
     )
     rows = bench.plan().rows
     assert [row.case.variables for row in rows] == [
-        {"country": "Peru"}, {"country": "Peru"}, {"country": "Chad"}
-    ]  # fmt: skip
+        {"country": "Peru"},
+        {"country": "Peru"},
+        {"country": "Chad"},
+    ]
     bench.write("all.yaml", "- vars: file://none.json\n")
     with pytest.raises(ExperimentError, match=r"yaml:3:8: none\.json: there is no such file"):
         bench.plan()
@@ -261,8 +297,9 @@ def test_a_rubric_without_a_judge_is_told_before_it_runs(bench: Bench) -> None:
 def test_a_revision_is_the_file_of_then(bench: Bench) -> None:
     def git(*words: str) -> None:
         who = ("-c", "user.name=n", "-c", "user.email=e@example.org")
-        subprocess.run(["git", "-C", str(bench.folder), *who, *words], check=True,
-                       capture_output=True)  # fmt: skip
+        subprocess.run(
+            ["git", "-C", str(bench.folder), *who, *words], check=True, capture_output=True
+        )
 
     git("init", "-q")
     git("add", ".")
@@ -279,8 +316,12 @@ def test_a_revision_is_the_file_of_then(bench: Bench) -> None:
     plan = bench.plan(baseline="git:HEAD")
     assert [each.name for each in plan.variants] == ["main", "edit", "git:HEAD"]
     assert "one word" in plan.variants[2].document.source.text
-    bench.write("capital.experiment.yaml", EXPERIMENT.replace("[small]", "['small:a', 'small:b']")
-                .replace("baseline: main", "baseline: git:HEAD"))  # fmt: skip
+    bench.write(
+        "capital.experiment.yaml",
+        EXPERIMENT.replace("[small]", "['small:a', 'small:b']").replace(
+            "baseline: main", "baseline: git:HEAD"
+        ),
+    )
     variants = bench.plan().variants
     names = [each.name for each in variants]
     assert names[4:] == [f"{names[0]} @ git:HEAD", f"{names[2]} @ git:HEAD"]
@@ -319,8 +360,9 @@ async def test_exports_are_read_by_others_and_hold_no_formula(
     made = {name: form(ledger, report) for name, form in FORMS.items()}
     suites = ElementTree.fromstring(made["junit"]).findall("testsuite")
     assert [(each.get("name"), each.get("tests"), each.get("failures")) for each in suites] == [
-        ("main", "4", "2"), ("edit", "4", "2")
-    ]  # fmt: skip
+        ("main", "4", "2"),
+        ("edit", "4", "2"),
+    ]
     lines = [json.loads(line) for line in made["json"].splitlines()]
     assert [each["type"] for each in lines] == ["experiment"] + ["cell"] * 8
     cells = list(csv.DictReader(StringIO(made["csv"])))
@@ -333,9 +375,11 @@ async def test_exports_are_read_by_others_and_hold_no_formula(
     assert {each["eventName"] for each in events} == {"gen_ai.evaluation.result"}
     assert len({each["traceId"] for each in events}) == 8
     labels = [
-        value["value"]["stringValue"] for each in events for value in each["attributes"]
+        value["value"]["stringValue"]
+        for each in events
+        for value in each["attributes"]
         if value["key"] == "gen_ai.evaluation.score.label"
-    ]  # fmt: skip
+    ]
     assert (labels.count("pass"), labels.count("fail")) == (4, 4)
     log = json.loads(made["inspect"])
     assert (log["status"], log["eval"]["model"], len(log["samples"])) == (

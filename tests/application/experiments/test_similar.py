@@ -103,8 +103,10 @@ async def test_one_provider_at_two_addresses_is_two(bench: Bench, ledger: Experi
 
         async def serve(exchange: Exchange) -> None:
             there.extend(exchange.request.body["input"])
-            rows = [{"object": "embedding", "index": at, "embedding": [1.0, 0.0]}
-                    for at, _ in enumerate(exchange.request.body["input"])]  # fmt: skip
+            rows = [
+                {"object": "embedding", "index": at, "embedding": [1.0, 0.0]}
+                for at, _ in enumerate(exchange.request.body["input"])
+            ]
             await json_body({"object": "list", "data": rows, "model": "tiny"})(exchange)
 
         elsewhere.always(serve)

@@ -107,13 +107,31 @@ LINES = st.lists(
     st.one_of(
         st.text(max_size=40),
         st.sampled_from(
-            ["---", "+++", "```py", "```", "~~~", "system:", "tools:", "{{ a", "b }}", "{% if",
-             "a: |", "  - b: 'x", 'user[name="', "{#", "#}", "kind: fstring", "kind: mustache",
-             "\u2028", "😀{{ x }}"]
+            [
+                "---",
+                "+++",
+                "```py",
+                "```",
+                "~~~",
+                "system:",
+                "tools:",
+                "{{ a",
+                "b }}",
+                "{% if",
+                "a: |",
+                "  - b: 'x",
+                'user[name="',
+                "{#",
+                "#}",
+                "kind: fstring",
+                "kind: mustache",
+                "\u2028",
+                "😀{{ x }}",
+            ]
         ),
     ),
     max_size=12,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=300)
@@ -185,10 +203,18 @@ def test_what_begins_a_line_is_told_from_prose(line: str, first: tuple[str, str]
 def test_names_that_begin_or_end_as_keywords_are_names() -> None:
     (line,) = styles("{{ ifs.is_it if noted is not in_x and trues.none }}")
     assert [each for each in line if each[1] != "delimiter"] == [
-        ("ifs", "variable"), (".", "punctuation"), ("is_it", "attribute"), ("if", "keyword"),
-        ("noted", "variable"), ("is not ", "keyword"), ("in_x", "filter"), ("and", "keyword"),
-        ("trues", "variable"), (".", "punctuation"), ("none", "constant"),
-    ]  # fmt: skip
+        ("ifs", "variable"),
+        (".", "punctuation"),
+        ("is_it", "attribute"),
+        ("if", "keyword"),
+        ("noted", "variable"),
+        ("is not ", "keyword"),
+        ("in_x", "filter"),
+        ("and", "keyword"),
+        ("trues", "variable"),
+        (".", "punctuation"),
+        ("none", "constant"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ from studio.core.runs.summary import RunSummary
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 DAY = 86_400.0
 RUNS = (
-    RunSummary("a", NOW.timestamp(), prompt="Agent", model="big", status="done", tokens=10,
-               cost=0.5),
+    RunSummary(
+        "a", NOW.timestamp(), prompt="Agent", model="big", status="done", tokens=10, cost=0.5
+    ),
     RunSummary("b", NOW.timestamp() - DAY, prompt="Chat", model="big", status="failed", tokens=5),
-    RunSummary("c", NOW.timestamp() - DAY, prompt="Agent", model="", status="done", tokens=2,
-               cost=0.25),
-)  # fmt: skip
+    RunSummary(
+        "c", NOW.timestamp() - DAY, prompt="Agent", model="", status="done", tokens=2, cost=0.25
+    ),
+)
 
 
 def _listed(by: GroupBy, *closed: str) -> list[str]:

@@ -141,8 +141,10 @@ def test_a_prompt_with_the_conversation_has_a_field_for_the_question() -> None:
     assert not found["question"].supplied
     assert found["question"].fallback_origin == "sample"
     assert {name for name, spec in found.items() if spec.supplied} == {
-        "tool_names", "chat_history", "agent_scratchpad"
-    }  # fmt: skip
+        "tool_names",
+        "chat_history",
+        "agent_scratchpad",
+    }
 
 
 def test_fields_come_from_the_shape_of_defaults_and_samples() -> None:
@@ -171,15 +173,20 @@ Hi
     )
     customer, items, names, table, mixed = input_fields(document)
     assert [(each.name, each.kind) for each in customer.properties] == [
-        ("name", "string"), ("age", "integer"), ("vip", "boolean"), ("address", "object"),
-    ]  # fmt: skip
+        ("name", "string"),
+        ("age", "integer"),
+        ("vip", "boolean"),
+        ("address", "object"),
+    ]
     assert [each.name for each in customer.properties[3].properties] == ["city"]
     assert customer.fallback == {"name": "Ana", "age": 3, "vip": True, "address": {"city": "Rome"}}
     assert items.kind == "array"
     assert items.items is not None
     assert [(each.name, each.kind) for each in items.items.properties] == [
-        ("sku", "string"), ("price", "number"), ("note", "json"),
-    ]  # fmt: skip
+        ("sku", "string"),
+        ("price", "number"),
+        ("note", "json"),
+    ]
     assert names.items is not None
     assert names.items.kind == "string"
     assert table.kind == "json"

@@ -64,7 +64,7 @@ def test_a_broken_file_of_sets_is_said(tmp_path: Path, text: str) -> None:
         ("a.csv", 'a,b\n"Rome, IT",3\nOslo,\n', [{"a": "Rome, IT", "b": "3"}, {"a": "Oslo"}]),
         ("a.tsv", "city\tdays\nRome\t3\n", [{"city": "Rome", "days": "3"}]),
     ],
-)  # fmt: skip
+)
 def test_rows_come_from_many_forms(
     tmp_path: Path, name: str, text: str, rows: list[dict[str, object]]
 ) -> None:

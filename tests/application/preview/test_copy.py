@@ -85,18 +85,35 @@ def sent_body(request: RequestPreview) -> dict[str, Any]:
 
 REPLIES: dict[str, object] = {
     "/v1/chat/completions": {
-        "id": "1", "object": "chat.completion", "created": 1, "model": "m",
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
         "choices": [
-            {"index": 0, "finish_reason": "stop",
-             "message": {"role": "assistant", "content": "It worked."}}
+            {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": "It worked."},
+            }
         ],
     },
     "/v1/responses": {
-        "id": "1", "object": "response", "created_at": 1, "model": "m", "status": "completed",
-        "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+        "id": "1",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "status": "completed",
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
         "output": [
-            {"id": "o", "type": "message", "role": "assistant", "status": "completed",
-             "content": [{"type": "output_text", "text": "It worked.", "annotations": []}]}
+            {
+                "id": "o",
+                "type": "message",
+                "role": "assistant",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": "It worked.", "annotations": []}],
+            }
         ],
     },
     "/v1/messages": {"content": [{"type": "text", "text": "It worked."}]},
@@ -105,11 +122,13 @@ REPLIES: dict[str, object] = {
         "candidates": [{"content": {"parts": [{"text": "It worked."}]}}]
     },
     "/v1/embeddings": {
-        "object": "list", "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1},
+        "object": "list",
+        "model": "m",
+        "usage": {"prompt_tokens": 1, "total_tokens": 1},
         "data": [{"object": "embedding", "index": 0, "embedding": [0.25, 0.5]}],
     },
     "/v1/images/generations": {"created": 1, "data": [{"url": "https://example.invalid/a.png"}]},
-}  # fmt: skip
+}
 
 
 def run_python(request: RequestPreview, path: str, tmp_path: Path) -> tuple[str, dict[str, Any]]:
@@ -131,9 +150,12 @@ def run_python(request: RequestPreview, path: str, tmp_path: Path) -> tuple[str,
         }
         done = subprocess.run(
             [sys.executable, str(script)],
-            env=environment, capture_output=True, text=True, check=False,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
             timeout=patience.SECONDS,
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr
         [got] = server.requests
     assert got.path == path

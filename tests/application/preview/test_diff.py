@@ -60,8 +60,14 @@ def test_far_from_a_change_lines_are_only_counted() -> None:
         Pair(ConversationSide("a", {"x": "1"}), ConversationSide("b", {"x": "2"})),
     )
     assert shown(found) == [
-        "…98", " line 97", " line 98", " line 99", "-1", "+2", " end",
-    ]  # fmt: skip
+        "…98",
+        " line 97",
+        " line 98",
+        " line 99",
+        "-1",
+        "+2",
+        " end",
+    ]
     many = {"x": "\n".join(map(str, range(9000)))}
     found = compare(
         PreviewJob(parse(text)), Pair(ConversationSide("a", {"x": ""}), ConversationSide("b", many))

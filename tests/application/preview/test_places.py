@@ -89,8 +89,9 @@ def _marked(value: Json, place: JsonPath, mark: str) -> Json:
         return mark
     key, rest = place[0], place[1:]
     if isinstance(value, dict):
-        return {name: _marked(item, rest, mark) if name == key else item
-                for name, item in value.items()}  # fmt: skip
+        return {
+            name: _marked(item, rest, mark) if name == key else item for name, item in value.items()
+        }
     assert isinstance(value, list)
     return [_marked(item, rest, mark) if index == key else item for index, item in enumerate(value)]
 
@@ -116,10 +117,21 @@ PLACES: dict[Provider, dict[str, JsonPath]] = {
         "tool": ("tools", 0, "function", "name"),
         "says": ("tools", 0, "function", "description"),
         "query": (
-            "tools", 0, "function", "parameters", "properties", "query", "description",
+            "tools",
+            0,
+            "function",
+            "parameters",
+            "properties",
+            "query",
+            "description",
         ),
         "output": (
-            "response_format", "json_schema", "schema", "properties", "answer", "description",
+            "response_format",
+            "json_schema",
+            "schema",
+            "properties",
+            "answer",
+            "description",
         ),
         "temperature": ("temperature",),
         "most": ("max_completion_tokens",),
@@ -170,7 +182,13 @@ PLACES: dict[Provider, dict[str, JsonPath]] = {
         "tool": ("tools", 0, "function", "name"),
         "says": ("tools", 0, "function", "description"),
         "query": (
-            "tools", 0, "function", "parameters", "properties", "query", "description",
+            "tools",
+            0,
+            "function",
+            "parameters",
+            "properties",
+            "query",
+            "description",
         ),
         "output": ("format", "properties", "answer", "description"),
         "temperature": ("options", "temperature"),
@@ -189,16 +207,26 @@ PLACES: dict[Provider, dict[str, JsonPath]] = {
         "tool": ("tools", 0, "functionDeclarations", 0, "name"),
         "says": ("tools", 0, "functionDeclarations", 0, "description"),
         "query": (
-            "tools", 0, "functionDeclarations", 0, "parametersJsonSchema", "properties", "query",
+            "tools",
+            0,
+            "functionDeclarations",
+            0,
+            "parametersJsonSchema",
+            "properties",
+            "query",
             "description",
         ),
         "output": (
-            "generationConfig", "responseJsonSchema", "properties", "answer", "description",
+            "generationConfig",
+            "responseJsonSchema",
+            "properties",
+            "answer",
+            "description",
         ),
         "temperature": ("generationConfig", "temperature"),
         "most": ("generationConfig", "maxOutputTokens"),
     },
-}  # fmt: skip
+}
 EXPECTED = {
     "first": "same",
     "name": "{{ city }}",

@@ -102,8 +102,11 @@ def test_a_loop_written_in_the_template_is_lit_where_it_shows_the_moment() -> No
     assert _lit(react, "action", tool="lookup") == ["{{ h.action }}", "{{ h.arguments | tojson }}"]
     assert _lit(react, "observation") == ["{{ h.observation }}"]
     assert _lit(react, "prompt", step=2) == [
-        "{{ h.thought }}", "{{ h.action }}", "{{ h.arguments | tojson }}", "{{ h.observation }}",
-    ]  # fmt: skip
+        "{{ h.thought }}",
+        "{{ h.action }}",
+        "{{ h.arguments | tojson }}",
+        "{{ h.observation }}",
+    ]
 
 
 def test_a_prompt_whose_loop_is_one_text_is_lit_there() -> None:

@@ -15,9 +15,11 @@ def test_several_calls_are_lanes_and_each_says_how_far_it_is() -> None:
 
     told = [(lane.tool, lane.phase, lane.words) for lane in diagram.lanes]
     assert told == [
-        ("weather", "done", "400 ms"), ("trains", "running", ""), ("room", "running", ""),
+        ("weather", "done", "400 ms"),
+        ("trains", "running", ""),
+        ("room", "running", ""),
         ("museum", "failed", "failed"),
-    ]  # fmt: skip
+    ]
     assert [lane.began for lane in diagram.lanes] == [0.0, 1002.0, 1002.0, 0.0]
     assert dict(diagram.facts)["observation"] == "2 of 4 are in"
 
@@ -32,8 +34,9 @@ def test_a_call_that_wants_the_users_word_waits() -> None:
     step = replace(state.step, calls=(call, call))
 
     assert [each.phase for each in diagram_of(replace(state, step=step), "").lanes] == [
-        "waits", "waits",
-    ]  # fmt: skip
+        "waits",
+        "waits",
+    ]
 
 
 def test_tries_and_what_a_person_did_stand_at_their_nodes() -> None:

@@ -278,9 +278,12 @@ def test_after_a_kill_the_request_under_way_is_there(
     )
     command = [sys.executable, "-m", "studio", "run", str(prompt), "--trust", "--yes"]
     with subprocess.Popen(
-        [*command, "-i", "question=Where?"], cwd=ROOT, env=dict(os.environ),
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    ) as child:  # fmt: skip
+        [*command, "-i", "question=Where?"],
+        cwd=ROOT,
+        env=dict(os.environ),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as child:
         arrived = asked.wait(patience.SECONDS)
         child.kill()
         assert arrived, child.stderr.read() if child.stderr else ""

@@ -45,8 +45,10 @@ def test_a_try_that_failed_and_the_wait_behind_it_are_seen() -> None:
     row = waterfall_of(fold.state, fold.state.step).rows[0]
 
     assert [(bar.begin, bar.end, bar.tone) for bar in row.bars] == [
-        (0.0, 1.0, "failed"), (1.0, 3.0, "wait"), (3.0, None, "model"),
-    ]  # fmt: skip
+        (0.0, 1.0, "failed"),
+        (1.0, 3.0, "wait"),
+        (3.0, None, "model"),
+    ]
 
 
 def test_a_run_without_times_has_none() -> None:

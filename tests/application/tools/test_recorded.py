@@ -104,9 +104,12 @@ async def test_of_a_long_run_only_the_steps_with_the_tool_are_read(
     options = RunOptions(headless=True, limits=Limits(None))
     with closing(RunStore(path)) as store:
         made, _ = run_of(
-            NATIVE, [*turns, "ok"], tools=Functions(search, lookup), options=options,
+            NATIVE,
+            [*turns, "ok"],
+            tools=Functions(search, lookup),
+            options=options,
             journal=store.journal("r1"),
-        )  # fmt: skip
+        )
         await made.go()
     read: set[int] = set()
     note_reads(monkeypatch, read.add)

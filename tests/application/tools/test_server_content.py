@@ -58,9 +58,8 @@ def test_a_resource_is_kept_as_a_file_that_an_input_refers_to(
     run_command(["messages", "--trust", "--json", str(path)])
     said = capsys.readouterr()
     assert json.loads(said.out) == [
-        {"role": "system",
-         "content": [{"kind": "text", "value": f"Read this: {HOSTILE}\n\nü"}]}
-    ]  # fmt: skip
+        {"role": "system", "content": [{"kind": "text", "value": f"Read this: {HOSTILE}\n\nü"}]}
+    ]
     assert "injected-marker" in said.err  # it stays text, and that is said
 
 
@@ -71,11 +70,16 @@ def is_taken(name: str) -> bool:
 @pytest.mark.parametrize(
     ("name", "file"),
     [
-        ("file:///a/b/Read me.txt", "Read_me.md"), ("taken", "taken_2.md"), ("x://", "x.md"),
-        ("demo://1", "_1.md"), ("", "resource.md"), ("../../etc/passwd", "passwd.md"),
-        ("a://class", "class.md"), ("日本://語", "語.md"),
+        ("file:///a/b/Read me.txt", "Read_me.md"),
+        ("taken", "taken_2.md"),
+        ("x://", "x.md"),
+        ("demo://1", "_1.md"),
+        ("", "resource.md"),
+        ("../../etc/passwd", "passwd.md"),
+        ("a://class", "class.md"),
+        ("日本://語", "語.md"),
     ],
-)  # fmt: skip
+)
 def test_its_file_has_a_name_of_its_own_and_stands_beside_the_prompt(name: str, file: str) -> None:
     content = OfferContent((("", "x"),))
     assert kept_content(parse("Hi", None), content, name, 0, is_taken).file == file

@@ -74,9 +74,12 @@ def process_in(text: str) -> int:
 
 
 def test_a_detached_run_is_watched_to_its_end_and_is_nobodys_child(
-    server: ChatServer, gate: Gate, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    server: ChatServer,
+    gate: Gate,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     shown = RunProgress.show
 
     def show(self: RunProgress, found: ExperimentProgress) -> None:
@@ -144,9 +147,12 @@ def test_a_run_whose_process_died_is_said_to_be_nobodys(
 
 
 def test_the_desktop_is_told_where_somebody_wants_it(
-    server: ChatServer, gate: Gate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    server: ChatServer,
+    gate: Gate,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     gate.open.set()
     programs = tmp_path / "programs"
     programs.mkdir()

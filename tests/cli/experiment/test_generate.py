@@ -69,8 +69,10 @@ def test_rows_of_each_kind_are_written_once_and_read_back(
     assert main(command) == 0
     found = read_dataset(DatasetReference("rows.jsonl"), tmp_path / "rows.jsonl")
     assert [case.variables["question"] for case in found.cases] == [
-        "Where is it?", "May I have it back?", "Kann ich es zurückgeben?"
-    ]  # fmt: skip
+        "Where is it?",
+        "May I have it back?",
+        "Kann ich es zurückgeben?",
+    ]
     assert [case.tags for case in found.cases[1:]] == [("typical",), ("language",)]
     said = capsys.readouterr()
     assert said.err.count("like an earlier row") == 2

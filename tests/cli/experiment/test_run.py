@@ -124,9 +124,11 @@ def test_a_killed_run_goes_on_where_it_was(server: ChatServer, tmp_path: Path) -
     for wanted in (4, 12, 24):
         gate.allowed = wanted
         with subprocess.Popen(
-            [*command, "--resume"], env=environment, stdout=subprocess.DEVNULL,
+            [*command, "--resume"],
+            env=environment,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-        ) as running:  # fmt: skip
+        ) as running:
             wait_until(lambda n=wanted: len(asked) >= n or running.poll() is not None, "requests")
             if running.poll() is None:
                 running.send_signal(signal.SIGKILL)
@@ -138,8 +140,14 @@ def test_a_killed_run_goes_on_where_it_was(server: ChatServer, tmp_path: Path) -
     ledger.close()
     before = len(asked)
     gate.allowed = float("inf")
-    done = subprocess.run([*command, "--resume"], env=environment, capture_output=True, text=True,
-                          timeout=SECONDS, check=False)  # fmt: skip
+    done = subprocess.run(
+        [*command, "--resume"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert kills == 3
     # What was finished is not asked again; what was under way is, three at most for each kill.
@@ -169,7 +177,8 @@ def test_an_interrupt_ends_with_130_and_can_be_resumed(server: ChatServer, tmp_p
         _, said = running.communicate(timeout=SECONDS)
     assert running.returncode == 130, said
     assert "--resume goes on" in said
-    done = subprocess.run([*command, "--resume"], env=environment, check=False,
-                          capture_output=True, timeout=SECONDS)  # fmt: skip
+    done = subprocess.run(
+        [*command, "--resume"], env=environment, check=False, capture_output=True, timeout=SECONDS
+    )
     assert done.returncode == 0
     assert len(asked) == len(set(asked)) == 60

@@ -72,8 +72,14 @@ def test_a_transcript_that_was_broken_off() -> None:
         }
         assert results == case["expected"]["inserted_tool_results"]
         assert [item.role for item in made] == [
-            "user", "assistant", "tool", "tool", "user", "assistant", "user",
-        ]  # fmt: skip
+            "user",
+            "assistant",
+            "tool",
+            "tool",
+            "user",
+            "assistant",
+            "user",
+        ]
 
 
 async def test_no_step_allowed_is_a_limit_and_no_answer() -> None:

@@ -62,8 +62,10 @@ async def test_the_requests_from_there_on_go_to_the_model_that_was_taken() -> No
     await session.send(ChooseModel(OTHER, own, other))
     state = session.run.state
     assert (state.place, state.answered_by, state.declined) == (
-        PausePoint.BEFORE_REQUEST, OTHER, None,
-    )  # fmt: skip
+        PausePoint.BEFORE_REQUEST,
+        OTHER,
+        None,
+    )
     touch = state.step.touches[-1]
     assert (touch.kind, touch.place) == ("switched", PausePoint.BEFORE_REQUEST)
     assert touch.text == f"Other instead of {own.name}"
@@ -132,9 +134,14 @@ async def test_a_request_goes_to_no_other_model_than_the_journal_names(label: st
     at_hand = ScriptedModel(["from the one at hand"], label=label)
     changed = asyncio.Event()
     plan = RunPlan(
-        document(NATIVE), {"question": "Where?"}, at_hand, Functions(search), options=EVERYWHERE,
-        past=walk(tuple(run.events)), shown=lambda _: changed.set(),
-    )  # fmt: skip
+        document(NATIVE),
+        {"question": "Where?"},
+        at_hand,
+        Functions(search),
+        options=EVERYWHERE,
+        past=walk(tuple(run.events)),
+        shown=lambda _: changed.set(),
+    )
     again = Session(Run(plan, run.state.setup))
     again.changed = changed
     await session.close()

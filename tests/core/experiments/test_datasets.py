@@ -128,8 +128,11 @@ def test_lists_are_spread_and_keys_are_unique() -> None:
     rows = expand_rows(cases, ExperimentCase({"d": 1}), frozenset({"thread"}))
     values = [dict(row.case.variables) for row in rows]
     assert [(each["x"], each["y"]) for each in values[:4]] == [
-        ("a", 1), ("a", 2), ("b", 1), ("b", 2)
-    ]  # fmt: skip
+        ("a", 1),
+        ("a", 2),
+        ("b", 1),
+        ("b", 2),
+    ]
     assert values[4]["x"] == ["kept"]
     assert values[5]["thread"] == [{"role": "user"}]
     assert values[6]["x"] == ["a"]

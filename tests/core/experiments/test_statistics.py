@@ -52,9 +52,8 @@ def test_mcnemar_of_a_published_table() -> None:
 def test_pass_hat_counts_the_draws(count: int, passed: int, k: int) -> None:
     repeats = [True] * passed + [False] * (count - passed)
     draws = [
-        [repeats[at] for at in ats] for ats in product(range(count), repeat=k)
-        if len(set(ats)) == k
-    ]  # fmt: skip
+        [repeats[at] for at in ats] for ats in product(range(count), repeat=k) if len(set(ats)) == k
+    ]
     assert pass_hat(count, passed, k) == pytest.approx(sum(map(all, draws)) / len(draws))
 
 

@@ -58,8 +58,10 @@ def test_an_answer_is_shown_as_it_comes_and_calls_are_put_together(
     assert len(shown) == 5
     assert [request.body["stream"] for request in server.requests] == [True, True]
     assert server.requests[1].body["messages"][-1] == {
-        "role": "tool", "tool_call_id": "c1", "content": "3",
-    }  # fmt: skip
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": "3",
+    }
 
 
 def test_files_are_read_at_export_and_variables_when_the_code_runs(
@@ -99,8 +101,9 @@ def test_a_loop_over_a_conversation_is_a_thread_in_code(
         f"system:\nBe kind.\n\n{loop}\n\nuser:\n{{{{question}}}}\n"
     )
     talk: list[dict[str, Any]] = [
-        {"role": "user", "content": "hi"}, {"role": "assistant", "content": "{ho}"},
-    ]  # fmt: skip
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "{ho}"},
+    ]
     values = {"talk": talk, "question": "And {now}?"}
     wanted = [("system", "Be kind."), ("user", "hi"), ("assistant", "{ho}"), ("user", "And {now}?")]
     result = make(text, "python", values)
@@ -129,12 +132,18 @@ def test_a_loop_that_does_more_is_no_thread(make: Make) -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("a {b} {{ c }}", "a {{b}} {c}"), ("{{c}}{{ c }}", "{c}{c}"), ("{}", "{{}}"),
-        ("{{ c.d }}", None), ("{{- c }}", None), ("{% if c %}x{% endif %}", None),
+        ("a {b} {{ c }}", "a {{b}} {c}"),
+        ("{{c}}{{ c }}", "{c}{c}"),
+        ("{}", "{{}}"),
+        ("{{ c.d }}", None),
+        ("{{- c }}", None),
+        ("{% if c %}x{% endif %}", None),
         ("{# c #}", None),
-        ("{{ true }}", None), ("{{ c | upper }}", None), ("a }} b", None),
+        ("{{ true }}", None),
+        ("{{ c | upper }}", None),
+        ("a }} b", None),
     ],
-)  # fmt: skip
+)
 def test_only_what_puts_values_in_becomes_a_format_string(text: str, wanted: str | None) -> None:
     template = ChatTemplate((TemplateMessage("user", (TextPart(text),)),), "jinja2")
     made = as_format_strings(template)

@@ -44,16 +44,18 @@ def packages_are_there_to_stay() -> Iterator[None]:
 def said(text: str) -> Any:
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return json_body({"id": "c", "object": "chat.completion", "created": 0, "model": "m",
-                      "choices": [choice]})  # fmt: skip
+    return json_body(
+        {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    )
 
 
 def called(name: str, arguments: str) -> Any:
     call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-    return json_body({"id": "c", "object": "chat.completion", "created": 0, "model": "m",
-                      "choices": [choice]})  # fmt: skip
+    return json_body(
+        {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    )
 
 
 def module_of(text: str, folder: Path) -> ModuleType:
@@ -451,9 +453,14 @@ def test_a_bundle_holds_all_that_the_prompt_reads_and_is_the_same_each_time(
         assert json.loads(archive.read("shop.inputs.json")) == sets
     assert names[0] == "manifest.json"
     assert sorted(names[1:]) == [
-        "data.csv", "pics/a.png", "rules.txt", "shelf.py", "shop.inputs.json", "shop.prompty",
+        "data.csv",
+        "pics/a.png",
+        "rules.txt",
+        "shelf.py",
+        "shop.inputs.json",
+        "shop.prompty",
         "tools.py",
-    ]  # fmt: skip
+    ]
 
 
 def test_a_bundle_says_what_it_leaves_out(make: Make) -> None:
@@ -529,8 +536,11 @@ def test_every_program_gets_names_that_openai_takes(make: Make, tmp_path: Path) 
     chain = make(NAMES, "langchain", NAMED)
     got = module_of(chain.text, tmp_path).prompt.invoke(NAMED).to_messages()
     assert [(item.name, item.content) for item in got] == [
-        (None, "I am Ann."), (None, "A"), ("Bob_Lee", "B"), (None, "C"),
-    ]  # fmt: skip
+        (None, "I am Ann."),
+        (None, "A"),
+        ("Bob_Lee", "B"),
+        (None, "C"),
+    ]
     assert any("{first} {last}" in loss for loss in chain.losses)
 
     raw = yaml.safe_load(make(NAMES, "promptfoo", {"first": "Ann", "last": "Lee"}).text)
@@ -573,10 +583,19 @@ def test_the_openai_package_sends_the_bodies_as_they_are(make: Make) -> None:
     with chat_server() as server, OpenAI(base_url=server.url, api_key="k") as client:
         server.script(
             said("Fine."),
-            json_body({"id": "r", "object": "response", "created_at": 0, "model": "m",
-                       "output": [], "parallel_tool_calls": True, "tool_choice": "auto",
-                       "tools": []}),
-        )  # fmt: skip
+            json_body(
+                {
+                    "id": "r",
+                    "object": "response",
+                    "created_at": 0,
+                    "model": "m",
+                    "output": [],
+                    "parallel_tool_calls": True,
+                    "tool_choice": "auto",
+                    "tools": [],
+                }
+            ),
+        )
         reply = client.chat.completions.create(**chat)
         client.responses.create(**responses)
 
@@ -604,5 +623,6 @@ def test_lines_of_a_data_set_are_one_conversation_each(make: Make) -> None:
     result = make(PROMPTS["jinja"], "messages-jsonl", sets=sets)
     lines = [json.loads(line) for line in result.text.splitlines()]
     assert [line["messages"][1]["content"] for line in lines] == [
-        "Is A here? Shout!", "Is B\nC here? Shout!",
-    ]  # fmt: skip
+        "Is A here? Shout!",
+        "Is B\nC here? Shout!",
+    ]

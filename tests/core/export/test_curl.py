@@ -68,39 +68,58 @@ def ask(
     [
         (
             "  connection: {kind: key, endpoint: 'HOST/v1', apiKey: '${env:MY_KEY}'}\n",
-            "curl-openai-chat", "/v1/chat/completions", ("authorization", "Bearer k1"),
+            "curl-openai-chat",
+            "/v1/chat/completions",
+            ("authorization", "Bearer k1"),
         ),
         (
             "  connection: {kind: key, endpoint: '${env:WHERE}'}\n",
-            "curl-openai-responses", "/v1/responses", ("authorization", "Bearer k2"),
+            "curl-openai-responses",
+            "/v1/responses",
+            ("authorization", "Bearer k2"),
         ),
         (
             "  connection: {kind: key, endpoint: '${env:NOT_SET:HOST/v1}'}\n",
-            "curl-openai-chat", "/v1/chat/completions", ("authorization", "Bearer k2"),
+            "curl-openai-chat",
+            "/v1/chat/completions",
+            ("authorization", "Bearer k2"),
         ),
         (
             "  provider: foundry\n"
             "  connection: {kind: key, endpoint: HOST, apiKey: '${env:MY_KEY}'}\n",
-            "curl-openai-chat", "/openai/v1/chat/completions", ("api-key", "k1"),
+            "curl-openai-chat",
+            "/openai/v1/chat/completions",
+            ("api-key", "k1"),
         ),
         (
             "  provider: anthropic\n  connection: {kind: key, endpoint: HOST}\n",
-            "curl-anthropic", "/v1/messages", ("x-api-key", "k3"),
+            "curl-anthropic",
+            "/v1/messages",
+            ("x-api-key", "k3"),
         ),
         (
             "  apiType: embedding\n  connection: {kind: key, endpoint: 'HOST/v1'}\n",
-            "curl-openai-chat", "/v1/embeddings", ("authorization", "Bearer k2"),
+            "curl-openai-chat",
+            "/v1/embeddings",
+            ("authorization", "Bearer k2"),
         ),
         (
             "  apiType: image\n  connection: {kind: key, endpoint: 'HOST/v1'}\n",
-            "curl-openai-chat", "/v1/images/generations", ("authorization", "Bearer k2"),
+            "curl-openai-chat",
+            "/v1/images/generations",
+            ("authorization", "Bearer k2"),
         ),
     ],
-)  # fmt: skip
+)
 def test_the_command_goes_to_the_prompts_own_server(
-    front: str, target: str, path: str, header: tuple[str, str], make: Make, server: Any,
+    front: str,
+    target: str,
+    path: str,
+    header: tuple[str, str],
+    make: Make,
+    server: Any,
     tmp_path: Path,
-) -> None:  # fmt: skip
+) -> None:
     asked, headers, body = ask(make, server, tmp_path, front, target)
     assert asked == path
     assert headers[header[0]] == header[1]

@@ -85,8 +85,9 @@ def test_assertions_come_in_as_an_experiment_and_go_out_again(tmp_path: Path) ->
     found = read_experiment(asked.read_text(encoding="utf-8"), asked)
     assert not [item for item in found.problems if item.severity == "error"]
     assert [[a.type for a in case.assertions] for case in found.cases] == [
-        ["icontains", "latency"], ["javascript"],
-    ]  # fmt: skip
+        ["icontains", "latency"],
+        ["javascript"],
+    ]
     again = tmp_path / "again.yaml"
     given = ["export", str(out), "--target", "promptfoo", "-o", str(again), "--accept-losses"]
     assert run_command(given) == FINE
@@ -107,8 +108,9 @@ def test_assertions_of_the_studio_alone_are_named(tmp_path: Path) -> None:
     made = make_export(PromptfooConfig(), source)
     tests = yaml.safe_load(made.text)["tests"]
     assert tests[0] == {
-        "vars": {"expected": "x"}, "assert": [{"type": "equals", "value": "{{ expected }}"}],
-    }  # fmt: skip
+        "vars": {"expected": "x"},
+        "assert": [{"type": "equals", "value": "{{ expected }}"}],
+    }
     assert tests[1:] == ["file://rows.csv", {"description": "samples", "vars": {}}]
     assert [loss for loss in made.losses if "'no-error'" in loss]
     assert [loss for loss in made.losses if "take" in loss]

@@ -37,29 +37,54 @@ REQUEST: dict[str, Any] = {
     "logit_bias": {"50256": -100},
     "messages": [
         {"role": "developer", "content": "Keep {{this}}, {% raw %} and ${env:X}.\nuser:\nnot me"},
-        {"role": "user", "name": "Bo", "content": [
-            {"type": "text", "text": "What is ![image](x.png)?"},
-            {"type": "image_url", "image_url": {"url": "http://h/a.png", "detail": "low"}},
-        ]},
-        {"role": "assistant", "content": "Let me look.", "tool_calls": [
-            {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"q": 1}'}}
-        ]},
+        {
+            "role": "user",
+            "name": "Bo",
+            "content": [
+                {"type": "text", "text": "What is ![image](x.png)?"},
+                {"type": "image_url", "image_url": {"url": "http://h/a.png", "detail": "low"}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": "Let me look.",
+            "tool_calls": [
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "look", "arguments": '{"q": 1}'},
+                }
+            ],
+        },
         {"role": "tool", "tool_call_id": "c1", "content": "found {{ it }}"},
         {"role": "user", "content": "![thread]"},
     ],
     "tools": [
-        {"type": "function", "function": {
-            "name": "look", "description": "Looks.", "strict": True,
-            "parameters": {"type": "object", "properties": {"q": {"type": "integer"}},
-                           "required": ["q"]},
-        }},
-        {"type": "function", "function": {
-            "name": "deep",
-            "parameters": {"type": "object", "properties": {
-                "a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
-        }},
+        {
+            "type": "function",
+            "function": {
+                "name": "look",
+                "description": "Looks.",
+                "strict": True,
+                "parameters": {
+                    "type": "object",
+                    "properties": {"q": {"type": "integer"}},
+                    "required": ["q"],
+                },
+            },
+        },
+        {
+            "type": "function",
+            "function": {
+                "name": "deep",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}},
+                },
+            },
+        },
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("provider", ["openai-chat", "openai-responses", "anthropic"])
@@ -204,8 +229,10 @@ def test_promptfoo_gives_a_prompt_and_its_tests_as_input_sets(tmp_path: Path) ->
     assert document.model.id == "gpt-4o"
     assert document.model.provider == "openai"
     assert document.model.options == {
-        "temperature": 0, "maxOutputTokens": 20, "additionalProperties": {"extra": 1},
-    }  # fmt: skip
+        "temperature": 0,
+        "maxOutputTokens": 20,
+        "additionalProperties": {"extra": 1},
+    }
     assert [item.name for item in document.inputs] == ["city", "days"]
     assert "sk-secret" not in made.text
     assert "# tests of the trip" in made.text
@@ -294,13 +321,18 @@ def test_a_picture_of_langchain_that_is_a_variable_stays_an_input(form: str) -> 
     calls = [{"id": "c", "name": "f", "args": {}}]
     prompt = ChatPromptTemplate(
         [
-            ("human", [{"type": "text", "text": f"See {q}"},
-                       {"type": "image_url", "image_url": {"url": pic}}]),
+            (
+                "human",
+                [
+                    {"type": "text", "text": f"See {q}"},
+                    {"type": "image_url", "image_url": {"url": pic}},
+                ],
+            ),
             ("human", [{"type": "image_url", "image_url": {"url": f"http://h/{number}.png"}}]),
             AIMessage("Literal {q}", tool_calls=calls),
         ],
         template_format=form,
-    )  # fmt: skip
+    )
     made = import_text(dumps(prompt))
     document = parse(made.text)
     assert [(item.name, item.kind) for item in document.inputs if item.kind == "image"] == [
@@ -332,17 +364,25 @@ def test_older_prompts_of_langchain_and_sequences() -> None:
     ]
     lc = {"lc": 1, "type": "constructor"}
     sequence = {
-        **lc, "id": ["langchain", "schema", "runnable", "RunnableSequence"],
+        **lc,
+        "id": ["langchain", "schema", "runnable", "RunnableSequence"],
         "kwargs": {
             "first": {**lc, "id": ["x", "PromptTemplate"], "kwargs": {"template": "Hi {who}"}},
             "middle": [],
-            "last": {**lc, "id": ["x", "RunnableBinding"], "kwargs": {
-                "bound": {**lc, "id": ["x", "ChatOpenAI"],
-                          "kwargs": {"model": "gpt-4o", "temperature": 0}},
-                "kwargs": {"tools": [{"type": "function", "function": {"name": "f"}}]},
-            }},
+            "last": {
+                **lc,
+                "id": ["x", "RunnableBinding"],
+                "kwargs": {
+                    "bound": {
+                        **lc,
+                        "id": ["x", "ChatOpenAI"],
+                        "kwargs": {"model": "gpt-4o", "temperature": 0},
+                    },
+                    "kwargs": {"tools": [{"type": "function", "function": {"name": "f"}}]},
+                },
+            },
         },
-    }  # fmt: skip
+    }
     made = import_text(json.dumps(sequence))
     document = parse(made.text)
     assert (document.model.id, document.model.options) == ("gpt-4o", {"temperature": 0})
@@ -365,8 +405,10 @@ CHATS = {
 def test_chat_text_in_all_its_shapes(kind: str) -> None:
     made = import_text(CHATS[kind], Path("chat.txt"))
     assert told(made) == [
-        ("system", "Be kind."), ("user", "Hi\nthere: friend"), ("assistant", "Hello"),
-    ]  # fmt: skip
+        ("system", "Be kind."),
+        ("user", "Hi\nthere: friend"),
+        ("assistant", "Hello"),
+    ]
     assert made.notes == ()
 
 
@@ -448,8 +490,17 @@ def test_what_the_studio_exports_it_imports_again(tmp_path: Path) -> None:
     document = parse(text, path)
     wanted = [(each.role, each.text) for each in prepare(document, {}).messages.messages]
     context = ReferenceContext(folder=tmp_path, trusted=False)
-    for name in ("prompty", "section", "legacy", "agentschema", "openai-chat",
-                 "openai-responses", "anthropic", "messages-jsonl", "markdown"):  # fmt: skip
+    for name in (
+        "prompty",
+        "section",
+        "legacy",
+        "agentschema",
+        "openai-chat",
+        "openai-responses",
+        "anthropic",
+        "messages-jsonl",
+        "markdown",
+    ):
         target = find_target(name)
         assert target is not None
         out = tmp_path / f"{name}{target.suffix}"

@@ -68,12 +68,17 @@ def test_a_dotprompt_file(tmp_path: Path) -> None:
     assert (document.model.id, document.model.provider) == ("gemini-2.5-flash", "google")
     assert document.model.options["maxOutputTokens"] == 20
     assert {item.name: (item.kind, item.required) for item in document.inputs} == {
-        "name": ("string", False), "age": ("integer", False), "tags": ("array", True),
-        "mood": ("string", True), "history": ("thread", False), "photo": ("image", False),
-    }  # fmt: skip
+        "name": ("string", False),
+        "age": ("integer", False),
+        "tags": ("array", True),
+        "mood": ("string", True),
+        "history": ("thread", False),
+        "photo": ("image", False),
+    }
     assert [(item.name, item.kind) for item in document.outputs] == [
-        ("answer", "string"), ("steps", "array"),
-    ]  # fmt: skip
+        ("answer", "string"),
+        ("steps", "array"),
+    ]
     system, user = messages(made, tags=["x", "y"], history=[], photo="a.png")
     assert system == ("system", "Help Ann. Age unknown.\n0: x for Ann\n1: y for Ann\nNo age.")
     assert user[1].startswith('["x", "y"] {% stays')
@@ -82,53 +87,88 @@ def test_a_dotprompt_file(tmp_path: Path) -> None:
 
 
 def test_a_langfuse_prompt(tmp_path: Path) -> None:
-    made = imported(tmp_path, "a.json", {
-        "type": "chat", "name": "shop", "version": 3, "labels": ["live"],
-        "config": {"model": "gpt-4o", "temperature": 0.1},
-        "prompt": [
-            {"role": "system", "content": "Help {{who}}."}, {"type": "placeholder", "name": "chat"},
-            {"type": "chatmessage", "role": "user", "content": "Go"},
-        ],
-    })  # fmt: skip
+    made = imported(
+        tmp_path,
+        "a.json",
+        {
+            "type": "chat",
+            "name": "shop",
+            "version": 3,
+            "labels": ["live"],
+            "config": {"model": "gpt-4o", "temperature": 0.1},
+            "prompt": [
+                {"role": "system", "content": "Help {{who}}."},
+                {"type": "placeholder", "name": "chat"},
+                {"type": "chatmessage", "role": "user", "content": "Go"},
+            ],
+        },
+    )
     assert parse(made.text).model.options == {"temperature": 0.1}
     assert messages(made, who="Ann", chat=[{"role": "user", "content": "x"}]) == [
-        ("system", "Help Ann."), ("user", "x"), ("user", "Go"),
-    ]  # fmt: skip
+        ("system", "Help Ann."),
+        ("user", "x"),
+        ("user", "Go"),
+    ]
 
 
 def test_a_stored_prompt_of_openai(tmp_path: Path) -> None:
-    made = imported(tmp_path, "a.json", {
-        "id": "pmpt_1", "object": "prompt", "name": "shop", "model": "gpt-4o",
-        "instructions": "Help {{who}}.", "variables": {"who": "Ann"},
-        "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi {{who}}"}]}],
-        "tools": [{"type": "web_search"}],
-    })  # fmt: skip
+    made = imported(
+        tmp_path,
+        "a.json",
+        {
+            "id": "pmpt_1",
+            "object": "prompt",
+            "name": "shop",
+            "model": "gpt-4o",
+            "instructions": "Help {{who}}.",
+            "variables": {"who": "Ann"},
+            "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi {{who}}"}]}],
+            "tools": [{"type": "web_search"}],
+        },
+    )
     assert messages(made) == [("system", "Help Ann."), ("user", "Hi Ann")]
     assert any("web_search" in note for note in made.notes)
 
 
 def test_a_run_of_an_eval(tmp_path: Path) -> None:
-    made = imported(tmp_path, "a.json", {
-        "object": "eval.run", "name": "run", "data_source": {
-            "type": "completions", "model": "gpt-4o", "sampling_params": {"temperature": 0},
-            "input_messages": {"type": "template", "template": [
-                {"role": "user", "content": {"type": "input_text", "text": "{{item.q}}?"}},
-            ]},
-            "source": {"type": "file_content", "content": [{"item": {"q": "2+2"}}]},
+    made = imported(
+        tmp_path,
+        "a.json",
+        {
+            "object": "eval.run",
+            "name": "run",
+            "data_source": {
+                "type": "completions",
+                "model": "gpt-4o",
+                "sampling_params": {"temperature": 0},
+                "input_messages": {
+                    "type": "template",
+                    "template": [
+                        {"role": "user", "content": {"type": "input_text", "text": "{{item.q}}?"}},
+                    ],
+                },
+                "source": {"type": "file_content", "content": [{"item": {"q": "2+2"}}]},
+            },
         },
-    })  # fmt: skip
+    )
     assert messages(made) == [("user", "2+2?")]
     assert made.input_sets == {"row 1": {"item": {"q": "2+2"}}}
 
 
 def test_an_eval_with_its_runs_inside(tmp_path: Path) -> None:
-    template = [{"role": "developer", "content": "Be {{item.t}}"},
-                {"role": "user", "content": "{{item.q}}"}]  # fmt: skip
-    run = {"object": "eval.run", "data_source": {
-        "type": "completions", "model": "gpt-4o",
-        "input_messages": {"type": "template", "template": template},
-        "source": {"type": "file_content", "content": [{"item": {"q": "1+1", "t": "k"}}]},
-    }}  # fmt: skip
+    template = [
+        {"role": "developer", "content": "Be {{item.t}}"},
+        {"role": "user", "content": "{{item.q}}"},
+    ]
+    run = {
+        "object": "eval.run",
+        "data_source": {
+            "type": "completions",
+            "model": "gpt-4o",
+            "input_messages": {"type": "template", "template": template},
+            "source": {"type": "file_content", "content": [{"item": {"q": "1+1", "t": "k"}}]},
+        },
+    }
     evaluation = {"object": "eval", "name": "E", "testing_criteria": [{"type": "string_check"}]}
     for runs in ([{"object": "eval.run"}, run], {"object": "list", "data": [run]}):
         made = imported(tmp_path, "e.json", {**evaluation, "runs": runs})
@@ -143,13 +183,15 @@ def test_a_chatgpt_export(tmp_path: Path) -> None:
         return {"parent": parent, "message": {"author": {"role": role}, "content": content}}
 
     talk = {
-        "title": "T", "current_node": "d",
+        "title": "T",
+        "current_node": "d",
         "mapping": {
             "a": {"parent": None, "message": None},
             "b": node("a", "user", "Hi {{x}}", {"image": 1}),
-            "c": node("b", "assistant", "left"), "d": node("b", "assistant", "Ho\nuser:\nno"),
+            "c": node("b", "assistant", "left"),
+            "d": node("b", "assistant", "Ho\nuser:\nno"),
         },
-    }  # fmt: skip
+    }
     made = imported(tmp_path, "conversations.json", [talk, {**talk, "title": "U"}], 1)
     assert messages(made) == [("user", "Hi {{x}}"), ("assistant", "Ho\nuser:\nno")]
     assert made.others == ("T", "U")
@@ -257,11 +299,19 @@ def test_a_template_that_cannot_be_read_is_kept_letter_by_letter(tmp_path: Path)
 
 
 AGENT = {
-    "kind": "Prompt", "name": "a", "instructions": ["Be kind.", "Be brief."],
+    "kind": "Prompt",
+    "name": "a",
+    "instructions": ["Be kind.", "Be brief."],
     "model": {"id": "m", "provider": "OpenAI", "apiType": "Chat"},
-    "tools": [{"kind": "function", "name": "f", "bindings": {"x": "x"},
-               "parameters": {"properties": {"q": {"kind": "string"}}}}],
-}  # fmt: skip
+    "tools": [
+        {
+            "kind": "function",
+            "name": "f",
+            "bindings": {"x": "x"},
+            "parameters": {"properties": {"q": {"kind": "string"}}},
+        }
+    ],
+}
 
 
 @pytest.mark.parametrize("data", [AGENT, {"name": "shop", "template": AGENT, "parameters": {}}])
@@ -277,17 +327,26 @@ def test_langchains_own_files(tmp_path: Path) -> None:
     def prompt(text: str) -> dict[str, Any]:
         return {"_type": "prompt", "template": text, "template_format": "f-string"}
 
-    chat = {"_type": "chat", "output_parser": {"_type": "x"}, "messages": [
-        {"type": "system", "prompt": prompt("Be kind.")},
-        {"type": "human", "prompt": prompt("{q}")},
-    ]}  # fmt: skip
+    chat = {
+        "_type": "chat",
+        "output_parser": {"_type": "x"},
+        "messages": [
+            {"type": "system", "prompt": prompt("Be kind.")},
+            {"type": "human", "prompt": prompt("{q}")},
+        ],
+    }
     made = imported(tmp_path, "chat.json", chat)
     assert messages(made, q="2+2") == [("system", "Be kind."), ("user", "2+2")]
     assert any("output_parser" in note for note in made.notes)
 
     (tmp_path / "examples.json").write_text('[{"a": "up", "b": "down"}]', encoding="utf-8")
-    few = {"_type": "few_shot", "prefix": "Antonyms.", "examples": "examples.json",
-           "example_prompt": prompt("{a}: {b}"), "suffix": "{w}:"}  # fmt: skip
+    few = {
+        "_type": "few_shot",
+        "prefix": "Antonyms.",
+        "examples": "examples.json",
+        "example_prompt": prompt("{a}: {b}"),
+        "suffix": "{w}:",
+    }
     assert messages(imported(tmp_path, "few.json", few), w="in") == [
         ("user", "Antonyms.\n\nup: down\n\nin:")
     ]
@@ -295,24 +354,42 @@ def test_langchains_own_files(tmp_path: Path) -> None:
 
 def test_what_only_anthropic_says_is_named_once(tmp_path: Path) -> None:
     cached = {"cache_control": {"type": "ephemeral"}}
-    made = imported(tmp_path, "a.json", {
-        "model": "c", "max_tokens": 5, "system": [{"type": "text", "text": "S", **cached}],
-        "messages": [
-            {"role": "user", "content": [{"type": "text", "text": "Hi", **cached}]},
-            {"role": "assistant", "content": [
-                {"type": "thinking", "thinking": "hm", "signature": "s"},
-                {"type": "text", "text": "Ho"}]},
-        ],
-    })  # fmt: skip
+    made = imported(
+        tmp_path,
+        "a.json",
+        {
+            "model": "c",
+            "max_tokens": 5,
+            "system": [{"type": "text", "text": "S", **cached}],
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "Hi", **cached}]},
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "thinking", "thinking": "hm", "signature": "s"},
+                        {"type": "text", "text": "Ho"},
+                    ],
+                },
+            ],
+        },
+    )
     assert messages(made) == [("system", "S"), ("user", "Hi"), ("assistant", "Ho")]
     assert sorted(note.partition(":")[0] for note in made.notes) == ["cache_control", "thinking"]
 
 
 def test_a_call_of_the_older_form_is_kept(tmp_path: Path) -> None:
-    made = imported(tmp_path, "a.json", [
-        {"role": "user", "content": "Hi"},
-        {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
-    ])  # fmt: skip
+    made = imported(
+        tmp_path,
+        "a.json",
+        [
+            {"role": "user", "content": "Hi"},
+            {
+                "role": "assistant",
+                "content": None,
+                "function_call": {"name": "f", "arguments": "{}"},
+            },
+        ],
+    )
     assert "name: f" in made.text
 
 
@@ -411,10 +488,15 @@ def test_an_agent_that_gets_its_question_as_it_runs_has_a_place_for_it(tmp_path:
 
 
 def test_the_parameters_of_a_manifest_are_inputs_of_its_agent(tmp_path: Path) -> None:
-    made = imported(tmp_path, "m.yaml", {
-        "name": "m", "template": {"kind": "prompt", "instructions": "Hi {{name}}"},
-        "parameters": {"properties": {"name": {"kind": "string", "default": "Bob"}}},
-    })  # fmt: skip
+    made = imported(
+        tmp_path,
+        "m.yaml",
+        {
+            "name": "m",
+            "template": {"kind": "prompt", "instructions": "Hi {{name}}"},
+            "parameters": {"properties": {"name": {"kind": "string", "default": "Bob"}}},
+        },
+    )
     assert messages(made) == [("system", "Hi Bob")]
     assert not [note for note in made.notes if "parameters" in note]
 

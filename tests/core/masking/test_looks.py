@@ -17,11 +17,27 @@ from studio.core.masking.looks import (
 @pytest.mark.parametrize(
     "name",
     [
-        "apiKey", "api_key", "API-KEY", "x-api-key", "Authorization", "client_secret", "password",
-        "accessToken", "access_token", "id_tokens", "token", "X-Auth", "set-cookie", "privateKey",
-        "connectionString", "Ocp-Apim-Subscription-Key", "oauth", "db.password", "APIKEY",
+        "apiKey",
+        "api_key",
+        "API-KEY",
+        "x-api-key",
+        "Authorization",
+        "client_secret",
+        "password",
+        "accessToken",
+        "access_token",
+        "id_tokens",
+        "token",
+        "X-Auth",
+        "set-cookie",
+        "privateKey",
+        "connectionString",
+        "Ocp-Apim-Subscription-Key",
+        "oauth",
+        "db.password",
+        "APIKEY",
     ],
-)  # fmt: skip
+)
 def test_names_of_secrets(name: str) -> None:
     assert names_secret(name)
 
@@ -29,10 +45,21 @@ def test_names_of_secrets(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "maxOutputTokens", "authors", "author", "total_tokens", "key", "monkey", "tokenizer",
-        "secretary", "authentic", "primary_key", "keywords", "", "42",
+        "maxOutputTokens",
+        "authors",
+        "author",
+        "total_tokens",
+        "key",
+        "monkey",
+        "tokenizer",
+        "secretary",
+        "authentic",
+        "primary_key",
+        "keywords",
+        "",
+        "42",
     ],
-)  # fmt: skip
+)
 def test_names_of_nothing_secret(name: str) -> None:
     assert not names_secret(name)
 
@@ -40,10 +67,18 @@ def test_names_of_nothing_secret(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "OPENAI_API_KEY", "AZURE_KEY", "GITHUB_TOKEN", "DB_PWD", "PGPASSWORD", "NPM_AUTH",
-        "SENTRY_DSN", "AWS_SECRET_ACCESS_KEY", "MY_SECRET", "apiKey",
+        "OPENAI_API_KEY",
+        "AZURE_KEY",
+        "GITHUB_TOKEN",
+        "DB_PWD",
+        "PGPASSWORD",
+        "NPM_AUTH",
+        "SENTRY_DSN",
+        "AWS_SECRET_ACCESS_KEY",
+        "MY_SECRET",
+        "apiKey",
     ],
-)  # fmt: skip
+)
 def test_variables_of_secrets(name: str) -> None:
     assert names_secret_variable(name)
 
@@ -51,11 +86,23 @@ def test_variables_of_secrets(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "PWD", "OLDPWD", "SSH_AUTH_SOCK", "KEYBOARD", "MAX_TOKENS", "KEY_FILE", "HOME", "PATH",
-        "GOOGLE_CREDENTIALS_PATH", "XDG_SESSION_ID", "TOKENIZERS_PARALLELISM", "REGION", "_", "",
+        "PWD",
+        "OLDPWD",
+        "SSH_AUTH_SOCK",
+        "KEYBOARD",
+        "MAX_TOKENS",
+        "KEY_FILE",
+        "HOME",
+        "PATH",
+        "GOOGLE_CREDENTIALS_PATH",
+        "XDG_SESSION_ID",
+        "TOKENIZERS_PARALLELISM",
+        "REGION",
+        "_",
+        "",
         "PYTHON_KEYRING_BACKEND",
     ],
-)  # fmt: skip
+)
 def test_variables_of_nothing_secret(name: str) -> None:
     assert not names_secret_variable(name)
 

@@ -73,11 +73,12 @@ def text(words: str, index: int = 0) -> list[dict[str, Any]]:
 
 
 THOUGHT = block(
-    0, {"type": "thinking", "thinking": "", "signature": ""},
+    0,
+    {"type": "thinking", "thinking": "", "signature": ""},
     {"type": "thinking_delta", "thinking": "Two "},
     {"type": "thinking_delta", "thinking": "towns."},
     {"type": "signature_delta", "signature": "c2ln"},
-)  # fmt: skip
+)
 HIDDEN = block(1, {"type": "redacted_thinking", "data": "ZGF0YQ=="})
 
 
@@ -88,8 +89,16 @@ def use(index: int, name: str, city: str) -> list[dict[str, Any]]:
     return block(index, head, *({"type": "input_json_delta", "partial_json": p} for p in pieces))
 
 
-CALLS = (start(), {"type": "ping"}, *THOUGHT, *HIDDEN, *text("Let me see.", 2),
-         *use(3, "tu_1", "Rome"), *use(4, "tu_2", "Oslo"), *end("tool_use"))  # fmt: skip
+CALLS = (
+    start(),
+    {"type": "ping"},
+    *THOUGHT,
+    *HIDDEN,
+    *text("Let me see.", 2),
+    *use(3, "tu_1", "Rome"),
+    *use(4, "tu_2", "Oslo"),
+    *end("tool_use"),
+)
 
 
 async def ask(asked: RemoteModel, request: ModelRequest) -> Reply:
@@ -109,9 +118,12 @@ async def test_the_body_shown_is_the_body_sent_and_the_key_has_its_own_header(
         Message("user", (TextPart("Look: "), MediaPart("image", "data:image/png;base64,aGk="))),
     )
     request = ModelRequest(
-        messages, (TOOL,), {"maxOutputTokens": 99, "additionalProperties": {"top_k": 3}},
-        stop=("END",), response_schema={"type": "object", "properties": {"a": {"type": "string"}}},
-    )  # fmt: skip
+        messages,
+        (TOOL,),
+        {"maxOutputTokens": 99, "additionalProperties": {"top_k": 3}},
+        stop=("END",),
+        response_schema={"type": "object", "properties": {"a": {"type": "string"}}},
+    )
     asked = model(server)
     shown = asked.request_body(request)
     reply = await ask(asked, request)
@@ -133,11 +145,14 @@ async def test_thinking_is_shown_and_goes_back_signed_before_the_calls(server: C
     asked = model(server)
     reply = await ask(asked, ModelRequest((ASK,), (TOOL,)))
     assert (reply.reasoning, reply.text, reply.finish_reason) == (
-        "Two towns.", "Let me see.", "tool_calls",
-    )  # fmt: skip
+        "Two towns.",
+        "Let me see.",
+        "tool_calls",
+    )
     assert [(call.id, json.loads(call.arguments)["city"]) for call in reply.tool_calls] == [
-        ("tu_1", "Rome"), ("tu_2", "Oslo"),
-    ]  # fmt: skip
+        ("tu_1", "Rome"),
+        ("tu_2", "Oslo"),
+    ]
     calls = tuple(
         Call(each.id, each.name, {}, each.arguments, observation="mild")
         for each in reply.tool_calls
@@ -155,9 +170,15 @@ async def test_thinking_is_shown_and_goes_back_signed_before_the_calls(server: C
 
 @pytest.mark.parametrize(
     ("word", "reason"),
-    [("end_turn", "stop"), ("stop_sequence", "stop"), ("max_tokens", "length"),
-     ("model_context_window_exceeded", "length"), ("pause_turn", "stop"), ("new_word", "unknown")],
-)  # fmt: skip
+    [
+        ("end_turn", "stop"),
+        ("stop_sequence", "stop"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("pause_turn", "stop"),
+        ("new_word", "unknown"),
+    ],
+)
 async def test_every_stop_reason_is_an_end(server: ChatServer, word: str, reason: str) -> None:
     server.script(said(start(), *text("Half"), *end(word)))
     reply = await ask(model(server), ModelRequest((ASK,)))
@@ -185,12 +206,16 @@ def fault(status: int, kind: str, message: str) -> Answer:
         (413, "request_too_large", "Request exceeds the maximum size", "too-long"),
         (400, "invalid_request_error", "prompt is too long: 9 tokens > 8 maximum", "too-long"),
         (400, "invalid_request_error", "Your credit balance is too low to access", "no-quota"),
-        (400, "invalid_request_error", "messages: text content blocks must be non-empty",
-         "bad-request"),
+        (
+            400,
+            "invalid_request_error",
+            "messages: text content blocks must be non-empty",
+            "bad-request",
+        ),
         (429, "rate_limit_error", "slow down", "rate-limited"),
         (529, "overloaded_error", "Overloaded", "server-error"),
     ],
-)  # fmt: skip
+)
 async def test_errors_are_named(
     server: ChatServer, status: int, kind: str, message: str, named: str
 ) -> None:
@@ -207,9 +232,11 @@ async def test_an_overloaded_server_is_asked_again_before_and_within_the_stream(
 ) -> None:
     overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     server.script(
-        fault(529, "overloaded_error", "Overloaded"), said(start(), overloaded),
-        said(start()), said(start(), *text("Here."), *end("end_turn")),
-    )  # fmt: skip
+        fault(529, "overloaded_error", "Overloaded"),
+        said(start(), overloaded),
+        said(start()),
+        said(start(), *text("Here."), *end("end_turn")),
+    )
     reply = await ask(model(server, retries=3), ModelRequest((ASK,)))
     assert (reply.text, len(server.requests)) == ("Here.", 4)
 

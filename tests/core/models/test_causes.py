@@ -20,8 +20,12 @@ OPENAI_MODEL = "The model `m-1` does not exist or you do not have access to it."
     ("status", "body", "kind", "said"),
     [
         (401, {"message": "Incorrect API key provided"}, "unauthorised", "not accept the key"),
-        (400, [{"error": {"code": 400, "message": "API key not valid. Pass a valid API key."}}],
-         "unauthorised", "not accept the key"),
+        (
+            400,
+            [{"error": {"code": 400, "message": "API key not valid. Pass a valid API key."}}],
+            "unauthorised",
+            "not accept the key",
+        ),
         (404, {"message": OPENAI_MODEL, "code": "model_not_found"}, "unknown-model", "'m-1'"),
         (404, {"error": 'model "m-1" not found, try pulling it first'}, "unknown-model", "'m-1'"),
         (404, {"type": "not_found_error", "message": "model: m-1"}, "unknown-model", "'m-1'"),
@@ -34,12 +38,16 @@ OPENAI_MODEL = "The model `m-1` does not exist or you do not have access to it."
         (405, {"detail": "Method Not Allowed"}, "not-found", "no API at"),
         (404, {"message": "gone fishing"}, "not-found", "or nothing at"),
         (402, {"message": "Insufficient credits"}, "no-quota", "nothing left to spend"),
-        (429, {"message": "You exceeded your quota", "code": "insufficient_quota"}, "no-quota",
-         "nothing left"),
+        (
+            429,
+            {"message": "You exceeded your quota", "code": "insufficient_quota"},
+            "no-quota",
+            "nothing left",
+        ),
         (400, {"message": "maximum context length is 4096 tokens"}, "too-long", "too long"),
         (400, {"message": "temperature must be at most 1"}, "bad-request", "not accept the req"),
     ],
-)  # fmt: skip
+)
 def test_causes(status: int, body: object, kind: str, said: str) -> None:
     fault = status_fault(status, {}, body, TARGET, lambda text: text)
     assert fault.kind == kind
@@ -49,11 +57,14 @@ def test_causes(status: int, body: object, kind: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("code", "first"),
     [
-        ("unauthorised", "Open the connection…"), ("not-found", "Open the connection…"),
-        ("no-quota", "Open the connection…"), ("unknown-model", "Choose a model…"),
-        ("too-long", "Choose a model…"), ("server-error", "Try again"),
+        ("unauthorised", "Open the connection…"),
+        ("not-found", "Open the connection…"),
+        ("no-quota", "Open the connection…"),
+        ("unknown-model", "Choose a model…"),
+        ("too-long", "Choose a model…"),
+        ("server-error", "Try again"),
     ],
-)  # fmt: skip
+)
 def test_the_first_button_mends_the_cause(code: str, first: str) -> None:
     error = StepError("model", code, "It failed.")
     state = replace(new_state(RunSetup("r")), place=PausePoint.ERROR, error=error)

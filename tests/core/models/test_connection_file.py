@@ -10,7 +10,7 @@ from studio.core.models.connection_file import Connections, read_connections, wr
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection
 
 FULL = Connection(
-    "Büro: \"Server\" 1",
+    'Büro: "Server" 1',
     "compatible",
     model="m-1",
     base_url="http://10.0.0.7:8000/v1",
@@ -26,7 +26,7 @@ FULL = Connection(
     reply_megabytes=8.0,
     event_megabytes=0.5,
     error_kilobytes=32.0,
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -134,11 +134,18 @@ def test_presets_are_complete() -> None:
 def test_bounds_are_numbers_above_zero(path: Path) -> None:
     path.parent.mkdir(parents=True)
     head = '[[connection]]\nname = "%s"\nkind = "compatible"\n'
-    wrong = ["reply_megabytes = 0", "call_seconds = -1.5", "event_megabytes = nan",
-             'error_kilobytes = "many"', "retries = 1.5", "retries = -1",
-             "stall_seconds = inf", "first_byte_seconds = 1" + "0" * 400,
-             "settings = { context = 1" + "0" * 30 + " }",
-             "capabilities = { price = { input = nan, output = 1 } }"]  # fmt: skip
+    wrong = [
+        "reply_megabytes = 0",
+        "call_seconds = -1.5",
+        "event_megabytes = nan",
+        'error_kilobytes = "many"',
+        "retries = 1.5",
+        "retries = -1",
+        "stall_seconds = inf",
+        "first_byte_seconds = 1" + "0" * 400,
+        "settings = { context = 1" + "0" * 30 + " }",
+        "capabilities = { price = { input = nan, output = 1 } }",
+    ]
     text = "".join(head % f"c{n}" + line + "\n" for n, line in enumerate(wrong))
     path.write_text(text + head % "good" + "reply_megabytes = 1\nretries = 5\n", encoding="utf-8")
     read = read_connections(path)

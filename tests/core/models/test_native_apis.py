@@ -46,9 +46,13 @@ TALK = (
     Message("tool", (ToolResultPart("rain"),), attributes={"tool_call_id": "call_1"}),
 )
 OPTIONS = {
-    "temperature": 0.5, "maxOutputTokens": 9, "topK": 3, "stopSequences": ["END"], "seed": 1,
+    "temperature": 0.5,
+    "maxOutputTokens": 9,
+    "topK": 3,
+    "stopSequences": ["END"],
+    "seed": 1,
     "reasoningEffort": "low",
-}  # fmt: skip
+}
 
 
 def ollama(server: ChatServer) -> Connection:
@@ -103,36 +107,71 @@ async def test_ollama_gets_its_own_body_and_nothing_is_lost(server: ChatServer) 
         "messages": [
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": "What is this?", "images": ["iVBORw0KGgo="]},
-            {"role": "assistant", "tool_calls": [
-                {"function": {"name": "weather", "arguments": {"city": "Oslo"}}},
-            ]},
+            {
+                "role": "assistant",
+                "tool_calls": [
+                    {"function": {"name": "weather", "arguments": {"city": "Oslo"}}},
+                ],
+            },
             {"role": "tool", "content": "rain", "tool_name": "weather"},
         ],
-        "think": "low", "keep_alive": "5m",
+        "think": "low",
+        "keep_alive": "5m",
         "options": {
-            "temperature": 0.5, "num_predict": 9, "top_k": 3, "seed": 1, "stop": ["END"],
-            "num_ctx": 8192, "mirostat": 2,
+            "temperature": 0.5,
+            "num_predict": 9,
+            "top_k": 3,
+            "seed": 1,
+            "stop": ["END"],
+            "num_ctx": 8192,
+            "mirostat": 2,
         },
-        "tools": [{"type": "function", "function": {
-            "name": "weather", "description": "Tells the weather.", "parameters": SCHEMA,
-        }}],
-        "format": SCHEMA, "stream": True,
-    }  # fmt: skip
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": "weather",
+                    "description": "Tells the weather.",
+                    "parameters": SCHEMA,
+                },
+            }
+        ],
+        "format": SCHEMA,
+        "stream": True,
+    }
 
 
 async def test_ollamas_lines_are_read_wherever_they_are_cut(server: ChatServer) -> None:
-    server.script(lines([
-        {"message": {"role": "assistant", "content": "", "thinking": "Hm, "}, "done": False},
-        {"message": {"thinking": "Größe."}, "done": False},
-        {"message": {"content": "Let me "}, "done": False},
-        {"message": {"content": "look."}, "done": False},
-        {"message": {"tool_calls": [
-            {"function": {"name": "weather", "arguments": {"city": "Oslo"}}},
-            {"function": {"name": "weather", "arguments": {"city": "Rome"}}},
-        ]}, "done": False},
-        {"message": {"content": ""}, "done": True, "done_reason": "stop",
-         "prompt_eval_count": 26, "eval_count": 7, "eval_duration": 5},
-    ]))  # fmt: skip
+    server.script(
+        lines(
+            [
+                {
+                    "message": {"role": "assistant", "content": "", "thinking": "Hm, "},
+                    "done": False,
+                },
+                {"message": {"thinking": "Größe."}, "done": False},
+                {"message": {"content": "Let me "}, "done": False},
+                {"message": {"content": "look."}, "done": False},
+                {
+                    "message": {
+                        "tool_calls": [
+                            {"function": {"name": "weather", "arguments": {"city": "Oslo"}}},
+                            {"function": {"name": "weather", "arguments": {"city": "Rome"}}},
+                        ]
+                    },
+                    "done": False,
+                },
+                {
+                    "message": {"content": ""},
+                    "done": True,
+                    "done_reason": "stop",
+                    "prompt_eval_count": 26,
+                    "eval_count": 7,
+                    "eval_duration": 5,
+                },
+            ]
+        )
+    )
     reply = await ask(ollama(server), ModelRequest(TALK[:2], (TOOL,)))
     assert (reply.text, reply.reasoning) == ("Let me look.", "Hm, Größe.")
     assert [json.loads(call.arguments)["city"] for call in reply.tool_calls] == ["Oslo", "Rome"]
@@ -151,10 +190,13 @@ async def test_ollamas_lines_are_read_wherever_they_are_cut(server: ChatServer) 
         (failure(404, "model 'm-1' not found"), "not-found", "m-1"),
         (json_body({"error": "model requires more memory"}, 500), "server-error", "more memory"),
         (lines([{"message": {"content": "Half"}, "done": False}]), "cut-off", "broke off"),
-        (lines([{"message": {"content": "Half"}}, {"error": "llama runner died"}]), "server-error",
-         "llama runner died"),
+        (
+            lines([{"message": {"content": "Half"}}, {"error": "llama runner died"}]),
+            "server-error",
+            "llama runner died",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_ollamas_faults_are_named(
     server: ChatServer, answer: Answer, kind: str, said: str
 ) -> None:
@@ -169,9 +211,10 @@ async def test_ollama_says_what_its_models_can(server: ChatServer) -> None:
     server.list_answer = None
     tags = {"models": [{"name": "small:latest", "model": "small:latest"}]}
     show = {
-        "capabilities": ["completion", "vision"], "model_info": {"llama.context_length": 131072},
-        "parameters": "stop \"<|end|>\"\nnum_ctx                        8192",
-    }  # fmt: skip
+        "capabilities": ["completion", "vision"],
+        "model_info": {"llama.context_length": 131072},
+        "parameters": 'stop "<|end|>"\nnum_ctx                        8192',
+    }
     server.script(json_body(tags), json_body(show))
     client = OpenAIClient(ollama(server), None, Endpoint("Ollama", server.url, ""))
     (listed,) = await listed_models(client)
@@ -217,47 +260,89 @@ async def test_gemini_gets_its_own_body_and_nothing_is_lost(server: ChatServer) 
     assert sent.body == {
         "systemInstruction": {"parts": [{"text": "Be brief."}]},
         "contents": [
-            {"role": "user", "parts": [
-                {"text": "What is this?"},
-                {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}},
-            ]},
-            {"role": "model", "parts": [
-                {"functionCall": {"id": "call_1", "name": "weather", "args": {"city": "Oslo"}}},
-            ]},
-            {"role": "user", "parts": [{"functionResponse": {
-                "id": "call_1", "name": "weather", "response": {"result": "rain"},
-            }}]},
+            {
+                "role": "user",
+                "parts": [
+                    {"text": "What is this?"},
+                    {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}},
+                ],
+            },
+            {
+                "role": "model",
+                "parts": [
+                    {"functionCall": {"id": "call_1", "name": "weather", "args": {"city": "Oslo"}}},
+                ],
+            },
+            {
+                "role": "user",
+                "parts": [
+                    {
+                        "functionResponse": {
+                            "id": "call_1",
+                            "name": "weather",
+                            "response": {"result": "rain"},
+                        }
+                    }
+                ],
+            },
         ],
-        "tools": [{"functionDeclarations": [{
-            "name": "weather", "description": "Tells the weather.", "parametersJsonSchema": SCHEMA,
-        }]}],
+        "tools": [
+            {
+                "functionDeclarations": [
+                    {
+                        "name": "weather",
+                        "description": "Tells the weather.",
+                        "parametersJsonSchema": SCHEMA,
+                    }
+                ]
+            }
+        ],
         "safetySettings": safety,
         "generationConfig": {
-            "temperature": 0.5, "maxOutputTokens": 9, "topK": 3, "seed": 1,
-            "stopSequences": ["END"], "responseLogprobs": True,
+            "temperature": 0.5,
+            "maxOutputTokens": 9,
+            "topK": 3,
+            "seed": 1,
+            "stopSequences": ["END"],
+            "responseLogprobs": True,
             "thinkingConfig": {"includeThoughts": True, "thinkingLevel": "LOW"},
-            "responseMimeType": "application/json", "responseJsonSchema": SCHEMA,
+            "responseMimeType": "application/json",
+            "responseJsonSchema": SCHEMA,
         },
-    }  # fmt: skip
+    }
 
 
 async def test_gemini_thinks_signs_calls_and_counts(server: ChatServer) -> None:
     def part(*parts: object, **more: object) -> dict[str, object]:
-        return {"candidates": [{"content": {"role": "model", "parts": parts}, **more}],
-                "responseId": "r1"}  # fmt: skip
+        return {
+            "candidates": [{"content": {"role": "model", "parts": parts}, **more}],
+            "responseId": "r1",
+        }
 
     call = {"name": "weather", "args": {"city": "Oslo"}}
-    server.script(events([
-        part({"text": "Hm.", "thought": True}),
-        part({"text": "Let me look.", "thoughtSignature": "c2ln"}),
-        part({"functionCall": call, "thoughtSignature": "Y2FsbA=="},
-             {"functionCall": {**call, "args": {"city": "Rome"}}}, finishReason="STOP"),
-        {"usageMetadata": {
-            "promptTokenCount": 100, "candidatesTokenCount": 20, "thoughtsTokenCount": 30,
-            "cachedContentTokenCount": 40, "totalTokenCount": 150,
-            "promptTokensDetails": [{"modality": "IMAGE", "tokenCount": 60}],
-        }},
-    ]))  # fmt: skip
+    server.script(
+        events(
+            [
+                part({"text": "Hm.", "thought": True}),
+                part({"text": "Let me look.", "thoughtSignature": "c2ln"}),
+                part(
+                    {"functionCall": call, "thoughtSignature": "Y2FsbA=="},
+                    {"functionCall": {**call, "args": {"city": "Rome"}}},
+                    finishReason="STOP",
+                ),
+                {
+                    "usageMetadata": {
+                        "promptTokenCount": 100,
+                        "candidatesTokenCount": 20,
+                        "thoughtsTokenCount": 30,
+                        "cachedContentTokenCount": 40,
+                        "totalTokenCount": 150,
+                        "promptTokensDetails": [{"modality": "IMAGE", "tokenCount": 60}],
+                    }
+                },
+            ]
+        )
+    )
     reply = await ask(gemini(server), ModelRequest(TALK[:2], (TOOL,)))
     assert (reply.text, reply.reasoning) == ("Let me look.", "Hm.")
     assert reply.finish_reason == "tool_calls"
@@ -287,11 +372,14 @@ async def test_gemini_thinks_signs_calls_and_counts(server: ChatServer) -> None:
         ({"candidates": [{"finishReason": "MAX_TOKENS"}]}, "length", ""),
         ({"candidates": [{"finishReason": "SAFETY"}]}, "content_filter", ""),
         ({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]}, "error", ""),
-        ({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, "content_filter",
-         "held back: PROHIBITED_CONTENT"),
+        (
+            {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}},
+            "content_filter",
+            "held back: PROHIBITED_CONTENT",
+        ),
         ({"candidates": [{"finishReason": "NEW_WORD"}]}, "unknown", "NEW_WORD"),
     ],
-)  # fmt: skip
+)
 async def test_gemini_says_why_it_ends(
     server: ChatServer, chunk: object, reason: str, notice: str
 ) -> None:

@@ -78,16 +78,20 @@ def test_the_environment_goes_before_the_files(tmp_path: Path) -> None:
     [
         ("linux", {"HOME": "/home/a"}, "/venv/pip.conf", "/home/a/.config/pip/pip.conf"),
         (
-            "darwin", {"HOME": "/Users/a"}, "/venv/pip.conf",
+            "darwin",
+            {"HOME": "/Users/a"},
+            "/venv/pip.conf",
             "/Users/a/Library/Application Support/pip/pip.conf",
         ),
         (
-            "win32", {"USERPROFILE": r"C:\Users\a", "APPDATA": r"C:\Users\a\AppData\Roaming"},
-            r"\venv\pip.ini", r"C:\Users\a\AppData\Roaming\pip\pip.ini",
+            "win32",
+            {"USERPROFILE": r"C:\Users\a", "APPDATA": r"C:\Users\a\AppData\Roaming"},
+            r"\venv\pip.ini",
+            r"C:\Users\a\AppData\Roaming\pip\pip.ini",
         ),
         ("linux", {"HOME": "/home/a", "PIP_CONFIG_FILE": "/x"}, "/x", "/etc/pip.conf"),
     ],
-)  # fmt: skip
+)
 def test_pips_files_on_each_system(
     system: str, environ: dict[str, str], strongest: str, others: str
 ) -> None:

@@ -21,13 +21,21 @@ from studio.core.models.prices import listed_price
 from studio.core.wire.reply import Usage
 
 OPENAI = Connection("OpenAI", "openai")
-TABLE = [{
-    "id": "openai", "name": "OpenAI", "api_pattern": "https://api\\.openai\\.com",
-    "models": [{
-        "id": "gpt-99", "match": {"equals": "gpt-99"}, "context_window": 77_000,
-        "prices": {"input_mtok": 3, "output_mtok": 9},
-    }],
-}]  # fmt: skip
+TABLE = [
+    {
+        "id": "openai",
+        "name": "OpenAI",
+        "api_pattern": "https://api\\.openai\\.com",
+        "models": [
+            {
+                "id": "gpt-99",
+                "match": {"equals": "gpt-99"},
+                "context_window": 77_000,
+                "prices": {"input_mtok": 3, "output_mtok": 9},
+            }
+        ],
+    }
+]
 
 
 @pytest.fixture(autouse=True)

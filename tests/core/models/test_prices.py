@@ -45,17 +45,25 @@ def test_a_price_is_that_of_the_very_model(
 
 RECORDED = [
     {"prompt_tokens": 1000, "completion_tokens": 50},
-    {"prompt_tokens": 5000, "completion_tokens": 10,
-     "prompt_tokens_details": {"cached_tokens": 4000},
-     "completion_tokens_details": {"reasoning_tokens": 8}},
-    {"input_tokens": 5000, "output_tokens": 10,
-     "input_tokens_details": {"cached_tokens": 1024, "cache_write_tokens": 3207}},
+    {
+        "prompt_tokens": 5000,
+        "completion_tokens": 10,
+        "prompt_tokens_details": {"cached_tokens": 4000},
+        "completion_tokens_details": {"reasoning_tokens": 8},
+    },
+    {
+        "input_tokens": 5000,
+        "output_tokens": 10,
+        "input_tokens_details": {"cached_tokens": 1024, "cache_write_tokens": 3207},
+    },
     {"input_tokens": 300_000, "output_tokens": 10},
-]  # fmt: skip
+]
 KEYS = {
-    "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
-    "cached_tokens": "cache_read_tokens", "reasoning_tokens": "output_reasoning_tokens",
-}  # fmt: skip
+    "prompt_tokens": "input_tokens",
+    "completion_tokens": "output_tokens",
+    "cached_tokens": "cache_read_tokens",
+    "reasoning_tokens": "output_reasoning_tokens",
+}
 
 
 @pytest.mark.parametrize("model", ["gpt-5.5", "gpt-4o", "gpt-5.4-mini"])
@@ -65,9 +73,10 @@ def test_the_cost_is_what_the_kept_table_of_prices_says(model: str, figures: dic
     for key, value in figures.items():
         flat |= value if isinstance(value, dict) else {key: value}
     wanted = calc_price(
-        Counted(**{KEYS.get(key, key): value for key, value in flat.items()}), model,
+        Counted(**{KEYS.get(key, key): value for key, value in flat.items()}),
+        model,
         provider_id="openai",
-    )  # fmt: skip
+    )
     usage, price = read_usage(figures), listed_price(model, OPENAI)
     assert usage is not None
     assert price is not None
@@ -76,11 +85,13 @@ def test_the_cost_is_what_the_kept_table_of_prices_says(model: str, figures: dic
 
 def test_what_is_written_to_a_cache_costs_what_anthropic_says() -> None:
     figures = {
-        "input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 200,
+        "input_tokens": 100,
+        "output_tokens": 10,
+        "cache_read_input_tokens": 200,
         "cache_creation_input_tokens": 300,
         "cache_creation": {"ephemeral_1h_input_tokens": 100, "ephemeral_5m_input_tokens": 200},
         "output_tokens_details": {"thinking_tokens": 4},
-    }  # fmt: skip
+    }
     usage = read_usage(figures)
     assert usage == Usage(
         600, 10, 200, cache_write_tokens=300, cache_write_1h_tokens=100, reasoning_tokens=4
@@ -94,15 +105,20 @@ def test_what_is_written_to_a_cache_costs_what_anthropic_says() -> None:
 
 
 def test_audio_and_images_are_counted_apart() -> None:
-    usage = read_usage({
-        "prompt_tokens": 30, "completion_tokens": 9,
-        "prompt_tokens_details": {"audio_tokens": 10, "image_tokens": 5},
-        "completion_tokens_details": {"audio_tokens": 7},
-    })  # fmt: skip
+    usage = read_usage(
+        {
+            "prompt_tokens": 30,
+            "completion_tokens": 9,
+            "prompt_tokens_details": {"audio_tokens": 10, "image_tokens": 5},
+            "completion_tokens_details": {"audio_tokens": 7},
+        }
+    )
     assert usage is not None
     assert (usage.input_audio_tokens, usage.input_image_tokens, usage.output_audio_tokens) == (
-        10, 5, 7,
-    )  # fmt: skip
+        10,
+        5,
+        7,
+    )
 
 
 def test_figures_that_contradict_each_other_have_no_price() -> None:
@@ -110,12 +126,17 @@ def test_figures_that_contradict_each_other_have_no_price() -> None:
 
 
 def test_an_entered_price_counts_more_and_a_listed_one_is_taken_from_the_server() -> None:
-    entered = facts_of("gpt-5.5", corrections={"price": {"input": 1, "output": 2}},
-                       connection=OPENAI)  # fmt: skip
+    entered = facts_of(
+        "gpt-5.5", corrections={"price": {"input": 1, "output": 2}}, connection=OPENAI
+    )
     assert entered.price == EnteredPrice(1.0, 2.0)
-    listed = {"id": "a/b", "pricing": {"prompt": "0.000001", "completion": "0.000002"},
-              "supported_parameters": ["tools"], "architecture": {"input_modalities": ["image"]},
-              "context_length": 4096}  # fmt: skip
+    listed = {
+        "id": "a/b",
+        "pricing": {"prompt": "0.000001", "completion": "0.000002"},
+        "supported_parameters": ["tools"],
+        "architecture": {"input_modalities": ["image"]},
+        "context_length": 4096,
+    }
     facts = facts_of("a/b", listed=listed, connection=ROUTER)
     assert facts.price is not None
     assert facts.price.per_million()[:2] == (1.0, 2.0)

@@ -159,22 +159,46 @@ def azure(code: str, message: str) -> str:
 @pytest.mark.parametrize(
     ("kind", "answer", "said", "hint"),
     [
-        ("compatible", http("302 Found", headers="Location: https://login.example/x\r\n"),
-         "sends on from http://127.0.0.1", "a page to sign in"),
+        (
+            "compatible",
+            http("302 Found", headers="Location: https://login.example/x\r\n"),
+            "sends on from http://127.0.0.1",
+            "a page to sign in",
+        ),
         ("compatible", b"SSH-2.0-OpenSSH_9.6\r\n", "ends the connection without", "check the port"),
         ("compatible", b"\x15\x03\x03\x00\x02\x02\x46", "is not a web server", "another program"),
-        ("azure", http("404 Not Found", azure("DeploymentNotFound", "It does not exist.")),
-         "has no deployment 'chat'", "name of a deployment"),
-        ("azure", http("404 Not Found", azure("404", "Resource not found")),
-         "There is no API at", "openai.azure.com"),
-        ("azure", http("400 Bad Request", azure("BadRequest", "API version not supported")),
-         "version of the API", "API version empty"),
-        ("azure", http("401 Unauthorized", azure("401", "invalid subscription key or endpoint")),
-         "another resource's", "one page"),
-        ("azure", http("400 Bad Request", azure("OperationNotSupported", "not with ada")),
-         "cannot chat", "a chat model"),
+        (
+            "azure",
+            http("404 Not Found", azure("DeploymentNotFound", "It does not exist.")),
+            "has no deployment 'chat'",
+            "name of a deployment",
+        ),
+        (
+            "azure",
+            http("404 Not Found", azure("404", "Resource not found")),
+            "There is no API at",
+            "openai.azure.com",
+        ),
+        (
+            "azure",
+            http("400 Bad Request", azure("BadRequest", "API version not supported")),
+            "version of the API",
+            "API version empty",
+        ),
+        (
+            "azure",
+            http("401 Unauthorized", azure("401", "invalid subscription key or endpoint")),
+            "another resource's",
+            "one page",
+        ),
+        (
+            "azure",
+            http("400 Bad Request", azure("OperationNotSupported", "not with ada")),
+            "cannot chat",
+            "a chat model",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_what_answers_is_told_as_what_it_is(
     kind: ConnectionKind, answer: bytes, said: str, hint: str
 ) -> None:

@@ -22,8 +22,13 @@ from tests.support.chat_server import ChatServer, Exchange, chunk, events
 TOOL = ToolSpec("weather", parameters={"type": "object", "properties": {}})
 ASK = Message("user", (TextPart("Rome?"),))
 SEALED = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "c2VhbGVk"}
-CALL = {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "weather",
-        "arguments": "{}"}  # fmt: skip
+CALL = {
+    "id": "fc_1",
+    "type": "function_call",
+    "call_id": "call_1",
+    "name": "weather",
+    "arguments": "{}",
+}
 SAID = {"id": "m_1", "type": "message", "phase": "commentary", "content": []}
 
 
@@ -119,8 +124,12 @@ async def test_an_incomplete_response_says_why(server: ChatServer) -> None:
 
 async def test_a_call_that_gemini_signed_goes_back_signed(server: ChatServer) -> None:
     signed = {"google": {"thought_signature": "c2ln"}}
-    call = {"index": 0, "id": "call_1", "function": {"name": "weather", "arguments": "{}"},
-            "extra_content": signed}  # fmt: skip
+    call = {
+        "index": 0,
+        "id": "call_1",
+        "function": {"name": "weather", "arguments": "{}"},
+        "extra_content": signed,
+    }
     server.script(events([chunk({"tool_calls": [call]}, "tool_calls"), "[DONE]"]))
     model = model_at(server, "chat")
     body = model.request_body(ModelRequest((ASK, *after(await ask(model, ASK))), (TOOL,)))

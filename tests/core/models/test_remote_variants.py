@@ -55,7 +55,9 @@ async def test_a_character_may_be_cut_between_two_packets(server: ChatServer) ->
     async def pause(_exchange: object) -> None:
         await asyncio.sleep(0.02)
 
-    single = [each for at in range(len(data) - 12, len(data)) for each in (raw(data[at:at + 1]), pause)]  # fmt: skip  # noqa: E501
+    single = [
+        each for at in range(len(data) - 12, len(data)) for each in (raw(data[at : at + 1]), pause)
+    ]
     server.script(events([], then=[raw(data[:-12]), *single, raw(f"data: {_END}\n\n")]))
     reply, fault = await ask(model_at(server.url))
     assert fault is None
@@ -89,7 +91,9 @@ def _calls(*pieces: dict[str, Any]) -> list[dict[str, Any]]:
     return [chunk({"tool_calls": [piece]}) for piece in pieces]
 
 
-def _piece(call_id: object = None, name: object = None, arguments: object = "", **more: object) -> Any:  # fmt: skip  # noqa: E501
+def _piece(
+    call_id: object = None, name: object = None, arguments: object = "", **more: object
+) -> Any:
     made: dict[str, Any] = {**more, "function": {"name": name, "arguments": arguments}}
     return made if call_id is None else {**made, "id": call_id}
 
@@ -110,11 +114,19 @@ def _piece(call_id: object = None, name: object = None, arguments: object = "", 
         [_piece("a", "lookup", '{"q":1}', index=None)],
     ],
     ids=[
-        "as OpenAI", "no index", "in one piece", "arguments as an object", "name repeated",
-        "name in pieces", "id later", "empty id and name", "arguments null", "index begins at 3",
+        "as OpenAI",
+        "no index",
+        "in one piece",
+        "arguments as an object",
+        "name repeated",
+        "name in pieces",
+        "id later",
+        "empty id and name",
+        "arguments null",
+        "index begins at 3",
         "index null",
     ],
-)  # fmt: skip
+)
 async def test_a_call_may_come_like_this(server: ChatServer, pieces: list[Any]) -> None:
     server.script(events([*_calls(*pieces), chunk({}, "tool_calls"), "[DONE]"]))
     reply, fault = await ask(model_at(server.url))

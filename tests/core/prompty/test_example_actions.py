@@ -33,13 +33,19 @@ SCHEMAS: list[JsonObject] = [
     {
         "type": "object",
         "properties": {
-            "places": {"type": "array", "items": {"type": "object", "required": ["x"],
-                       "properties": {"x": {"type": "number"}}}},
+            "places": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["x"],
+                    "properties": {"x": {"type": "number"}},
+                },
+            },
             "or": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         },
         "required": ["places", "or"],
     },
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)

@@ -17,8 +17,15 @@ CONSTANTS = {
     "message_rules.py",
     "request.py",
 }
-CALLS = {"Problem", "problem", "report", "_report", "_problem", "UnresolvedReference",
-         "_NoToolError"}  # fmt: skip
+CALLS = {
+    "Problem",
+    "problem",
+    "report",
+    "_report",
+    "_problem",
+    "UnresolvedReference",
+    "_NoToolError",
+}
 
 
 def codes_in(path: Path) -> set[str]:

@@ -52,17 +52,27 @@ from studio.core.wire.reply import Reply, ToolCall, Usage
 
 REPAIR = Repair("trailing_comma", "Remove it", "{,}", "{}", Span(1, 2), 1)
 COMMON = {
-    "thought": "t", "reasoning": "r", "spans": (ReadSpan("args", Span(0, 3), 1),),
-    "warnings": (ReadingWarning("w", "W.", Span(1, 2)),), "kept": "k",
-}  # fmt: skip
+    "thought": "t",
+    "reasoning": "r",
+    "spans": (ReadSpan("args", Span(0, 3), 1),),
+    "warnings": (ReadingWarning("w", "W.", Span(1, 2)),),
+    "kept": "k",
+}
 REPLY = Reply("text", "why", "no", (ToolCall("1", "a", "{}"),), Usage(1, 2, 3, 0.5), "stop", ("n",))
 TOOL = ToolSpec("s", "d", {"type": "object"}, has_effects=True)
 SETUP = RunSetup(
-    run="r", inputs={"a": [1, {"b": None}], "$": "x"}, tools=(TOOL,), options={"temperature": 0},
-    stop=("\n",), response_schema={"type": "object"}, limits=Limits(3, 4, 0.5, 9.0),
-    parallel=True, final_words=("x",), repairs=frozenset({"b", "a"}),
+    run="r",
+    inputs={"a": [1, {"b": None}], "$": "x"},
+    tools=(TOOL,),
+    options={"temperature": 0},
+    stop=("\n",),
+    response_schema={"type": "object"},
+    limits=Limits(3, 4, 0.5, 9.0),
+    parallel=True,
+    final_words=("x",),
+    repairs=frozenset({"b", "a"}),
     reading=ReadingStyle(True, ("A",), frozenset({"tools", "history"})),
-)  # fmt: skip
+)
 MESSAGES = (
     Message(
         "user",
@@ -113,12 +123,19 @@ def test_every_kind_of_event_can_be_written():
 
 def example(kind: str):
     known = {
-        "RunSetup": SETUP, "RunModel": RunModel("m", "i"), "Reply": REPLY, "Reading": Final(),
+        "RunSetup": SETUP,
+        "RunModel": RunModel("m", "i"),
+        "Reply": REPLY,
+        "Reading": Final(),
         "StepError": StepError("limit", "c", "m"),
-        "ToolOutcome": ToolOutcome("t", "ok"), "JsonObject": {"a": 1}, "int": 1, "str": "s",
+        "ToolOutcome": ToolOutcome("t", "ok"),
+        "JsonObject": {"a": 1},
+        "int": 1,
+        "str": "s",
         "float | None": 1.0,
-        "tuple[Message, ...]": MESSAGES, "tuple[CallCheck, ...]": (CallCheck(),),
-    }  # fmt: skip
+        "tuple[Message, ...]": MESSAGES,
+        "tuple[CallCheck, ...]": (CallCheck(),),
+    }
     return known.get(
         kind, "P4" if kind == "PausePoint" else "step" if kind == "PauseReason" else "x"
     )

@@ -67,8 +67,11 @@ async def test_spans_form_one_trace_under_the_agent():
     spans = spans_of(await finished())
     root, *others = spans
     assert [span["name"].split()[0] for span in spans] == [
-        "invoke_agent", "chat", "execute_tool", "chat",
-    ]  # fmt: skip
+        "invoke_agent",
+        "chat",
+        "execute_tool",
+        "chat",
+    ]
     assert {span["traceId"] for span in spans} == {root["traceId"]}
     assert {span["parentSpanId"] for span in others} == {root["spanId"]}
     assert len({span["spanId"] for span in spans}) == 4
@@ -91,8 +94,11 @@ async def test_spans_say_what_was_sent_called_and_used():
     sent = json.loads(last["gen_ai.input.messages"])
     assert [message["role"] for message in sent] == ["system", "user", "assistant", "tool"]
     assert sent[2]["parts"][-1] == {
-        "type": "tool_call", "id": "c1", "name": "search", "arguments": {"query": "x"},
-    }  # fmt: skip
+        "type": "tool_call",
+        "id": "c1",
+        "name": "search",
+        "arguments": {"query": "x"},
+    }
     assert sent[3]["parts"] == [{"type": "tool_call_response", "id": "c1", "response": "found x"}]
     assert json.loads(last["gen_ai.output.messages"])[0]["finish_reason"] == "stop"
     assert last["gen_ai.usage.cache_read.input_tokens"] == 2
@@ -127,8 +133,10 @@ class Page(HTMLParser):
 
 async def test_the_report_holds_all_and_asks_for_nothing_outside():
     evil = "<script>alert(1)</script><img src=http://example.com/x.png>"
-    run = await finished(REACT, [f'Thought: {evil}\nAction: search\nArgs: {{"query": "a&b"}}',
-                                 "Final Answer: <b>done</b>"])  # fmt: skip
+    run = await finished(
+        REACT,
+        [f'Thought: {evil}\nAction: search\nArgs: {{"query": "a&b"}}', "Final Answer: <b>done</b>"],
+    )
     page = Page(made(run, "html"))
     shown = "".join(page.shown)
     assert not {"script", "img", "link", "b"} & set(page.tags)
@@ -137,8 +145,9 @@ async def test_the_report_holds_all_and_asks_for_nothing_outside():
     assert "found a&b" in shown
     assert shown.count("<b>done</b>") >= 1
     assert [text for text in page.shown if text.startswith("Iteration ")] == [
-        "Iteration 1", "Iteration 2",
-    ]  # fmt: skip
+        "Iteration 1",
+        "Iteration 2",
+    ]
 
 
 async def test_the_report_is_gone_through_card_by_card_and_says_what_a_person_did():
@@ -146,9 +155,11 @@ async def test_the_report_is_gone_through_card_by_card_and_says_what_a_person_di
         raise ValueError("no such thing")
 
     run, _ = run_of(
-        NATIVE, [calling(call("fails")), "It is 1."], tools=Functions(fails),
+        NATIVE,
+        [calling(call("fails")), "It is 1."],
+        tools=Functions(fails),
         options=RunOptions(pause_at=frozenset({PausePoint.ANSWER})),
-    )  # fmt: skip
+    )
     going = asyncio.create_task(run.go())
     while run.state.pause is None and not going.done():
         await asyncio.sleep(0)
@@ -184,9 +195,12 @@ async def test_spans_name_the_model_its_provider_and_its_server_as_back_ends_kno
     run = await finished()
     first, *rest = run.events
     setup = replace(
-        first.setup, model="gpt-4o (mine)", model_id="gpt-4o", provider="openai",
+        first.setup,
+        model="gpt-4o (mine)",
+        model_id="gpt-4o",
+        provider="openai",
         server="https://api.openai.com",
-    )  # fmt: skip
+    )
     text = export_run([replace(first, setup=setup), *rest], form_of("otlp"), "1.0")
     spans = json.loads(text)["resourceSpans"][0]["scopeSpans"][0]["spans"]
 
@@ -211,8 +225,9 @@ async def test_spans_are_also_written_in_the_newest_names():
     before_root, before = (attributes(old["spans"][at]) for at in (0, -1))
     assert set(before_root) - set(root) == {"gen_ai.system", "gen_ai.provider.name"}
     assert set(before) - set(chat) == {
-        "gen_ai.system", "gen_ai.usage.cache_creation.input_tokens",
-    }  # fmt: skip
+        "gen_ai.system",
+        "gen_ai.usage.cache_creation.input_tokens",
+    }
     assert chat["gen_ai.usage.cache_write.input_tokens"] == 7
     assert json.loads(before["gen_ai.output.messages"])[0]["finish_reason"] == "stop"
     assert "finish_reason" not in json.loads(chat["gen_ai.output.messages"])[0]
@@ -283,8 +298,12 @@ async def test_a_run_is_one_conversation_for_fine_tuning_with_its_tools():
 
     (line,) = [json.loads(each) for each in made(await finished(), "fine-tuning").splitlines()]
     assert [each["role"] for each in line["messages"]] == [
-        "system", "user", "assistant", "tool", "assistant",
-    ]  # fmt: skip
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
     assert line["messages"][-1] == {"role": "assistant", "content": "ok"}
     TypeAdapter(list[ChatCompletionMessageParam]).validate_python(line["messages"], strict=True)
     TypeAdapter(list[ChatCompletionToolParam]).validate_python(line["tools"], strict=True)

@@ -66,12 +66,18 @@ async def test_every_field_of_a_state_comes_back() -> None:
 async def test_a_snapshot_of_an_older_version_is_read() -> None:
     before = await past()
     older = {
-        "place": PausePoint.BEFORE_REQUEST.value, "iteration": 9, "has_request": True,
-        "limits": {"iterations": 7}, "usage": {}, "seconds": 1, "repairs": ["comments"],
-        "steering": ["Go on"], "switched_to": {"name": "m"},
+        "place": PausePoint.BEFORE_REQUEST.value,
+        "iteration": 9,
+        "has_request": True,
+        "limits": {"iterations": 7},
+        "usage": {},
+        "seconds": 1,
+        "repairs": ["comments"],
+        "steering": ["Go on"],
+        "switched_to": {"name": "m"},
         "added": [{"role": "user", "parts": [{"t": "TextPart", "text": "three"}]}],
         "recent": [["search", '{"query": "29"}']],
-    }  # fmt: skip
+    }
     state = state_of(before, older)
     assert (state.place, state.iteration, state.seconds) == (PausePoint.BEFORE_REQUEST, 9, 1.0)
     assert (state.limits.iterations, state.repairs) == (7, frozenset({"comments"}))

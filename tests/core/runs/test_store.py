@@ -195,9 +195,13 @@ async def test_a_killed_run_is_there_up_to_its_last_event(tmp_path):
         assert (past.state.status, store.summary("r1").status) == ("interrupted", "interrupted")
         model = ScriptedModel(["ok"] * 3)
         plan = RunPlan(
-            document(NATIVE), {"question": "Where?"}, model, Functions(search),
-            journal=store.journal("r1"), past=past,
-        )  # fmt: skip
+            document(NATIVE),
+            {"question": "Where?"},
+            model,
+            Functions(search),
+            journal=store.journal("r1"),
+            past=past,
+        )
         run = Run(plan, past.state.setup)
         state = await run.go(ForkFrom(past.tree.checkpoints[0].id), Continue())
         assert state.status == "done"
@@ -353,9 +357,12 @@ async def test_a_filter_takes_the_beginning_of_an_id_but_no_digit_of_it(store):
 async def test_a_run_that_waits_for_the_user_is_found_among_those_under_way(store):
     tools = Functions(search, ask=("search",))
     session = Session.over(
-        NATIVE, [calling(call()), "ok"], tools=tools, options=RunOptions(),
+        NATIVE,
+        [calling(call()), "ok"],
+        tools=tools,
+        options=RunOptions(),
         journal=store.journal("r1"),
-    )  # fmt: skip
+    )
     waiting = RunFilter(status="waiting")
     assert await session.until_still() == PausePoint.TOOL_CALL
     (line,) = store.runs(waiting)

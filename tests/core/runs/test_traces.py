@@ -72,12 +72,21 @@ async def test_secrets_are_masked_wherever_they_stand():
 
 def test_what_counts_as_a_secret():
     given = {
-        "x-api-key": "a", "Authorization": "b", "password": "c", "passwd": "d",
+        "x-api-key": "a",
+        "Authorization": "b",
+        "password": "c",
+        "passwd": "d",
         "access_tokens": "e",
-        "connection_string": "f", "token": "g", "max_tokens": 5, "prompt_tokens": "7",
+        "connection_string": "f",
+        "token": "g",
+        "max_tokens": 5,
+        "prompt_tokens": "7",
         "author": "h",
-        "authors": ["i"], "maxOutputTokens": 9, "token_count": None, "note": '[{"secret": "j"}]',
-    }  # fmt: skip
+        "authors": ["i"],
+        "maxOutputTokens": 9,
+        "token_count": None,
+        "note": '[{"secret": "j"}]',
+    }
     got = redact(given)
     hidden = {key for key, value in got.items() if value == MASK}
     assert hidden == {

@@ -13,10 +13,20 @@ from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json
 STUDIO = Path(__file__).resolve().parents[3] / "studio"
 
 ROOMS = (
-    "application/connections", "application/experiments", "application/inputs", "application/run",
-    "cli", "core/agent", "core/experiments", "core/imports", "core/masking", "core/models",
-    "core/prompty", "core/tools", "core/wire",
-)  # fmt: skip
+    "application/connections",
+    "application/experiments",
+    "application/inputs",
+    "application/run",
+    "cli",
+    "core/agent",
+    "core/experiments",
+    "core/imports",
+    "core/masking",
+    "core/models",
+    "core/prompty",
+    "core/tools",
+    "core/wire",
+)
 """Where texts of files, models, servers and tools come in."""
 
 READS_ITS_OWN = {
@@ -48,10 +58,16 @@ def nested(levels: int, opening: str = "[", inner: str = "1", closing: str = "]"
 @pytest.mark.parametrize(
     "text",
     [
-        "1", '"a"', '{"a": [1, {"b": null}]}', nested(DEEPEST), nested(DEEPEST, '{"a":', "1", "}"),
-        "[" + ",".join(["[1]"] * 10_000) + "]", "1" * 4300, b'{"\xc3\xa9": 1.5e300}',
+        "1",
+        '"a"',
+        '{"a": [1, {"b": null}]}',
+        nested(DEEPEST),
+        nested(DEEPEST, '{"a":', "1", "}"),
+        "[" + ",".join(["[1]"] * 10_000) + "]",
+        "1" * 4300,
+        b'{"\xc3\xa9": 1.5e300}',
     ],
-)  # fmt: skip
+)
 def test_what_is_within_the_bounds_is_the_same(text: str | bytes) -> None:
     assert parse_json(text) == json.loads(text)
 

@@ -21,15 +21,17 @@ _RAW = {"OSError", "UnicodeDecodeError", "UnicodeEncodeError", "json.JSONDecodeE
     ("act", "reason"),
     [
         (lambda: b"a\nb\xe4\n".decode("utf-8"), "line 2 is not UTF-8; save the file as UTF-8"),
-        (lambda: "a".encode("utf-16").decode("utf-8"),
-         "the text is UTF-16; save the file as UTF-8"),
+        (
+            lambda: "a".encode("utf-16").decode("utf-8"),
+            "the text is UTF-16; save the file as UTF-8",
+        ),
         ("\ud83d".encode, "it holds half a character (U+D83D), which no file can hold"),
         (lambda: json.loads('{\n"a" 1}'), "line 2, column 5: expecting ':' delimiter"),
         (lambda: json.loads('{"a" 1}'), "column 6: expecting ':' delimiter"),
         (lambda: Path("/no/such/file").read_bytes(), "No such file or directory"),
         (lambda: int("x"), "invalid literal for int() with base 10: 'x'"),
     ],
-)  # fmt: skip
+)
 def test_a_reason_says_what_and_where(act: Callable[[], object], reason: str) -> None:
     with pytest.raises((OSError, ValueError)) as caught:
         act()

@@ -102,8 +102,11 @@ def test_what_the_person_set_survives_a_reload() -> None:
     entry = build_registry([ToolSpec("count", "new text")], [FILE], before=before).entries[0]
     assert entry.spec.description == "new text"
     assert (entry.state, entry.enabled, entry.approval, entry.calls) == (
-        "mocked", False, "always", 2,
-    )  # fmt: skip
+        "mocked",
+        False,
+        "always",
+        2,
+    )
 
 
 def test_search_is_by_words_in_name_description_source_and_state() -> None:

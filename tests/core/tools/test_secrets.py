@@ -17,10 +17,12 @@ def test_what_a_file_of_servers_writes_out_is_known() -> None:
     stdio = StdioServer("run", (), {"API_KEY": "written-key-1", "LEVEL": "information"}, None)
     http = HttpServer("http://x", {"X-Api-Key": "written-key-2", "Accept": "application/json"})
     for declaration in (
-        McpServer("a", stdio), McpServer("b", http), PythonFile(Path("/x.py")),
+        McpServer("a", stdio),
+        McpServer("b", http),
+        PythonFile(Path("/x.py")),
         OpenApi("c", "http://x", {"apiKey": "written-key-3"}),
         OpenApi("d", "http://x", {"apiKey": "${env:D}"}),
-    ):  # fmt: skip
+    ):
         secrets.note_written(declaration)
     said = "written-key-1 information written-key-2 application/json written-key-3 ${env:D}"
     assert secrets.masked(said) == (

@@ -33,9 +33,15 @@ class Echo:
 
 
 async def registry() -> ToolRegistry:
-    declared = ToolSpec("weather", bindings={"unit": "preferred"}, parameters={
-        "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
-    })  # fmt: skip
+    declared = ToolSpec(
+        "weather",
+        bindings={"unit": "preferred"},
+        parameters={
+            "type": "object",
+            "properties": {"city": {"type": "string"}},
+            "required": ["city"],
+        },
+    )
     offered = SourceTools("echo", "echo", await Echo().list_tools())
     return build_registry([declared, ToolSpec("planned")], [offered])
 

@@ -44,5 +44,12 @@ def test_a_request_is_a_command_that_a_shell_reads_as_it_is_meant() -> None:
     headers = {"Host": "h", "X-Key": "a b", "Content-Length": "5"}
     command = curl_command("POST", "http://h/a?b=c&d='", headers, body)
     assert shlex.split(command) == [
-        "curl", "-X", "POST", "http://h/a?b=c&d='", "-H", "X-Key: a b", "--data-binary", body,
-    ]  # fmt: skip
+        "curl",
+        "-X",
+        "POST",
+        "http://h/a?b=c&d='",
+        "-H",
+        "X-Key: a b",
+        "--data-binary",
+        body,
+    ]

@@ -153,9 +153,12 @@ def test_the_content_of_a_file_says_its_type_not_its_name(tmp_path: Path) -> Non
     parts = (MediaPart("image", "a.png"), MediaPart("image", "b.dat"))
 
     found = to_request(
-        [_user(*parts)], (), ModelDeclaration(id="m"), provider="openai-chat",
+        [_user(*parts)],
+        (),
+        ModelDeclaration(id="m"),
+        provider="openai-chat",
         media=MediaReader(tmp_path),
-    ).problems  # fmt: skip
+    ).problems
 
     assert [("audio/wav is refused" in item.message) for item in found] == [True]
 
@@ -164,9 +167,12 @@ def test_a_text_goes_to_anthropic_as_text(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("Größe: 3", encoding="utf-8")
 
     request = to_request(
-        [_user(MediaPart("file", "notes.md"))], (), ModelDeclaration(id="m"), provider="anthropic",
+        [_user(MediaPart("file", "notes.md"))],
+        (),
+        ModelDeclaration(id="m"),
+        provider="anthropic",
         media=MediaReader(tmp_path),
-    )  # fmt: skip
+    )
 
     source = {"type": "text", "media_type": "text/plain", "data": "Größe: 3"}
     assert _sent(request)["content"] == [{"type": "document", "source": source}]

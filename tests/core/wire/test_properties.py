@@ -24,21 +24,56 @@ from studio.core.wire.whole import BadReplyError
 from tests.support.prompty_results import result_of
 
 _WORDS = [
-    "choices", "delta", "message", "content", "tool_calls", "function", "name", "arguments", "id",
-    "index", "refusal", "usage", "prompt_tokens", "output", "type", "text", "response", "error",
-    "item", "output_index", "content_block", "data", "embedding", "url", "finish_reason",
-    "function_call", "tool_use", "input", "message_start", "content_block_delta",
+    "choices",
+    "delta",
+    "message",
+    "content",
+    "tool_calls",
+    "function",
+    "name",
+    "arguments",
+    "id",
+    "index",
+    "refusal",
+    "usage",
+    "prompt_tokens",
+    "output",
+    "type",
+    "text",
+    "response",
+    "error",
+    "item",
+    "output_index",
+    "content_block",
+    "data",
+    "embedding",
+    "url",
+    "finish_reason",
+    "function_call",
+    "tool_use",
+    "input",
+    "message_start",
+    "content_block_delta",
     "input_json_delta",
-    "partial_json", "response.output_item.added", "response.completed", "message_delta",
-]  # fmt: skip
+    "partial_json",
+    "response.output_item.added",
+    "response.completed",
+    "message_delta",
+]
 _JSON = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False),
-              st.sampled_from(_WORDS), st.text(max_size=5)),
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False),
+        st.sampled_from(_WORDS),
+        st.text(max_size=5),
+    ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(_WORDS), inner, max_size=4)
     ),
     max_leaves=14,
-)  # fmt: skip
+)
 _OBJECT = st.dictionaries(st.sampled_from(_WORDS), _JSON, max_size=5)
 
 
@@ -105,18 +140,26 @@ _ID = st.sampled_from(["", "a", "b", "c"])
 _PART = st.one_of(
     st.text(max_size=5).map(TextPart),
     st.builds(ToolCallPart, _ID, st.just("f"), st.text(max_size=5)),
-    st.builds(MediaPart, st.sampled_from(["image", "file", "audio", "video"]), st.text(max_size=8),
-              st.dictionaries(st.sampled_from(["detail", "quality", "mediaType", "x"]), _JSON,
-                              max_size=2)),
+    st.builds(
+        MediaPart,
+        st.sampled_from(["image", "file", "audio", "video"]),
+        st.text(max_size=8),
+        st.dictionaries(
+            st.sampled_from(["detail", "quality", "mediaType", "x"]), _JSON, max_size=2
+        ),
+    ),
     st.text(max_size=5).map(ToolResultPart),
-)  # fmt: skip
+)
 _MESSAGE = st.builds(
     Message,
     st.sampled_from(["system", "developer", "user", "assistant", "tool"]),
     st.lists(_PART, max_size=3).map(tuple),
-    st.dictionaries(st.sampled_from(["tool_call_id", "name", "role", "tool_calls"]),
-                    st.one_of(_ID, _JSON), max_size=2),
-)  # fmt: skip
+    st.dictionaries(
+        st.sampled_from(["tool_call_id", "name", "role", "tool_calls"]),
+        st.one_of(_ID, _JSON),
+        max_size=2,
+    ),
+)
 
 
 @settings(max_examples=300)

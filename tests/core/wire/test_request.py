@@ -46,12 +46,18 @@ def _user(*parts: Part, **attributes: Json) -> Message:
 
 _EXCHANGE = [
     _user(TextPart("hi")),
-    Message("assistant", (TextPart("let me see"), ToolCallPart("c1", "find", '{"q": "é"}'),
-                          ToolCallPart("c2", "find", "broken"))),
+    Message(
+        "assistant",
+        (
+            TextPart("let me see"),
+            ToolCallPart("c1", "find", '{"q": "é"}'),
+            ToolCallPart("c2", "find", "broken"),
+        ),
+    ),
     Message("tool", (ToolResultPart("one"),), {"tool_call_id": "c1", "name": "find"}),
     Message("tool", (ToolResultPart(""),), {"tool_call_id": "c2"}),
     Message("assistant", (TextPart("done"),)),
-]  # fmt: skip
+]
 
 
 def test_calls_and_results_in_chat() -> None:
@@ -63,16 +69,22 @@ def test_calls_and_results_in_chat() -> None:
             "role": "assistant",
             "content": "let me see",
             "tool_calls": [
-                {"id": "c1", "type": "function",
-                 "function": {"name": "find", "arguments": '{"q": "é"}'}},
-                {"id": "c2", "type": "function",
-                 "function": {"name": "find", "arguments": "broken"}},
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "find", "arguments": '{"q": "é"}'},
+                },
+                {
+                    "id": "c2",
+                    "type": "function",
+                    "function": {"name": "find", "arguments": "broken"},
+                },
             ],
         },
         {"role": "tool", "tool_call_id": "c1", "name": "find", "content": "one"},
         {"role": "tool", "tool_call_id": "c2", "content": ""},
         {"role": "assistant", "content": "done"},
-    ]  # fmt: skip
+    ]
 
 
 def test_calls_and_results_in_responses() -> None:
@@ -212,9 +224,13 @@ def test_options_have_each_providers_names(provider: Provider) -> None:
         "stopSequences": ["a"],
         "reasoningEffort": "low",
         "frequencyPenalty": None,
-        "additionalProperties": {"logprobs": True, "temperature": 9, "model": "forged",
-                                 "stream": True},
-    }  # fmt: skip
+        "additionalProperties": {
+            "logprobs": True,
+            "temperature": 9,
+            "model": "forged",
+            "stream": True,
+        },
+    }
     request = _request([_user(TextPart("x"))], provider=provider, options=options, stop=("a", "b"))
     body = {
         key: value
@@ -223,32 +239,62 @@ def test_options_have_each_providers_names(provider: Provider) -> None:
     }
 
     assert request.body.get("model") == (None if provider == "gemini" else "m")
-    assert body == {
-        "openai-chat": {
-            "temperature": 0, "top_p": 0.5, "top_k": 4, "max_completion_tokens": 9, "seed": 1,
-            "stop": ["a", "b"], "reasoning_effort": "low", "logprobs": True,
-        },
-        "openai-responses": {
-            "temperature": 0, "top_p": 0.5, "max_output_tokens": 9,
-            "reasoning": {"effort": "low"}, "logprobs": True,
-        },
-        "anthropic": {
-            "temperature": 0, "top_p": 0.5, "top_k": 4, "max_tokens": 9,
-            "stop_sequences": ["a", "b"], "output_config": {"effort": "low"}, "logprobs": True,
-        },
-        "ollama": {
-            "options": {"temperature": 0, "top_p": 0.5, "top_k": 4, "num_predict": 9, "seed": 1,
-                        "stop": ["a", "b"]},
-            "think": "low", "logprobs": True, "stream": False,
-        },
-        "gemini": {
-            "generationConfig": {
-                "temperature": 0, "topP": 0.5, "topK": 4, "maxOutputTokens": 9, "seed": 1,
-                "stopSequences": ["a", "b"], "logprobs": True,
-                "thinkingConfig": {"includeThoughts": True, "thinkingLevel": "LOW"},
+    assert (
+        body
+        == {
+            "openai-chat": {
+                "temperature": 0,
+                "top_p": 0.5,
+                "top_k": 4,
+                "max_completion_tokens": 9,
+                "seed": 1,
+                "stop": ["a", "b"],
+                "reasoning_effort": "low",
+                "logprobs": True,
             },
-        },
-    }[provider]  # fmt: skip
+            "openai-responses": {
+                "temperature": 0,
+                "top_p": 0.5,
+                "max_output_tokens": 9,
+                "reasoning": {"effort": "low"},
+                "logprobs": True,
+            },
+            "anthropic": {
+                "temperature": 0,
+                "top_p": 0.5,
+                "top_k": 4,
+                "max_tokens": 9,
+                "stop_sequences": ["a", "b"],
+                "output_config": {"effort": "low"},
+                "logprobs": True,
+            },
+            "ollama": {
+                "options": {
+                    "temperature": 0,
+                    "top_p": 0.5,
+                    "top_k": 4,
+                    "num_predict": 9,
+                    "seed": 1,
+                    "stop": ["a", "b"],
+                },
+                "think": "low",
+                "logprobs": True,
+                "stream": False,
+            },
+            "gemini": {
+                "generationConfig": {
+                    "temperature": 0,
+                    "topP": 0.5,
+                    "topK": 4,
+                    "maxOutputTokens": 9,
+                    "seed": 1,
+                    "stopSequences": ["a", "b"],
+                    "logprobs": True,
+                    "thinkingConfig": {"includeThoughts": True, "thinkingLevel": "LOW"},
+                },
+            },
+        }[provider]
+    )
     told = " ".join(problem.message for problem in request.problems)
     assert "'temperature'" in told
     assert "'model'" in told
@@ -486,8 +532,10 @@ def test_a_granted_root_is_read_and_a_description_is_short(tmp_path: Path) -> No
     assert _block(request)["image_url"]["url"] == "data:image/png;base64,… 28 bytes …"
 
 
-@pytest.mark.parametrize(("provider", "kind"), [("anthropic", "audio"), ("anthropic", "video"),
-                                                ("openai-responses", "audio")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("provider", "kind"),
+    [("anthropic", "audio"), ("anthropic", "video"), ("openai-responses", "audio")],
+)
 def test_media_a_provider_does_not_take_is_left_out_and_reported(
     provider: Provider, kind: Any
 ) -> None:
@@ -532,8 +580,9 @@ def test_what_a_provider_would_refuse_in_a_history_is_told() -> None:
 
 
 def test_calls_that_a_thread_gave_in_chat_form_reach_every_provider() -> None:
-    calls: list[Json] = [{"id": "c1", "type": "function",
-                          "function": {"name": "find", "arguments": "{}"}}]  # fmt: skip
+    calls: list[Json] = [
+        {"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    ]
     message = Message("assistant", (TextPart("x"),), {"tool_calls": calls})
 
     assert _request([message]).body["messages"][0]["tool_calls"] == calls  # type: ignore

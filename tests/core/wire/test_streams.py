@@ -58,10 +58,16 @@ def test_text_reasoning_and_usage() -> None:
             {"choices": [{"delta": {"content": "He"}}]},
             {"choices": [{"delta": {"content": [{"type": "text", "text": "llo"}]}}]},
             {"choices": [{"delta": {}, "finish_reason": "length"}]},
-            {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2,
-                                      "prompt_tokens_details": {"cached_tokens": 3}}},
+            {
+                "choices": [],
+                "usage": {
+                    "prompt_tokens": 5,
+                    "completion_tokens": 2,
+                    "prompt_tokens_details": {"cached_tokens": 3},
+                },
+            },
         ],
-    )  # fmt: skip
+    )
 
     assert reply == Reply("Hello", "hm", usage=Usage(5, 2, 3), finish_reason="length")
 
@@ -86,8 +92,14 @@ def test_calls_in_pieces_as_openai_sends_them() -> None:
         pytest.param([_call(None, "a", "f", "{}"), _call(None, "b", "f", "[]")], id="no index"),
         pytest.param([_call(0, "a", "f", "{}"), _call(0, "b", "f", "[]")], id="always index 0"),
         pytest.param(
-            [{"tool_calls": [*_call(0, "a", "f", "{}")["tool_calls"],
-                             *_call(0, "b", "f", "[]")["tool_calls"]]}],
+            [
+                {
+                    "tool_calls": [
+                        *_call(0, "a", "f", "{}")["tool_calls"],
+                        *_call(0, "b", "f", "[]")["tool_calls"],
+                    ]
+                }
+            ],
             id="both in one piece",
         ),
         pytest.param(
@@ -98,12 +110,16 @@ def test_calls_in_pieces_as_openai_sends_them() -> None:
             id="the id again with each piece",
         ),
         pytest.param(
-            [_call(None, "a", "f", "{"), _call(None, None, None, "}"), _call(None, "b", "f", "["),
-             _call(None, None, None, "]")],
+            [
+                _call(None, "a", "f", "{"),
+                _call(None, None, None, "}"),
+                _call(None, "b", "f", "["),
+                _call(None, None, None, "]"),
+            ],
             id="pieces without index",
         ),
     ],
-)  # fmt: skip
+)
 def test_two_calls_stay_two_however_they_come(deltas: list[Any]) -> None:
     reply = _chat(*deltas)
 
@@ -137,14 +153,23 @@ def test_a_refusal_and_a_stream_without_an_end() -> None:
 
 @pytest.mark.parametrize(
     "chunk",
-    [{}, {"choices": None}, {"choices": [None]}, {"choices": [{"delta": None}]},
-     {"choices": [{"delta": {"content": 5, "tool_calls": ["x", 3, None], "refusal": 1}}]},
-     {"choices": [{"delta": {"tool_calls": [{"function": None}]}}]},
-     {"choices": "x", "usage": "y"}, {"usage": {"prompt_tokens": "many"}},
-     {"type": "response.completed", "response": 5}, {"type": "response.output_item.added"},
-     {"type": "content_block_delta", "delta": 5}, {"type": "content_block_start"},
-     {"type": "message_start", "message": None}, {"type": "message_delta", "delta": None}],
-)  # fmt: skip
+    [
+        {},
+        {"choices": None},
+        {"choices": [None]},
+        {"choices": [{"delta": None}]},
+        {"choices": [{"delta": {"content": 5, "tool_calls": ["x", 3, None], "refusal": 1}}]},
+        {"choices": [{"delta": {"tool_calls": [{"function": None}]}}]},
+        {"choices": "x", "usage": "y"},
+        {"usage": {"prompt_tokens": "many"}},
+        {"type": "response.completed", "response": 5},
+        {"type": "response.output_item.added"},
+        {"type": "content_block_delta", "delta": 5},
+        {"type": "content_block_start"},
+        {"type": "message_start", "message": None},
+        {"type": "message_delta", "delta": None},
+    ],
+)
 @pytest.mark.parametrize("provider", ["openai-chat", "openai-responses", "anthropic"])
 def test_a_malformed_chunk_is_no_exception(provider: Any, chunk: Any) -> None:
     _reply(chunk_reader(provider), [chunk])
@@ -157,22 +182,43 @@ def test_responses_events() -> None:
             {"type": "response.created", "response": {}},
             {"type": "response.reasoning_summary_text.delta", "delta": "hm"},
             {"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"},
-            {"type": "response.output_item.added", "output_index": 1,
-             "item": {"type": "function_call", "call_id": "c", "id": "fc", "name": "f",
-                      "arguments": ""}},
+            {
+                "type": "response.output_item.added",
+                "output_index": 1,
+                "item": {
+                    "type": "function_call",
+                    "call_id": "c",
+                    "id": "fc",
+                    "name": "f",
+                    "arguments": "",
+                },
+            },
             {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": '{"a"'},
             {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": ":1}"},
-            {"type": "response.function_call_arguments.done", "output_index": 1,
-             "arguments": '{"a":1}'},
-            {"type": "response.output_item.added", "output_index": 2,
-             "item": {"type": "function_call", "call_id": "d", "name": "g", "arguments": ""}},
-            {"type": "response.function_call_arguments.done", "output_index": 2,
-             "arguments": "{}"},
-            {"type": "response.completed", "response": {"status": "completed", "usage": {
-                "input_tokens": 4, "output_tokens": 2,
-                "input_tokens_details": {"cached_tokens": 1}}}},
+            {
+                "type": "response.function_call_arguments.done",
+                "output_index": 1,
+                "arguments": '{"a":1}',
+            },
+            {
+                "type": "response.output_item.added",
+                "output_index": 2,
+                "item": {"type": "function_call", "call_id": "d", "name": "g", "arguments": ""},
+            },
+            {"type": "response.function_call_arguments.done", "output_index": 2, "arguments": "{}"},
+            {
+                "type": "response.completed",
+                "response": {
+                    "status": "completed",
+                    "usage": {
+                        "input_tokens": 4,
+                        "output_tokens": 2,
+                        "input_tokens_details": {"cached_tokens": 1},
+                    },
+                },
+            },
         ],
-    )  # fmt: skip
+    )
 
     assert reply == Reply(
         "Hi",
@@ -195,28 +241,52 @@ def test_anthropic_events() -> None:
     reply = _reply(
         AnthropicEvents(),
         [
-            {"type": "message_start", "message": {"usage": {"input_tokens": 7,
-                                                           "cache_read_input_tokens": 3,
-                                                           "output_tokens": 1}}},
+            {
+                "type": "message_start",
+                "message": {
+                    "usage": {"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 1}
+                },
+            },
             {"type": "ping"},
             {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking"}},
-            {"type": "content_block_delta", "index": 0,
-             "delta": {"type": "thinking_delta", "thinking": "hm"}},
-            {"type": "content_block_start", "index": 1,
-             "content_block": {"type": "text", "text": ""}},
-            {"type": "content_block_delta", "index": 1,
-             "delta": {"type": "text_delta", "text": "Hi"}},
-            {"type": "content_block_start", "index": 2,
-             "content_block": {"type": "tool_use", "id": "t", "name": "f", "input": {}}},
-            {"type": "content_block_delta", "index": 2,
-             "delta": {"type": "input_json_delta", "partial_json": '{"a"'}},
-            {"type": "content_block_delta", "index": 2,
-             "delta": {"type": "input_json_delta", "partial_json": ": 1}"}},
-            {"type": "message_delta", "delta": {"stop_reason": "tool_use"},
-             "usage": {"output_tokens": 9}},
+            {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "thinking_delta", "thinking": "hm"},
+            },
+            {
+                "type": "content_block_start",
+                "index": 1,
+                "content_block": {"type": "text", "text": ""},
+            },
+            {
+                "type": "content_block_delta",
+                "index": 1,
+                "delta": {"type": "text_delta", "text": "Hi"},
+            },
+            {
+                "type": "content_block_start",
+                "index": 2,
+                "content_block": {"type": "tool_use", "id": "t", "name": "f", "input": {}},
+            },
+            {
+                "type": "content_block_delta",
+                "index": 2,
+                "delta": {"type": "input_json_delta", "partial_json": '{"a"'},
+            },
+            {
+                "type": "content_block_delta",
+                "index": 2,
+                "delta": {"type": "input_json_delta", "partial_json": ": 1}"},
+            },
+            {
+                "type": "message_delta",
+                "delta": {"stop_reason": "tool_use"},
+                "usage": {"output_tokens": 9},
+            },
             {"type": "message_stop"},
         ],
-    )  # fmt: skip
+    )
 
     assert reply == Reply(
         "Hi", "hm", "", (ToolCall("t", "f", '{"a": 1}'),), Usage(10, 9, 3), "tool_calls"
@@ -246,34 +316,48 @@ def test_errors_in_place_of_an_answer(chunk: Any, message: str | None) -> None:
 def test_a_whole_chat_response_is_the_same_reply_as_its_stream() -> None:
     message = {
         "content": "Hi",
-        "tool_calls": [{"id": "a", "type": "function",
-                        "function": {"name": "f", "arguments": "{}"}}],
-    }  # fmt: skip
+        "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        ],
+    }
     usage = {"prompt_tokens": 1, "completion_tokens": 2}
     reply = read_response(
         {"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": usage}
     )
 
     assert reply == Reply(
-        "Hi", tool_calls=(ToolCall("a", "f", "{}"),), usage=Usage(1, 2),
+        "Hi",
+        tool_calls=(ToolCall("a", "f", "{}"),),
+        usage=Usage(1, 2),
         finish_reason="tool_calls",
-    )  # fmt: skip
+    )
 
 
 def test_whole_responses_of_the_other_two() -> None:
     reply = read_response(
-        {"object": "response", "status": "completed", "output": [
-            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
-            {"type": "message", "content": [{"type": "output_text", "text": "Hi"}]},
-            {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}]}
-    )  # fmt: skip
+        {
+            "object": "response",
+            "status": "completed",
+            "output": [
+                {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
+                {"type": "message", "content": [{"type": "output_text", "text": "Hi"}]},
+                {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+            ],
+        }
+    )
     assert reply == Reply("Hi", "hm", "", (ToolCall("c", "f", "{}"),), None, "tool_calls")
 
     reply = read_response(
-        {"content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"},
-                     {"type": "tool_use", "id": "t", "name": "f", "input": {"a": "é"}}],
-         "stop_reason": "tool_use", "usage": {"input_tokens": 1, "output_tokens": 2}}
-    )  # fmt: skip
+        {
+            "content": [
+                {"type": "text", "text": "H"},
+                {"type": "text", "text": "i"},
+                {"type": "tool_use", "id": "t", "name": "f", "input": {"a": "é"}},
+            ],
+            "stop_reason": "tool_use",
+            "usage": {"input_tokens": 1, "output_tokens": 2},
+        }
+    )
     assert reply == Reply(
         "Hi", "", "", (ToolCall("t", "f", '{"a":"é"}'),), Usage(1, 2), "tool_calls"
     )
@@ -299,12 +383,15 @@ def test_an_answer_that_is_an_object_is_read() -> None:
         ({}, "chat", "neither"),
         ({"choices": []}, "chat", "no choices"),
         ({"error": {"message": "quota"}}, "chat", "quota"),
-        ({"object": "response", "error": {"message": "x"}, "output": []}, "responses",
-         "Responses API error: x"),
+        (
+            {"object": "response", "error": {"message": "x"}, "output": []},
+            "responses",
+            "Responses API error: x",
+        ),
         ({"data": []}, "embedding", "Empty embedding response"),
         ({"data": []}, "image", "Empty image response"),
     ],
-)  # fmt: skip
+)
 def test_a_response_without_an_answer_says_so(response: Any, api_type: str, part: str) -> None:
     with pytest.raises(BadReplyError, match=part):
         result_of(response, api_type=api_type)

@@ -43,13 +43,21 @@ def test_a_query_is_masked_like_headers(path: str, shown: str) -> None:
 
 def test_headers_with_the_names_of_secrets_are_hidden() -> None:
     headers = (
-        ("Authorization", "Bearer anything"), ("x-goog-api-key", "anything"), ("X-Trace", KEY),
-        ("api-key", "anything"), ("accept", "*/*"), ("X-Other", f"sk-{KEY * 2}"),
-    )  # fmt: skip
+        ("Authorization", "Bearer anything"),
+        ("x-goog-api-key", "anything"),
+        ("X-Trace", KEY),
+        ("api-key", "anything"),
+        ("accept", "*/*"),
+        ("X-Other", f"sk-{KEY * 2}"),
+    )
     assert recorded(headers=headers).headers == (
-        ("Authorization", "••••••"), ("x-goog-api-key", "••••••"), ("X-Trace", "${key:Lab}"),
-        ("api-key", "••••••"), ("accept", "*/*"), ("X-Other", "sk-${key:Lab}${key:Lab}"),
-    )  # fmt: skip
+        ("Authorization", "••••••"),
+        ("x-goog-api-key", "••••••"),
+        ("X-Trace", "${key:Lab}"),
+        ("api-key", "••••••"),
+        ("accept", "*/*"),
+        ("X-Other", "sk-${key:Lab}${key:Lab}"),
+    )
 
 
 def test_a_mark_is_told_from_the_same_words_in_the_body() -> None:

@@ -131,8 +131,10 @@ async def test_findings_are_those_of_check(tmp_path: Path, user_home: Path) -> N
         (tmp_path / f"{name}.prompty").write_bytes(text.encode())
     asked = subprocess.run(
         [sys.executable, "-m", "studio", "check", "--json", str(tmp_path)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     expected = {
         name: sorted(
             (each["line"] - 1, each["code"])

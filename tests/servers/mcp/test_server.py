@@ -132,9 +132,12 @@ async def test_findings_are_those_of_the_command_line(
 async def test_a_text_of_the_request_is_traced_to_the_file_and_to_the_input(folder: Path) -> None:
     async with beside(folder) as client:
         found = await told(
-            client, "explain_value",
-            file="city.prompty", quote='of "Bergen" and', inputs={"city": '"Bergen"'},
-        )  # fmt: skip
+            client,
+            "explain_value",
+            file="city.prompty",
+            quote='of "Bergen" and',
+            inputs={"city": '"Bergen"'},
+        )
     pieces = [(each["source"], each["input"]) for each in found["pieces"]]
     assert pieces == [("of ", ""), ("{{ city }}", "city"), (" and", "")]
 
@@ -148,8 +151,9 @@ async def test_prompts_of_the_folder_are_prompts_of_the_protocol(folder: Path) -
     assert (listed.name, listed.title) == ("city", "City")
     assert [each.name for each in listed.arguments or ()] == ["city"]
     assert [each.content.text for each in got.messages] == [  # type: ignore[union-attr]
-        "You are a guide.", "Tell me of Oslo and ."
-    ]  # fmt: skip
+        "You are a guide.",
+        "Tell me of Oslo and .",
+    ]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

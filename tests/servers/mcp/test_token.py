@@ -10,10 +10,16 @@ import pytest
 from studio.servers.mcp.served_folder import ServedFolder
 from studio.servers.mcp.server import LOOPBACK, StudioServer, TokenGuard
 
-ASK = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-    "protocolVersion": "2025-06-18", "capabilities": {},
-    "clientInfo": {"name": "test", "version": "1"},
-}}  # fmt: skip
+ASK = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
 KINDS = {"Accept": "application/json, text/event-stream"}
 
 

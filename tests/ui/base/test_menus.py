@@ -105,8 +105,9 @@ def test_a_read_only_text_offers_only_to_copy(qtbot: QtBot) -> None:
     text.setReadOnly(True)
     offered = text_menu(text).actions()
     assert [action.text().split("\t")[0] for action in offered if not action.isSeparator()] == [
-        "Copy", "Select all",
-    ]  # fmt: skip
+        "Copy",
+        "Select all",
+    ]
     assert not offered[0].isEnabled()  # nothing is selected
 
 

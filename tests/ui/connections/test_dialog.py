@@ -89,9 +89,14 @@ def test_a_test_asks_for_each_ability_and_keeps_what_was_found(
     qtbot.waitUntil(lambda: dialog.form.shown.tried != {})
     words = {name: verdict.text() for name, (verdict, _) in table.rows.items()}
     assert words == {
-        "streaming": "yes", "tools": "no", "parallel": "no", "schema": "no", "vision": "yes",
-        "reasoning": "no", "stop": "no",
-    }  # fmt: skip
+        "streaming": "yes",
+        "tools": "no",
+        "parallel": "no",
+        "schema": "no",
+        "vision": "yes",
+        "reasoning": "no",
+        "stop": "no",
+    }
     assert table.rows["tools"][1].text() == "It is red."
     assert dialog.form.shown_tried.isChecked()
     assert "m-1" in table.about.text()
@@ -124,8 +129,10 @@ def test_add_test_and_list_models(
     combo.activated.emit(combo.currentIndex())
     entry = saved(user_home)["connection"][-1]
     assert (entry["name"], entry["base_url"], entry["model"]) == (
-        "Loopback", server.url, "small-1",
-    )  # fmt: skip
+        "Loopback",
+        server.url,
+        "small-1",
+    )
     # The server's own word on its model is what is known.
     assert "2,048" in dialog.form.remote.abilities.window_size.specialValueText()
     row = dialog.list.item(dialog.list.count() - 1)
@@ -196,8 +203,11 @@ def test_errors_stand_beside_their_fields_and_nothing_wrong_is_saved(
     assert KEY not in text
     write(qtbot, form.remote.key.variable, "MY_KEY")
     assert saved(user_home)["connection"][-1] == {
-        "name": "Mine", "kind": "openai", "key": "${env:MY_KEY}", "headers": {"X-Team": "prompts"},
-    }  # fmt: skip
+        "name": "Mine",
+        "kind": "openai",
+        "key": "${env:MY_KEY}",
+        "headers": {"X-Team": "prompts"},
+    }
 
 
 def test_a_key_is_used_and_never_shown_again(
@@ -267,8 +277,10 @@ def test_capabilities_are_corrected(dialog: ConnectionsDialog, user_home: Path) 
     field.prices["output"].setValue(3.0)
     field.window_size.editingFinished.emit()
     assert saved(user_home)["connection"][-1]["capabilities"] == {
-        "tools": False, "context_window": 32_000, "price": {"input": 1.5, "output": 3.0},
-    }  # fmt: skip
+        "tools": False,
+        "context_window": 32_000,
+        "price": {"input": 1.5, "output": 3.0},
+    }
 
 
 def test_a_dropped_model_file_becomes_a_connection(
@@ -324,9 +336,15 @@ def test_every_bound_has_a_field_and_is_kept(dialog: ConnectionsDialog, user_hom
     remote = dialog.form.remote
     assert dialog.current is not None
     whole = replace(
-        dialog.current, first_byte_seconds=11.0, stall_seconds=12.0, call_seconds=13.0, retries=4,
-        reply_megabytes=5.5, event_megabytes=2.5, error_kilobytes=64.0,
-    )  # fmt: skip
+        dialog.current,
+        first_byte_seconds=11.0,
+        stall_seconds=12.0,
+        call_seconds=13.0,
+        retries=4,
+        reply_megabytes=5.5,
+        event_megabytes=2.5,
+        error_kilobytes=64.0,
+    )
     remote.set_value(whole)
     assert remote.value(dialog.current) == whole
     remote.longest_event.setValue(1.5)

@@ -42,18 +42,30 @@ FAULTS: dict[str, tuple[Answer, str, str, str, str]] = {
     "stall": (events([HALF], then=[silent()]), "stalled", "for 1 s", "Run again", "Half of"),
     "cut": (cut_body([HALF]), "cut-off", "broke", "What had come is kept", "Half of"),
     "malformed events": (
-        events([HALF], then=[raw("data: {oops\n\n")]), "bad-reply", "is not JSON", "/v1", "Half of"
+        events([HALF], then=[raw("data: {oops\n\n")]),
+        "bad-reply",
+        "is not JSON",
+        "/v1",
+        "Half of",
     ),
     "malformed body": (json_body("{oops"), "bad-reply", "its reply is not JSON", "/v1", ""),
     "a page": (json_body("<html>", kind="text/html"), "bad-reply", "text/html", "/v1", ""),
     "no choices": (json_body({"choices": []}), "bad-reply", "no usable reply", "/v1", ""),
     "error in the stream": (
-        events([HALF, LOST]), "server-error", "engine lost", "Run again", "Half of"
+        events([HALF, LOST]),
+        "server-error",
+        "engine lost",
+        "Run again",
+        "Half of",
     ),
     "filtered": (
-        failure(400, "No.", "content_filter"), "content-filter", "content filter", "Change", ""
+        failure(400, "No.", "content_filter"),
+        "content-filter",
+        "content filter",
+        "Change",
+        "",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -63,8 +75,12 @@ def workbench(user_home: Path, open_workbench: Open, server: ChatServer) -> Work
     path.write_text("---\nname: short\n---\nuser:\nHello\n", encoding="utf-8")
     made = open_workbench(path)
     one = Connection(
-        "Faulty", "compatible", base_url=server.url, model="m-1", retries=0,
-    )  # fmt: skip
+        "Faulty",
+        "compatible",
+        base_url=server.url,
+        model="m-1",
+        retries=0,
+    )
     every = made.connections.connections
     made.connections.save(replace(every, connections=(EMBEDDED, one)))
     made.connections.choose("Faulty")

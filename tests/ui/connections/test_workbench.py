@@ -55,15 +55,19 @@ def choose(workbench: Workbench, name: str) -> None:
 
 def the(kind: type) -> object:
     """The open dialog of a kind."""
-    found = [each for each in QApplication.topLevelWidgets()
-             if isinstance(each, kind) and each.isVisible()]  # fmt: skip
+    found = [
+        each
+        for each in QApplication.topLevelWidgets()
+        if isinstance(each, kind) and each.isVisible()
+    ]
     assert len(found) == 1, found
     return found[0]
 
 
 def is_open(kind: type) -> bool:
-    return any(isinstance(each, kind) and each.isVisible()
-               for each in QApplication.topLevelWidgets())  # fmt: skip
+    return any(
+        isinstance(each, kind) and each.isVisible() for each in QApplication.topLevelWidgets()
+    )
 
 
 def run_to_end(qtbot: QtBot, workbench: Workbench) -> None:
@@ -97,9 +101,13 @@ def add_loopback(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None
 
 
 def test_a_new_connection_runs_breaks_and_is_replaced(
-    qtbot: QtBot, example: Path, open_workbench: Open, server: ChatServer, script: Path,
+    qtbot: QtBot,
+    example: Path,
+    open_workbench: Open,
+    server: ChatServer,
+    script: Path,
     user_home: Path,
-) -> None:  # fmt: skip
+) -> None:
     workbench = open_workbench(example)
     add_loopback(qtbot, workbench, server)
     assert workbench.connections.choice.declaration.id == "scripted-1"
@@ -183,8 +191,11 @@ def test_the_toolbar_lists_models_and_takes_typed_ones(
     choose(workbench, "Embedded model")
     assert not box.isEditable()
     assert [box.itemText(row) for row in range(box.count())] == [
-        "Unaided", "Readable", "Careful", "Guided",
-    ]  # fmt: skip
+        "Unaided",
+        "Readable",
+        "Careful",
+        "Guided",
+    ]
     assert "Guided: Replies can be read" in box.toolTip()
 
 

@@ -54,9 +54,12 @@ def test_a_stopped_run_goes_on_with_its_batches(
     before = view.controller.result
     qtbot.mouseClick(view.run_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(
-        lambda: not view.controller.is_running and view.controller.report is not None
-        and view.controller.report.is_whole,
+        lambda: (
+            not view.controller.is_running
+            and view.controller.report is not None
+            and view.controller.report.is_whole
+        ),
         timeout=patience.MS,
-    )  # fmt: skip
+    )
     assert view.controller.result == before
     assert list(server.asked.values()) == [1, 1]

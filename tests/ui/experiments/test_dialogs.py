@@ -79,8 +79,10 @@ def view(qtbot: QtBot, server: ChatServer, tmp_path: Path, open_workbench: Open)
     workbench.window.tabs.open(tmp_path / "capital.experiment.yaml")
     view = workbench.window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
-    qtbot.waitUntil(lambda: view.controller.plan is not None and bool(view.head.heading.text()),
-                    timeout=patience.MS)  # fmt: skip
+    qtbot.waitUntil(
+        lambda: view.controller.plan is not None and bool(view.head.heading.text()),
+        timeout=patience.MS,
+    )
     return view
 
 
@@ -147,8 +149,9 @@ def test_a_section_is_improved_and_accepted_as_one_undo(
     view.more_actions["improve"].trigger()
     dialog = dialog_of(ImproveDialog)
     assert [dialog.section.itemText(at) for at in range(dialog.section.count())] == [
-        "system", "user"
-    ]  # fmt: skip
+        "system",
+        "user",
+    ]
     dialog.model.setEditText("small")
     assert not server.requests
     qtbot.mouseClick(dialog.search_button, Qt.MouseButton.LeftButton)

@@ -62,10 +62,14 @@ def ran(qtbot: QtBot, view: ExperimentView) -> None:
     before = view.controller.result
     qtbot.mouseClick(view.run_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(
-        lambda: not view.controller.is_running and view.controller.result != before
-        and view.controller.report is not None and view.controller.report.is_whole,
+        lambda: (
+            not view.controller.is_running
+            and view.controller.result != before
+            and view.controller.report is not None
+            and view.controller.report.is_whole
+        ),
         timeout=patience.MS,
-    )  # fmt: skip
+    )
 
 
 def settle(qtbot: QtBot, workbench: Workbench) -> None:
@@ -73,9 +77,10 @@ def settle(qtbot: QtBot, workbench: Workbench) -> None:
 
     async def others() -> None:
         reading = [
-            task for task in asyncio.all_tasks()
+            task
+            for task in asyncio.all_tasks()
             if getattr(task.get_coro(), "__name__", "") == "to_thread"
-        ]  # fmt: skip
+        ]
         if reading:
             await asyncio.wait(reading)
 
@@ -99,8 +104,10 @@ def test_an_experiment_is_a_tab_that_runs(
     ran(qtbot, view)
     assert view.head.heading.text().startswith("edit passes 67 % of 3 rows")
     assert [cell(view, row, 0).dots[0] for row in (1, 2, 3)] == [
-        DotState.PASSED, DotState.PASSED, DotState.FAILED
-    ]  # fmt: skip
+        DotState.PASSED,
+        DotState.PASSED,
+        DotState.FAILED,
+    ]
     view.filters.buttons["failed"].click()
     assert view.controller.model.rowCount() == 1
     view.filters.buttons["all"].click()
@@ -145,9 +152,13 @@ def test_before_its_first_run_the_tab_says_what_a_run_asks_and_offers_it(
     qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: view.pages.currentWidget() is view.split, timeout=patience.MS)
     qtbot.waitUntil(
-        lambda: not view.controller.is_running and view.controller.report is not None
-        and view.controller.report.is_whole, timeout=patience.MS,
-    )  # fmt: skip
+        lambda: (
+            not view.controller.is_running
+            and view.controller.report is not None
+            and view.controller.report.is_whole
+        ),
+        timeout=patience.MS,
+    )
     assert view.table.hasFocus()
     assert view.controller.model.rowCount() == 3
 
@@ -159,8 +170,9 @@ def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
     view = opened(qtbot, workbench, experiment)
     ran(qtbot, view)
     view.table.setCurrentIndex(view.controller.model.index_of(2, 1))
-    qtbot.waitUntil(lambda: view.detail.key is not None and view.detail.key.row == 2,
-                    timeout=patience.MS)  # fmt: skip
+    qtbot.waitUntil(
+        lambda: view.detail.key is not None and view.detail.key.row == 2, timeout=patience.MS
+    )
     qtbot.keyClick(view.table, Qt.Key.Key_F10)
 
     def stands() -> bool:
@@ -175,9 +187,10 @@ def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
     assert "Answer shortly." in state.setup.source
     # What was kept of the cell opens as a run of the history.
     view.detail.run_button.click()
-    qtbot.waitUntil(lambda: workbench.run.past is not None and
-                    workbench.run.past.state.answer == "Rome",
-                    timeout=patience.MS)  # fmt: skip
+    qtbot.waitUntil(
+        lambda: workbench.run.past is not None and workbench.run.past.state.answer == "Rome",
+        timeout=patience.MS,
+    )
     # It is worth keeping: one more row of the experiment, which can be taken back.
     before = experiment.read_bytes()
     said: list[Notification] = []
@@ -213,8 +226,9 @@ def test_an_accepted_answer_flips_the_cell_and_is_taken_back(
     view = opened(qtbot, workbench, experiment)
     ran(qtbot, view)
     view.table.setCurrentIndex(view.controller.model.index_of(3, 0))
-    qtbot.waitUntil(lambda: view.detail.key is not None and view.detail.key.row == 3,
-                    timeout=patience.MS)  # fmt: skip
+    qtbot.waitUntil(
+        lambda: view.detail.key is not None and view.detail.key.row == 3, timeout=patience.MS
+    )
     rows = experiment.with_name("rows.csv")
     before = rows.read_bytes()
     view.detail.accept_button.click()
@@ -272,8 +286,9 @@ def test_every_cell_is_told_in_words(
     model = view.controller.model
     words = [
         model.index_of(row, variant).data(Qt.ItemDataRole.AccessibleTextRole)
-        for row in (1, 3) for variant in (0, 1)
-    ]  # fmt: skip
+        for row in (1, 3)
+        for variant in (0, 1)
+    ]
     assert words == ["1 pass", "1 pass", "1 fail", "1 fail"]
     assert "main: 67 % of 3 rows" in view.head.chart.accessibleDescription()
 
@@ -317,10 +332,13 @@ def test_the_keys_that_run_are_those_of_the_whole_tab(
     view.filters.search.setFocus()
     qtbot.keyClick(view.filters.search, Qt.Key.Key_F5)
     qtbot.waitUntil(
-        lambda: not view.controller.is_running and view.controller.report is not None
-        and view.controller.report.is_whole,
+        lambda: (
+            not view.controller.is_running
+            and view.controller.report is not None
+            and view.controller.report.is_whole
+        ),
         timeout=patience.MS,
-    )  # fmt: skip
+    )
 
 
 def test_two_answers_are_compared_without_names(
@@ -341,8 +359,9 @@ def test_two_answers_are_compared_without_names(
         is_left = dialog.left.toPlainText() == better
         qtbot.keyClick(dialog, Qt.Key.Key_1 if is_left else Qt.Key.Key_2)
     assert sorted(dialog.summary.removeprefix("Better: ").split("; ")[0].split(", ")) == [
-        "edit 1", "main 1"
-    ]  # fmt: skip
+        "edit 1",
+        "main 1",
+    ]
     qtbot.waitUntil(
         lambda: "Without names main was better 1 times, edit 1 times" in view.head.more.text(),
         timeout=patience.MS,
@@ -361,10 +380,14 @@ def test_after_an_edit_only_the_rows_that_failed_are_asked_and_the_cell_flips(
     before = view.controller.result
     view.again_button.click()
     qtbot.waitUntil(
-        lambda: not view.controller.is_running and view.controller.result != before
-        and view.controller.report is not None and view.controller.report.is_whole,
+        lambda: (
+            not view.controller.is_running
+            and view.controller.result != before
+            and view.controller.report is not None
+            and view.controller.report.is_whole
+        ),
         timeout=patience.MS,
-    )  # fmt: skip
+    )
     assert view.controller.model.rowCount() == 1
     assert cell(view, 1, 1).dots == (DotState.PASSED,)
 

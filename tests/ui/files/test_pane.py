@@ -270,8 +270,9 @@ def test_several_folders_are_shown_searched_and_renamed_in_together(
     qtbot.waitUntil(lambda: rows.topLevelItemCount() == 2)
     shown = [rows.topLevelItem(row) for row in (0, 1)]
     assert [row.text(0) for row in shown if row is not None] == [
-        f"{folder.name}/a.prompty", f"{other.name}/far.md",
-    ]  # fmt: skip
+        f"{folder.name}/a.prompty",
+        f"{other.name}/far.md",
+    ]
     QTest.mouseClick(first.leave, Qt.MouseButton.LeftButton)
     assert window.files.roots == (other,)
     assert window.services.settings.value.folders == (other,)

@@ -70,8 +70,10 @@ def test_the_menu_leads_to_tags_and_note(pane: HistoryPane) -> None:
     for each in shown:
         each.close()
     assert sorted(each.windowTitle() for each in shown) == [
-        "Rename a tag", "Tags and note: Agent", "Tags of 2 runs"
-    ]  # fmt: skip
+        "Rename a tag",
+        "Tags and note: Agent",
+        "Tags of 2 runs",
+    ]
 
 
 def test_no_menu_opens_where_no_run_is_chosen(pane: HistoryPane) -> None:

@@ -489,8 +489,10 @@ def test_a_value_comes_back_with_its_input(qtbot: QtBot, pane: InputsPane) -> No
 def test_a_value_that_the_new_kind_cannot_show_is_shown_as_json(
     qtbot: QtBot, pane: InputsPane
 ) -> None:
-    kinds = {kind: DOC.replace("city: {kind: string", f"city: {{kind: {kind}") for kind in (
-        "object", "thread", "integer", "image", "boolean")}  # fmt: skip
+    kinds = {
+        kind: DOC.replace("city: {kind: string", f"city: {{kind: {kind}")
+        for kind in ("object", "thread", "integer", "image", "boolean")
+    }
     pane.set_document(parse(kinds["object"]))
     pane.set_values({"city": {"name": "Rome"}})
     for kind, text in kinds.items():

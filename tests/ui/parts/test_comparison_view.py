@@ -25,9 +25,14 @@ def test_signs_numbers_and_gaps_are_said_in_characters(qtbot: QtBot) -> None:
     qtbot.addWidget(view)
     view.show_rows(ROWS, "Compared with <old>")
     assert view.toPlainText().split("\n") == [
-        "Compared with <old>", "   1  − Go to Rome now.", "   1  + Go to Oslo now.",
-        "   2    0", "   3    1", "   4    2", "   ⋯  17 lines are the same",
-    ]  # fmt: skip
+        "Compared with <old>",
+        "   1  − Go to Rome now.",
+        "   1  + Go to Oslo now.",
+        "   2    0",
+        "   3    1",
+        "   4    2",
+        "   ⋯  17 lines are the same",
+    ]
     view.show_rows((), "Nothing differs")
     assert view.toPlainText() == "Nothing differs"
 

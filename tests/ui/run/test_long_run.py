@@ -52,10 +52,15 @@ def picture(view: TimelineView) -> QImage:
 def wheel(view: TimelineView, notches: int) -> None:
     location = QPointF(20, 20)
     event = QWheelEvent(
-        location, view.viewport().mapToGlobal(location), QPoint(), QPoint(0, -120 * notches),
-        Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase,
+        location,
+        view.viewport().mapToGlobal(location),
+        QPoint(),
+        QPoint(0, -120 * notches),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
         False,
-    )  # fmt: skip
+    )
     QApplication.sendEvent(view.viewport(), event)
 
 

@@ -146,14 +146,34 @@ def test_a_react_run_is_stepped_through_thought_action_observation_final(bench: 
         bench.click(bench.pane.bar.over)
 
     assert live == [
-        "prompt", "reply", "action", "observation", "prompt", "reply", "final", "done",
-    ]  # fmt: skip
+        "prompt",
+        "reply",
+        "action",
+        "observation",
+        "prompt",
+        "reply",
+        "final",
+        "done",
+    ]
     assert tabs == [
-        "messages", "reply", "tool", "tool", "messages", "reply", "answer", "answer",
-    ]  # fmt: skip
+        "messages",
+        "reply",
+        "tool",
+        "tool",
+        "messages",
+        "reply",
+        "answer",
+        "answer",
+    ]
     assert [card.kind for card in bench.pane.timeline.cards] == [
-        "prompt", "thought", "action", "observation", "prompt", "thought", "final",
-    ]  # fmt: skip
+        "prompt",
+        "thought",
+        "action",
+        "observation",
+        "prompt",
+        "thought",
+        "final",
+    ]
     assert bench.pane.inspector.text_of("answer") == "It is Paris, and 25."
 
 
@@ -364,9 +384,13 @@ def test_native_calls_are_rows_of_their_own(bench: Bench) -> None:
     kinds = [(card.kind, card.call) for card in bench.pane.timeline.cards[:6]]
 
     assert kinds == [
-        ("prompt", None), ("thought", None), ("action", 0), ("observation", 0), ("action", 1),
+        ("prompt", None),
+        ("thought", None),
+        ("action", 0),
+        ("observation", 0),
+        ("action", 1),
         ("observation", 1),
-    ]  # fmt: skip
+    ]
     bench.pane.timeline.choose((1, "action", 1))
     assert "call 2 of 2" in bench.pane.inspector.text_of("tool")
 
@@ -818,8 +842,10 @@ def test_the_console_has_what_log_points_and_tools_write_and_leads_to_it(bench: 
 
     assert panel.is_open
     assert panel.console.lines == [
-        "◆ iter 1 lookup", "│ lookup: looked in 2 facts", "◆ iter 2 calculator",
-    ]  # fmt: skip
+        "◆ iter 1 lookup",
+        "│ lookup: looked in 2 facts",
+        "◆ iter 2 calculator",
+    ]
     assert "met 2×" in panel.breakpoints.item(0).text()
     assert panel.tabs.tabText(1) == "Breakpoints 1"
 

@@ -75,15 +75,21 @@ def test_every_text_colour_is_readable_where_it_stands(theme: Theme) -> None:
         (ink, back)
         for ink in (theme.error, theme.warning, theme.hint, theme.success, theme.accent)
         for back in (theme.surface, theme.window)
-    ]  # fmt: skip
+    ]
     poor = {pair: round(contrast(*pair), 2) for pair in pairs if contrast(*pair) < AA}
     assert poor == {}
 
 
 @THEMES
 def test_words_are_readable_on_the_tints_behind_them(theme: Theme) -> None:
-    inks = (*theme.roles.values(), *theme.inputs, theme.error, theme.warning, theme.success,
-            theme.accent)  # fmt: skip
+    inks = (
+        *theme.roles.values(),
+        *theme.inputs,
+        theme.error,
+        theme.warning,
+        theme.success,
+        theme.accent,
+    )
     pairs = [(ink, blend(ink, theme.surface, SOFT_TINT)) for ink in inks]
     pairs += [
         (color, blend(color, theme.surface, 0.16))  # pills, values that warn

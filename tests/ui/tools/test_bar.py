@@ -158,14 +158,23 @@ def said(pane: ToolsPane) -> str:
     ("progress", "words", "maximum"),
     [
         (ReadingProgress("a.json", "fetched", 1_200_000, 0), "Fetching a.json: 1.2 MB", 0),
-        (ReadingProgress("a.json", "fetched", 400_000, 12_900_000),
-         "Fetching a.json: 400 kB of 13 MB", 12_900_000),
-        (ReadingProgress("a.json", "read", 4_000_000, 13_001_822),
-         "Reading a.json: 4 MB of 13 MB", 13_001_822),
-        (ReadingProgress("a\u202ejson", "operations", 300, 1223),
-         "Reading a⟨U+202E⟩json: 300 of 1,223 operations", 1223),
+        (
+            ReadingProgress("a.json", "fetched", 400_000, 12_900_000),
+            "Fetching a.json: 400 kB of 13 MB",
+            12_900_000,
+        ),
+        (
+            ReadingProgress("a.json", "read", 4_000_000, 13_001_822),
+            "Reading a.json: 4 MB of 13 MB",
+            13_001_822,
+        ),
+        (
+            ReadingProgress("a\u202ejson", "operations", 300, 1223),
+            "Reading a⟨U+202E⟩json: 300 of 1,223 operations",
+            1223,
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_stage_has_its_words(
     qtbot: QtBot, progress: ReadingProgress, words: str, maximum: int
 ) -> None:

@@ -110,8 +110,7 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
     write_server(tmp_path, "--all")
     controller.reload()
     qtbot.waitUntil(lambda: len(pane.banners.shown) == 1)
-    said = answered(lambda: pane.sources.requests.allow.emit("mcp:weather"),
-                    yes=True)  # fmt: skip
+    said = answered(lambda: pane.sources.requests.allow.emit("mcp:weather"), yes=True)
     before, _, now = said.partition("Now:")
     assert "weather.py\n" in before
     assert "weather.py --all" in now

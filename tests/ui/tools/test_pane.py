@@ -348,8 +348,11 @@ def test_several_tools_are_switched_at_once(bench: Bench, qtbot: QtBot) -> None:
         words["Calls: always ask"].trigger()
     assert [entry.approval for entry in controller.registry.entries] == ["always"] * 3
     keys = dict(text.split("\t") for text in words if "\t" in text)
-    assert keys == {"Show it whole": "Return", "Offer to the model": "Space",
-                    "Select all": "Ctrl+A"}  # fmt: skip
+    assert keys == {
+        "Show it whole": "Return",
+        "Offer to the model": "Space",
+        "Select all": "Ctrl+A",
+    }
     menu.deleteLater()
 
 

@@ -100,10 +100,16 @@ def test_a_server_with_all_it_has_its_log_and_a_restart(
     qtbot.waitUntil(lambda: key in pane.sources.blocks)
     block = pane.sources.blocks[key]
     for words in (
-        "mcp: weather", "ready, 1 tool", "Version: 1.2", "Instructions: Cities only.",
-        "Capabilities: prompts, resources, tools", "Prompts (1)", "greet: Greet somebody.",
-        "Resources (1)", "note://one: The only note",
-    ):  # fmt: skip
+        "mcp: weather",
+        "ready, 1 tool",
+        "Version: 1.2",
+        "Instructions: Cities only.",
+        "Capabilities: prompts, resources, tools",
+        "Prompts (1)",
+        "greet: Greet somebody.",
+        "Resources (1)",
+        "note://one: The only note",
+    ):
         assert words in block.text
     assert "not started" in pane.sources.blocks["mcp:spare"].text
 

@@ -14,8 +14,16 @@ from studio.ui.window.docks import Docks
 from studio.ui.window.pane_sizes import BOTTOM_HEIGHT
 
 NAMES = (
-    "files", "outline", "tools", "history", "inputs", "preview", "run", "problems", "search",
-)  # fmt: skip
+    "files",
+    "outline",
+    "tools",
+    "history",
+    "inputs",
+    "preview",
+    "run",
+    "problems",
+    "search",
+)
 
 
 @pytest.fixture

@@ -70,9 +70,11 @@ def place_in(window: QWidget, widget: QWidget) -> QRect:
 def overlapping(window: MainWindow) -> list[tuple[str, str]]:
     """Pairs of parts that cover each other."""
     parts: dict[str, QWidget] = {
-        "toolbar": window.toolbar, "strip": window.strip, "status": window.status,
+        "toolbar": window.toolbar,
+        "strip": window.strip,
+        "status": window.status,
         "center": window.tabs,
-    }  # fmt: skip
+    }
     names = ("files", "outline", "tools", "history", "inputs", "preview", "run", "problems")
     parts |= {name: window.docks[name] for name in names}
     shown = {name: part for name, part in parts.items() if part.isVisible()}
@@ -275,7 +277,7 @@ def test_a_long_front_matter_is_one_line_until_it_is_wanted(
         lambda: QTest.keyClick(editor, "x"),
         lambda: editor.go_to_line(6),
         lambda: editor.reveal(page.document.entries[3].key if page.document else None),
-    )  # fmt: skip
+    )
     for act in opens:
         editor.folding.close(0)
         editor.set_caret(0)

@@ -42,8 +42,11 @@ def bench(qtbot: QtBot, user_home: Path, tmp_path: Path) -> Iterator[Workbench]:
         made.window.activateWindow()
     qtbot.waitUntil(lambda: made.is_settled)
     for place in (
-        PausePoint.BEFORE_REQUEST, PausePoint.REPLY, PausePoint.TOOL_CALL, PausePoint.OBSERVATION,
-    ):  # fmt: skip
+        PausePoint.BEFORE_REQUEST,
+        PausePoint.REPLY,
+        PausePoint.TOOL_CALL,
+        PausePoint.OBSERVATION,
+    ):
         made.window.actions_by_id["run.step"].trigger()
         qtbot.waitUntil(lambda place=place: stands_at(made, place))
     yield made
@@ -126,14 +129,20 @@ def test_a_paused_run_has_its_room_at_every_size(bench: Workbench, qtbot: QtBot)
 def test_at_200_percent_all_is_as_large_and_sharp(tmp_path: Path) -> None:
     """In a process of its own: Qt takes the scale when it starts."""
     environment = {
-        **os.environ, "QT_SCALE_FACTOR": "2", "QT_QPA_PLATFORM": "offscreen",
+        **os.environ,
+        "QT_SCALE_FACTOR": "2",
+        "QT_QPA_PLATFORM": "offscreen",
         "PROMPT_STUDIO_HOME": str(tmp_path / "home"),
-    }  # fmt: skip
+    }
     child = subprocess.run(
         [sys.executable, "-m", "tests.ui.window.measure_scaled", str(tmp_path)],
-        env=environment, capture_output=True, text=True, timeout=patience.SECONDS, check=False,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=patience.SECONDS,
+        check=False,
         cwd=Path(__file__).resolve().parents[3],
-    )  # fmt: skip
+    )
     assert child.returncode == 0, child.stderr
     said = json.loads(child.stdout.splitlines()[-1])
     assert said["ratio"] == 2.0

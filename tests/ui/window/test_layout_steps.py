@@ -15,10 +15,16 @@ from studio.ui.window.layout import AsideFor, PanePlace, WindowLayout
 Step = Callable[[WindowLayout], WindowLayout]
 
 PLACES = {
-    "files": PanePlace.LEFT, "outline": PanePlace.LEFT, "tools": PanePlace.LEFT,
-    "history": PanePlace.LEFT, "inputs": PanePlace.COLUMN, "preview": PanePlace.COLUMN,
-    "run": PanePlace.COLUMN, "problems": PanePlace.BOTTOM, "search": PanePlace.BOTTOM,
-}  # fmt: skip
+    "files": PanePlace.LEFT,
+    "outline": PanePlace.LEFT,
+    "tools": PanePlace.LEFT,
+    "history": PanePlace.LEFT,
+    "inputs": PanePlace.COLUMN,
+    "preview": PanePlace.COLUMN,
+    "run": PanePlace.COLUMN,
+    "problems": PanePlace.BOTTOM,
+    "search": PanePlace.BOTTOM,
+}
 SIDES = (PanePlace.LEFT, PanePlace.COLUMN, PanePlace.BOTTOM)
 FIRST = steps.reset(WindowLayout(places=PLACES))
 
@@ -86,13 +92,15 @@ CASES: dict[str, tuple[list[Step], str]] = {
     "one pane at a time at the left": ([ask("tools")], "tools inputs preview"),
     "one panel at a time below": ([BOTTOM, ask("search")], "files inputs preview search"),
     "the key brings back what was there": (
-        [ask("tools"), LEFT, LEFT], "tools inputs preview",
+        [ask("tools"), LEFT, LEFT],
+        "tools inputs preview",
     ),
     "a pane that is asked for opens its side": ([LEFT, ask("tools")], "tools inputs preview"),
     "and the key closes that one": ([LEFT, ask("tools"), LEFT, LEFT], "tools inputs preview"),
     "one of a closed column comes alone": ([COLUMN, ask("preview")], "files preview"),
     "the key opens the usual where all was closed": (
-        [close("files"), LEFT], "files inputs preview",
+        [close("files"), LEFT],
+        "files inputs preview",
     ),
     "a column of which one was closed": ([close("inputs"), COLUMN, COLUMN], "files preview"),
     "tabs stay beside each other": ([ask("tools", "files")], "files tools inputs preview"),
@@ -108,7 +116,8 @@ CASES: dict[str, tuple[list[Step], str]] = {
     "a side pane beside it": ([RUN, ask("tools")], "run tools"),
     "another in its place": ([RUN, ask("tools"), ask("files")], "run files"),
     "it is the pane of the side bar after it": (
-        [RUN, ask("tools"), ESC], "tools inputs preview",
+        [RUN, ask("tools"), ESC],
+        "tools inputs preview",
     ),
     "the key opens the side bar beside it": ([RUN, LEFT], "run files"),
     "and the one that was open": ([ask("history"), RUN, LEFT], "run history"),
@@ -122,32 +131,39 @@ CASES: dict[str, tuple[list[Step], str]] = {
     "problems stand below a run": ([RUN, BOTTOM], "run problems"),
     "and stay after it": ([RUN, BOTTOM, ESC], "files inputs preview problems"),
     "a run that is a tab takes no room": (
-        [ask("run", "preview")], "files inputs preview run",
+        [ask("run", "preview")],
+        "files inputs preview run",
     ),
     "a run in a window of its own": (
-        [RUN, moved(run=PanePlace.WINDOW)], "files inputs preview run",
+        [RUN, moved(run=PanePlace.WINDOW)],
+        "files inputs preview run",
     ),
     "which stays on Esc": ([RUN, moved(run=PanePlace.WINDOW), ESC], "files inputs preview run"),
     "the window of a run is closed": (
-        [RUN, moved(run=PanePlace.WINDOW), by_hand(gone="run")], "files inputs preview",
+        [RUN, moved(run=PanePlace.WINDOW), by_hand(gone="run")],
+        "files inputs preview",
     ),
     "a run below is a panel": (
-        [moved(run=PanePlace.BOTTOM), BOTTOM, RUN], "files inputs preview run",
+        [moved(run=PanePlace.BOTTOM), BOTTOM, RUN],
+        "files inputs preview run",
     ),
     # one part alone
     "the editor alone": ([maximize()], ""),
     "and back to all": ([maximize(), maximize()], "files inputs preview"),
     "a pane alone": ([maximize("files")], "files"),
-    "another that is asked for ends it": ([maximize("files"), ask("preview")],
+    "another that is asked for ends it": (
+        [maximize("files"), ask("preview")],
         "files inputs preview",
     ),
     "itself asked for does not": ([maximize("files"), ask("files")], "files"),
     "maximized, closed, opened again": (
-        [maximize("files"), close("files"), ask("files")], "files inputs preview",
+        [maximize("files"), close("files"), ask("files")],
+        "files inputs preview",
     ),
     "maximized and closed": ([maximize("files"), close("files")], "inputs preview"),
     "maximized and closed by hand": (
-        [maximize("files"), by_hand(gone="files")], "inputs preview",
+        [maximize("files"), by_hand(gone="files")],
+        "inputs preview",
     ),
     "a key of a side ends it": ([maximize(), BOTTOM], "files inputs preview problems"),
     "a run begins behind the editor": ([maximize(), RUN], "run"),
@@ -157,10 +173,12 @@ CASES: dict[str, tuple[list[Step], str]] = {
     "and all comes back after it": ([RUN, maximize(), ESC, maximize()], "files inputs preview"),
     "a hidden pane is not maximized": ([maximize("history")], "files inputs preview"),
     "nor one with a window of its own": (
-        [moved(files=PanePlace.WINDOW), maximize("files")], "files inputs preview",
+        [moved(files=PanePlace.WINDOW), maximize("files")],
+        "files inputs preview",
     ),
     "a window of its own stays beside one alone": (
-        [moved(files=PanePlace.WINDOW), maximize("preview")], "files preview",
+        [moved(files=PanePlace.WINDOW), maximize("preview")],
+        "files preview",
     ),
     "nothing but the editor": ([ALL], ""),
     "and everything": ([ALL, ALL], "files inputs preview"),
@@ -205,7 +223,8 @@ CASES: dict[str, tuple[list[Step], str]] = {
     "the side bar over a very narrow window": ([VERY_NARROW, ask("tools")], "tools"),
     "is the one that stays": ([VERY_NARROW, ask("tools"), WIDE], "tools inputs preview"),
     "closed there, open where it is wide": (
-        [VERY_NARROW, ask("files"), close("files"), WIDE], "files inputs preview",
+        [VERY_NARROW, ask("files"), close("files"), WIDE],
+        "files inputs preview",
     ),
     "a run in the editor's place": ([NARROW, RUN], "run"),
     "gives back all": ([NARROW, RUN, ESC], "files"),
@@ -224,14 +243,16 @@ CASES: dict[str, tuple[list[Step], str]] = {
     "a pane shown by hand": ([by_hand(come="history")], "files history inputs preview"),
     "and hidden": ([by_hand(gone="preview")], "files inputs"),
     "inputs dragged to the left go with the left": (
-        [moved(inputs=PanePlace.LEFT), LEFT], "preview",
+        [moved(inputs=PanePlace.LEFT), LEFT],
+        "preview",
     ),
     "and are no part of the column": ([moved(inputs=PanePlace.LEFT), experiment], "files inputs"),
     "a pane above is not part of a side": (
-        [moved(inputs=PanePlace.TOP), COLUMN, LEFT], "inputs",
+        [moved(inputs=PanePlace.TOP), COLUMN, LEFT],
+        "inputs",
     ),
     "reset": ([COLUMN, ask("tools"), BOTTOM, RUN, steps.reset], "files inputs preview"),
-}  # fmt: skip
+}
 
 
 def after(taken: list[Step], layout: WindowLayout = FIRST) -> WindowLayout:
@@ -340,12 +361,33 @@ def test_restoring_keeps_what_just_is() -> None:
 # -- laws that hold wherever the user is --------------------------------------------------------
 
 ANY: list[Step] = [
-    *(ask(name) for name in PLACES), *(close(name) for name in PLACES), LEFT, COLUMN, BOTTOM, ALL,
-    BACK, ESC, CENTER, experiment, prompt, welcome, opened, maximize(), maximize("run"),
-    maximize("preview"), NARROW, VERY_NARROW, WIDE, width(1280, 2), moved(run=PanePlace.WINDOW),
-    moved(run=PanePlace.COLUMN), moved(inputs=PanePlace.LEFT), moved(inputs=PanePlace.COLUMN),
-    ask("tools", "files"), ask("run", "preview"),
-]  # fmt: skip
+    *(ask(name) for name in PLACES),
+    *(close(name) for name in PLACES),
+    LEFT,
+    COLUMN,
+    BOTTOM,
+    ALL,
+    BACK,
+    ESC,
+    CENTER,
+    experiment,
+    prompt,
+    welcome,
+    opened,
+    maximize(),
+    maximize("run"),
+    maximize("preview"),
+    NARROW,
+    VERY_NARROW,
+    WIDE,
+    width(1280, 2),
+    moved(run=PanePlace.WINDOW),
+    moved(run=PanePlace.COLUMN),
+    moved(inputs=PanePlace.LEFT),
+    moved(inputs=PanePlace.COLUMN),
+    ask("tools", "files"),
+    ask("run", "preview"),
+]
 LAYOUTS = st.lists(st.sampled_from(ANY), max_size=12).map(after)
 
 
@@ -376,13 +418,19 @@ def test_what_comes_and_goes_by_itself_changes_nothing(layout: WindowLayout) -> 
         made = ESC(RUN(layout))
         assert made == replace(layout, asked=made.asked)
     changes: tuple[tuple[Step, Step], ...] = (
-        (lambda each: steps.show_prompt(each, not layout.is_prompt),
-         lambda each: steps.show_prompt(each, layout.is_prompt)),
-        (lambda each: steps.show_welcome(each, not layout.is_welcome),
-         lambda each: steps.show_welcome(each, layout.is_welcome)),
-        (lambda each: steps.fit(each, 1800 if layout.width < 1440 else 900, 1),
-         lambda each: steps.fit(each, layout.width, layout.halves)),
-    )  # fmt: skip
+        (
+            lambda each: steps.show_prompt(each, not layout.is_prompt),
+            lambda each: steps.show_prompt(each, layout.is_prompt),
+        ),
+        (
+            lambda each: steps.show_welcome(each, not layout.is_welcome),
+            lambda each: steps.show_welcome(each, layout.is_welcome),
+        ),
+        (
+            lambda each: steps.fit(each, 1800 if layout.width < 1440 else 900, 1),
+            lambda each: steps.fit(each, layout.width, layout.halves),
+        ),
+    )
     for there, back in changes:
         made = back(there(layout))
         assert made == replace(layout, asked=made.asked)

@@ -272,10 +272,12 @@ def test_the_model_of_a_run_is_found_among_the_connections(
         (tmp_path / f"{name}.json").write_text('["Hi"]', encoding="utf-8")
     keep(
         controller,
-        *(Connection(name, "scripted", settings={"script": str(tmp_path / f"{name}.json")})
-          for name in ("one", "two")),
+        *(
+            Connection(name, "scripted", settings={"script": str(tmp_path / f"{name}.json")})
+            for name in ("one", "two")
+        ),
         Connection("server", "compatible", base_url="http://127.0.0.1:9/v1", model="small"),
-    )  # fmt: skip
+    )
     controller.choose("one")
     asked = RequestedModel()
     found = controller.open_same(None, asked, RunModel("Script two.json"))
@@ -297,9 +299,11 @@ def test_a_run_keeps_its_own_document_when_another_one_is_opened(
         path.write_text('["Hi"]', encoding="utf-8")
     keep(
         controller,
-        *(Connection(name, "scripted", settings={"script": str(path)})
-          for name, path in scripts.items()),
-    )  # fmt: skip
+        *(
+            Connection(name, "scripted", settings={"script": str(path)})
+            for name, path in scripts.items()
+        ),
+    )
     block = "---\nmodel:\n  connection: {{kind: reference, name: {}}}\n---\nuser:\nHi\n"
     one, two = (parse(block.format(name), None) for name in scripts)
     controller.set_document(two)  # it is open, and a run of the other is taken up again

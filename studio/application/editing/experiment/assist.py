@@ -35,9 +35,14 @@ _KeyPath = tuple[str | int, ...]
 
 
 def experiment_offers(
-    text: str, caret: int, line: str, document: PromptDocument, *, asked: bool,
+    text: str,
+    caret: int,
+    line: str,
+    document: PromptDocument,
+    *,
+    asked: bool,
     editor_context: EditorContext,
-) -> tuple[str, list[CompletionItem]]:  # fmt: skip
+) -> tuple[str, list[CompletionItem]]:
     """What was typed of a key or value, and what can stand there.
 
     Args:
@@ -90,9 +95,13 @@ def place_of(text: str, caret: int, line: str) -> tuple[_KeyPath, bool]:
 
 
 def _keys(
-    text: str, caret: int, line: str, path: _KeyPath, document: PromptDocument,
+    text: str,
+    caret: int,
+    line: str,
+    path: _KeyPath,
+    document: PromptDocument,
     editor_context: EditorContext,
-) -> Iterator[CompletionItem]:  # fmt: skip
+) -> Iterator[CompletionItem]:
     lead = _LEAD.match(line)
     indent = " " * (lead.end() if lead is not None else 0)
     is_flow = line.lstrip(" -")[:1] in "[{" or bool(re.search(r"[\[{]", line))

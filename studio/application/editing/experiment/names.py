@@ -63,8 +63,13 @@ def files_named(document: PromptDocument) -> Iterator[tuple[str, Span]]:
         return
     for entry in document.entries:
         written = document.source.slice(entry.value)
-        if any(each.path[: len(entry.path)] == entry.path and each is not entry
-               for each in document.entries) or len(written) > 300:  # fmt: skip
+        if (
+            any(
+                each.path[: len(entry.path)] == entry.path and each is not entry
+                for each in document.entries
+            )
+            or len(written) > 300
+        ):
             continue
         for found in _NAME.finditer(written):
             name = found[0].removeprefix("//")

@@ -86,9 +86,11 @@ class BatchAsker:
         self, model: ChatModel, choice: ModelChoice | None, cell: LeasedCell, name: str
     ) -> WaitingModel:
         """A model for one run of one cell; see `Turns`."""
-        if choice is None or not isinstance(model, RemoteModel) or not has_batches(
-            choice.connection
-        ):  # fmt: skip
+        if (
+            choice is None
+            or not isinstance(model, RemoteModel)
+            or not has_batches(choice.connection)
+        ):
             return self._direct.model(model, choice, cell, name)
         assert self._waves is not None  # `start` comes first
         return BatchedModel(model, self._line(choice), self._waves, cell, name)
@@ -161,6 +163,6 @@ def _check(plan: ExperimentPlan) -> None:
         words.format(variant=each.name, connection=each.choice.connection.name)
         for each in plan.variants
         if each.choice is not None and not has_batches(each.choice.connection)
-    ]  # fmt: skip
+    ]
     if reasons:
         raise ExperimentError("\n".join(reasons))

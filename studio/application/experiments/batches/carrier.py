@@ -191,9 +191,12 @@ class BatchCarrier:
         lines = b"\n".join(each.sent.line for each in requests)
         mark = f"{sha256(lines).hexdigest()[:32]}-{uuid4().hex[:8]}"
         kept = self._store.note(
-            self._result, line.connection, line.model, mark,
+            self._result,
+            line.connection,
+            line.model,
+            mark,
             [(each.key, each.name, each.hash) for each in requests],
-        )  # fmt: skip
+        )
         remote = await self._sent(
             line, kept, BatchPart(mark, tuple(each.sent for each in requests))
         )
@@ -260,9 +263,12 @@ class BatchCarrier:
         """The batch that was sent when nobody could note it any more; None where it was not."""
         members = {request_name(*each) for each in self._store.members(kept.id)}
         noted = NotedBatch(
-            kept.mark, kept.noted, kept.requests,
-            members.__contains__, self._store.remotes(),
-        )  # fmt: skip
+            kept.mark,
+            kept.noted,
+            kept.requests,
+            members.__contains__,
+            self._store.remotes(),
+        )
         for attempt in count():
             try:
                 found = await line.api.find(noted)

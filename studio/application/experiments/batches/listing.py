@@ -35,9 +35,13 @@ class ListedBatch:
 
 
 async def batches_under_way(
-    ledger: ExperimentLedger, result: int, connections: Connections, secrets: SecretStore, *,
+    ledger: ExperimentLedger,
+    result: int,
+    connections: Connections,
+    secrets: SecretStore,
+    *,
     cancel: bool = False,
-) -> list[ListedBatch]:  # fmt: skip
+) -> list[ListedBatch]:
     """Ask the providers how far the batches of a result are.
 
     Args:

@@ -196,8 +196,9 @@ class BatchedModel(WrappingModel[RemoteModel]):
                 if not error.retryable or attempt >= self._line.retries:
                     raise
                 attempt += 1
-                yield ReplyNotice(_tr("{said} It is asked again in the next batch.").format(
-                    said=error.message))  # fmt: skip
+                yield ReplyNotice(
+                    _tr("{said} It is asked again in the next batch.").format(said=error.message)
+                )
             else:
                 for delta in deltas:
                     yield delta

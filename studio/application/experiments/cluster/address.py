@@ -62,23 +62,29 @@ class WorkersAddress:
         parts = urlsplit(self.address)
         if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
             raise WorkersError(
-                _tr("{address!r} names no workers: write local:4, tls://host:8786 or "
-                    "tcp://127.0.0.1:8786.").format(address=self.address)
-            )  # fmt: skip
+                _tr(
+                    "{address!r} names no workers: write local:4, tls://host:8786 or "
+                    "tcp://127.0.0.1:8786."
+                ).format(address=self.address)
+            )
         if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK and not self.insecure:
             raise WorkersError(
-                _tr("{address} is not encrypted: whoever reaches that scheduler can run programs "
+                _tr(
+                    "{address} is not encrypted: whoever reaches that scheduler can run programs "
                     "on its workers. Use tls:// (prompt-studio cluster certificates makes what it "
-                    "needs), or --insecure in a network of your own.").format(address=self.address)
-            )  # fmt: skip
+                    "needs), or --insecure in a network of your own."
+                ).format(address=self.address)
+            )
         if parts.scheme == "tls":
             folder = self.certificates
             lacking = [name for name in CERTIFICATES if not folder or not (folder / name).is_file()]
             if lacking:
                 raise WorkersError(
-                    _tr("tls:// needs --certificates FOLDER with ca.pem, cert.pem and key.pem; "
-                        "missing: {names}.").format(names=", ".join(lacking))
-                )  # fmt: skip
+                    _tr(
+                        "tls:// needs --certificates FOLDER with ca.pem, cert.pem and key.pem; "
+                        "missing: {names}."
+                    ).format(names=", ".join(lacking))
+                )
 
 
 def write_certificates(folder: Path, hosts: Sequence[str]) -> None:
@@ -99,17 +105,18 @@ def write_certificates(folder: Path, hosts: Sequence[str]) -> None:
 
     authority_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     authority = _signed(
-        _about("Prompt Studio cluster authority", "Prompt Studio cluster authority", authority_key)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True),
+        _about(
+            "Prompt Studio cluster authority", "Prompt Studio cluster authority", authority_key
+        ).add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True),
         authority_key,
-    )  # fmt: skip
+    )
     names: list[GeneralName] = [_name(each) for each in hosts]
     certificate = _signed(
         _about("Prompt Studio cluster", "Prompt Studio cluster authority", key)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True),
         authority_key,
-    )  # fmt: skip
+    )
     pem = serialization.Encoding.PEM
     private = key.private_bytes(
         pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

@@ -92,9 +92,10 @@ def make_bundle(plan: ExperimentPlan, services: ExperimentServices) -> WorkBundl
     packed[PLAN] = json.dumps(stated, ensure_ascii=False, sort_keys=True).encode("utf-8")
     if sum(map(len, packed.values())) > _MOST_BYTES:
         raise ExperimentError(
-            _tr("The files of the experiment are larger than {size}, too large for workers."
-                ).format(size=size(_MOST_BYTES))
-        )  # fmt: skip
+            _tr(
+                "The files of the experiment are larger than {size}, too large for workers."
+            ).format(size=size(_MOST_BYTES))
+        )
     data = write_zip(packed)
     variables, owners = _names(plan)
     return WorkBundle(
@@ -129,9 +130,12 @@ def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
     values = {(at, 1): each["first"] for at, each in enumerate(stated["variants"])}
     plan = ExperimentPlan(file, Folder(path, trust), tuple(variants), (row,), 1, values=values)
     services = ExperimentServices(
-        trust, Connections(()), secret_store(),
-        allow_tools=stated["allow_tools"], approve=stated["approve"],
-    )  # fmt: skip
+        trust,
+        Connections(()),
+        secret_store(),
+        allow_tools=stated["allow_tools"],
+        approve=stated["approve"],
+    )
     return plan, services
 
 
@@ -148,14 +152,22 @@ def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> d
     for at, each in enumerate(plan.variants):
         path = each.document.source.path or plan.folder.path / f"{at}.prompty"
         declared = each.choice.declaration if each.choice is not None else each.document.model
-        variants.append({
-            "name": each.name, "entry": _entry_at(plan, each.entry),
-            "text": each.document.source.text, "path": path.resolve().relative_to(root).as_posix(),
-            "options": dict(each.document.model.options),
-            "first": dict(plan.first_values(at)),
-            "model": {"id": declared.id, "provider": declared.provider,
-                      "api_type": declared.api_type, "options": dict(declared.options)},
-        })  # fmt: skip
+        variants.append(
+            {
+                "name": each.name,
+                "entry": _entry_at(plan, each.entry),
+                "text": each.document.source.text,
+                "path": path.resolve().relative_to(root).as_posix(),
+                "options": dict(each.document.model.options),
+                "first": dict(plan.first_values(at)),
+                "model": {
+                    "id": declared.id,
+                    "provider": declared.provider,
+                    "api_type": declared.api_type,
+                    "options": dict(declared.options),
+                },
+            }
+        )
     return {
         "version": __version__,
         "experiment": plan.file.source.text,
@@ -251,7 +263,9 @@ def _choice(path: Path, model: JsonObject) -> ModelChoice | None:
     connections = read_connections(path)
     options = model["options"]
     declared = ModelDeclaration(
-        str(model["id"]), str(model["provider"]), str(model["api_type"]),
+        str(model["id"]),
+        str(model["provider"]),
+        str(model["api_type"]),
         options=options if isinstance(options, dict) else {},
-    )  # fmt: skip
+    )
     return ModelChoice(connections.default_connection, declared, "the experiment's")

@@ -86,11 +86,15 @@ class DaskPool:
         """
         if self._address.local is not None:
             self._cluster = await self._dask.LocalCluster(
-                n_workers=self._address.local, threads_per_worker=_THREADS, asynchronous=True,
-                host="127.0.0.1", dashboard_address=None, silence_logs=50,
+                n_workers=self._address.local,
+                threads_per_worker=_THREADS,
+                asynchronous=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+                silence_logs=50,
                 # Without a page Dask still serves HTTP: at a free port, as another may have 8787.
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-            )  # fmt: skip
+            )
         else:  # what it logs of a lost connection comes as an exception, too
             for name in ("distributed", "distributed.client"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -175,9 +179,12 @@ class DaskPool:
         where = self._cluster if self._cluster is not None else self._address.address
         try:
             self._client = await self._dask.Client(
-                where, asynchronous=True, security=self._security(), timeout=_CONNECT_SECONDS,
+                where,
+                asynchronous=True,
+                security=self._security(),
+                timeout=_CONNECT_SECONDS,
                 set_as_default=False,
-            )  # fmt: skip
+            )
         except (OSError, TimeoutError) as error:
             raise WorkersError(
                 _tr("No scheduler answers at {address}: {reason}").format(
@@ -210,9 +217,11 @@ class DaskPool:
             await self._client.register_plugin(plugin, name=name)
         except ModuleNotFoundError as error:
             raise _UnfitError(
-                _tr("A worker does not have Prompt Studio ({reason}); install the same version "
-                    "there.").format(reason=error)
-            ) from error  # fmt: skip
+                _tr(
+                    "A worker does not have Prompt Studio ({reason}); install the same version "
+                    "there."
+                ).format(reason=error)
+            ) from error
 
     def _security(self) -> object:
         if not self._address.address.startswith("tls://"):
@@ -221,9 +230,11 @@ class DaskPool:
         assert folder is not None  # `check` refused it otherwise
         authority, certificate, key = (str(folder / name) for name in CERTIFICATES)
         return self._dask.Security(
-            tls_ca_file=authority, tls_client_cert=certificate, tls_client_key=key,
+            tls_ca_file=authority,
+            tls_client_cert=certificate,
+            tls_client_key=key,
             require_encryption=True,
-        )  # fmt: skip
+        )
 
 
 class _UnfitError(WorkersError):

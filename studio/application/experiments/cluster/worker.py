@@ -130,9 +130,11 @@ def encode_cell(variant: int, row: ExperimentRow, values: Mapping[str, Json]) ->
     """What a worker needs of a cell: all that decides what is sent, nothing to mark."""
     case = row.case
     return {
-        "variant": variant, "values": dict(values), "variables": dict(case.variables),
+        "variant": variant,
+        "values": dict(values),
+        "variables": dict(case.variables),
         "options": dict(case.options),
-    }  # fmt: skip
+    }
 
 
 def encode_asked(asked: AskedCell) -> dict[str, Any]:
@@ -142,10 +144,14 @@ def encode_asked(asked: AskedCell) -> dict[str, Any]:
         found = asked.answer
         answer = {name: getattr(found, name) for name in CellAnswer.__dataclass_fields__}
         answer["calls"] = [
-            {"tool": each.tool, "arguments": dict(each.arguments), "is_error": each.is_error,
-             "is_valid": each.is_valid}
+            {
+                "tool": each.tool,
+                "arguments": dict(each.arguments),
+                "is_error": each.is_error,
+                "is_valid": each.is_valid,
+            }
             for each in found.calls
-        ]  # fmt: skip
+        ]
     journal = asked.journal.decode("utf-8", "surrogatepass")
     return {"answer": answer, "error": asked.error, "journal": journal, "refused": asked.refused}
 

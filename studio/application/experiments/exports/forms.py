@@ -54,9 +54,12 @@ def as_junit(ledger: ExperimentLedger, report: ExperimentReport) -> str:
         for key, cells in rows.items():
             seconds = sum(each.outcome.ms for each in cells) / 1000
             case = ElementTree.SubElement(
-                suite, "testcase", classname=_xml(f"{report.head.name}.{variant.name}"),
-                name=_xml(cells[0].title), time=f"{seconds:.3f}",
-            )  # fmt: skip
+                suite,
+                "testcase",
+                classname=_xml(f"{report.head.name}.{variant.name}"),
+                name=_xml(cells[0].title),
+                time=f"{seconds:.3f}",
+            )
             verdict = variant.verdicts.get(key)
             if verdict is None:
                 errors += 1
@@ -78,9 +81,10 @@ def _trouble(cell: ExportedCell) -> str:
     if cell.outcome.state is CellState.ERROR:
         return cell.outcome.error
     return "\n".join(
-        f"{each.label}: {each.reason}" for each in lost(cell.outcome.results)
+        f"{each.label}: {each.reason}"
+        for each in lost(cell.outcome.results)
         if each.state in ("error", "not_run")
-    )  # fmt: skip
+    )
 
 
 def _failure(cell: ExportedCell) -> str:
@@ -100,48 +104,86 @@ def _lines(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[dict[
     for cell in cells_of(ledger, report):
         outcome = cell.outcome
         yield {
-            "type": "cell", "variant": cell.variant, "row": cell.row.number, "key": cell.row.key,
-            "repeat": cell.key.repeat, "state": outcome.state.name.lower(),
-            "vars": cell.row.facts.get("vars"), "output": outcome.output, "passed": outcome.passed,
-            "score": outcome.score, "cost": outcome.cost, "input_tokens": outcome.input_tokens,
-            "output_tokens": outcome.output_tokens, "ms": round(outcome.ms, 1),
-            "steps": outcome.steps, "cached": outcome.is_cached, "error": outcome.error,
+            "type": "cell",
+            "variant": cell.variant,
+            "row": cell.row.number,
+            "key": cell.row.key,
+            "repeat": cell.key.repeat,
+            "state": outcome.state.name.lower(),
+            "vars": cell.row.facts.get("vars"),
+            "output": outcome.output,
+            "passed": outcome.passed,
+            "score": outcome.score,
+            "cost": outcome.cost,
+            "input_tokens": outcome.input_tokens,
+            "output_tokens": outcome.output_tokens,
+            "ms": round(outcome.ms, 1),
+            "steps": outcome.steps,
+            "cached": outcome.is_cached,
+            "error": outcome.error,
             "assertions": [
-                {"label": each.label, "state": each.state, "score": each.score,
-                 "metric": each.metric, "reason": each.reason}
+                {
+                    "label": each.label,
+                    "state": each.state,
+                    "score": each.score,
+                    "metric": each.metric,
+                    "reason": each.reason,
+                }
                 for each in outcome.results
             ],
-        }  # fmt: skip
+        }
 
 
 def summary_of(report: ExperimentReport) -> dict[str, Json]:
     """The head of a result as JSON."""
     return {
-        "result": report.head.id, "name": report.head.name, "file": report.head.file,
-        "started": report.head.started, "state": report.head.state, "rows": report.rows,
-        "repeats": report.head.repeats, "baseline": report.baseline,
-        "gates_hold": report.gates_hold, "sentences": list(report.sentences),
+        "result": report.head.id,
+        "name": report.head.name,
+        "file": report.head.file,
+        "started": report.head.started,
+        "state": report.head.state,
+        "rows": report.rows,
+        "repeats": report.head.repeats,
+        "baseline": report.baseline,
+        "gates_hold": report.gates_hold,
+        "sentences": list(report.sentences),
         "variants": [
             {
-                "name": each.name, "rows": len(each.verdicts), "rows_passed": each.rows_passed,
-                "interval": list(each.interval), "cells": each.total.cells,
-                "cells_passed": each.total.passed, "errors": each.total.errors,
-                "cached": each.total.cached, "cost": each.total.cost, "tokens": each.total.tokens,
-                "p50_ms": each.p50_ms, "p95_ms": each.p95_ms,
+                "name": each.name,
+                "rows": len(each.verdicts),
+                "rows_passed": each.rows_passed,
+                "interval": list(each.interval),
+                "cells": each.total.cells,
+                "cells_passed": each.total.passed,
+                "errors": each.total.errors,
+                "cached": each.total.cached,
+                "cost": each.total.cost,
+                "tokens": each.total.tokens,
+                "p50_ms": each.p50_ms,
+                "p95_ms": each.p95_ms,
                 **(
-                    {"won": list(each.comparison.won), "lost": list(each.comparison.lost),
-                     "p_value": each.comparison.corrected}
-                    if each.comparison is not None else {}
+                    {
+                        "won": list(each.comparison.won),
+                        "lost": list(each.comparison.lost),
+                        "p_value": each.comparison.corrected,
+                    }
+                    if each.comparison is not None
+                    else {}
                 ),
             }
             for each in report.variants
         ],
         "gates": [
-            {"gate": each.name, "variant": each.variant, "held": each.held,
-             "measured": each.measured, "wanted": each.wanted}
+            {
+                "gate": each.name,
+                "variant": each.variant,
+                "held": each.held,
+                "measured": each.measured,
+                "wanted": each.wanted,
+            }
             for each in report.gates
         ],
-    }  # fmt: skip
+    }
 
 
 def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
@@ -151,21 +193,42 @@ def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     rows = ledger.rows(report.head.id)
     names = list(dict.fromkeys(name for row in rows for name in _vars(row.facts)))
     writer.writerow(
-        ["row", "variant", "repeat", "state", "passed", "score", "cost", "tokens", "ms",
-         "output", "reasons", *(safe_cell(name) for name in names)]
-    )  # fmt: skip
+        [
+            "row",
+            "variant",
+            "repeat",
+            "state",
+            "passed",
+            "score",
+            "cost",
+            "tokens",
+            "ms",
+            "output",
+            "reasons",
+            *(safe_cell(name) for name in names),
+        ]
+    )
     for cell in cells_of(ledger, report):
         outcome = cell.outcome
         values = _vars(cell.row.facts)
         passed = "" if outcome.passed is None else str(outcome.passed).lower()
         reasons = "; ".join(f"{each.label}: {each.reason}" for each in lost(outcome.results))
-        writer.writerow([
-            cell.row.number, safe_cell(cell.variant), cell.key.repeat, outcome.state.name.lower(),
-            passed, f"{outcome.score:g}", "" if outcome.cost is None else f"{outcome.cost:.6f}",
-            outcome.input_tokens + outcome.output_tokens, f"{outcome.ms:.0f}",
-            safe_cell(outcome.output), safe_cell(outcome.error or reasons),
-            *(safe_cell(_text(values.get(name))) for name in names),
-        ])  # fmt: skip
+        writer.writerow(
+            [
+                cell.row.number,
+                safe_cell(cell.variant),
+                cell.key.repeat,
+                outcome.state.name.lower(),
+                passed,
+                f"{outcome.score:g}",
+                "" if outcome.cost is None else f"{outcome.cost:.6f}",
+                outcome.input_tokens + outcome.output_tokens,
+                f"{outcome.ms:.0f}",
+                safe_cell(outcome.output),
+                safe_cell(outcome.error or reasons),
+                *(safe_cell(_text(values.get(name))) for name in names),
+            ]
+        )
     return out.getvalue()
 
 
@@ -189,11 +252,15 @@ def as_github(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     """A table for the summary of a job, then an annotation for each lost row on its line."""
     lines = [f"### {_cell(report.head.name)}", ""]
     lines += [f"{_cell(each)}  " for each in report.sentences]
-    lines += ["", "| variant | rows | passed | won | lost | errors | cost | p95 |",
-              "| --- | --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+    lines += [
+        "",
+        "| variant | rows | passed | won | lost | errors | cost | p95 |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
     for each in report.variants:
-        won, gone = (len(each.comparison.won), len(each.comparison.lost)) if each.comparison else (
-            "", "")  # fmt: skip
+        won, gone = (
+            (len(each.comparison.won), len(each.comparison.lost)) if each.comparison else ("", "")
+        )
         lines.append(
             f"| {_cell(each.name)} | {len(each.verdicts)} | {percent(each.share)} | {won} | {gone} "
             f"| {each.total.errors} | {money(each.total.cost)} | {duration(each.p95_ms / 1000)} |"
@@ -234,9 +301,11 @@ def as_html(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     shown: list[str] = []
     passed = 0
     changed = {
-        (each.name, key) for each in report.variants if each.comparison is not None
+        (each.name, key)
+        for each in report.variants
+        if each.comparison is not None
         for key in (*each.comparison.won, *each.comparison.lost)
-    }  # fmt: skip
+    }
     for cell in cells_of(ledger, report):
         if cell.outcome.passed is True and (cell.variant, cell.row.key) not in changed:
             passed += 1

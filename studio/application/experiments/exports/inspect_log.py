@@ -38,10 +38,17 @@ def as_inspect(ledger: ExperimentLedger, report: ExperimentReport) -> str:
         "version": 2,
         "status": _STATES.get(head.state, "error"),
         "eval": {
-            "run_id": name, "eval_id": name, "task_id": name, "task_version": 0,
-            "created": _time(head.started), "task": head.name, "task_attribs": {},
-            "task_args": {}, "model": ", ".join(dict.fromkeys(models)) or "unknown",
-            "model_args": {}, "config": {"epochs": head.repeats},
+            "run_id": name,
+            "eval_id": name,
+            "task_id": name,
+            "task_version": 0,
+            "created": _time(head.started),
+            "task": head.name,
+            "task_attribs": {},
+            "task_args": {},
+            "model": ", ".join(dict.fromkeys(models)) or "unknown",
+            "model_args": {},
+            "config": {"epochs": head.repeats},
             "dataset": {"name": head.name, "samples": report.rows * len(report.variants)},
             "packages": {"prompt-studio": __version__},
             "metadata": {"variants": [each.name for each in report.variants]},
@@ -54,21 +61,24 @@ def as_inspect(ledger: ExperimentLedger, report: ExperimentReport) -> str:
         },
         "stats": {
             "started_at": _time(head.started),
-            "completed_at": _time(head.finished or head.started), "model_usage": {},
+            "completed_at": _time(head.finished or head.started),
+            "model_usage": {},
         },
         "samples": samples,
-    }  # fmt: skip
+    }
     return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
 
 
 def _rate(variant: VariantReport) -> JsonObject:
     """The rows that a variant passes, as a metric of Inspect."""
     return {
-        "name": variant.name, "scorer": _ANSWERED, "params": {},
+        "name": variant.name,
+        "scorer": _ANSWERED,
+        "params": {},
         "metrics": {
             "pass_rate": {"name": "pass_rate", "value": variant.share, "params": {}},
         },
-    }  # fmt: skip
+    }
 
 
 def _sample(cell: ExportedCell, models: Sequence[str]) -> JsonObject:
@@ -76,9 +86,10 @@ def _sample(cell: ExportedCell, models: Sequence[str]) -> JsonObject:
     expected = cell.row.facts.get("expected")
     variables = cell.row.facts.get("vars")
     usage: dict[str, Json] = {
-        "input_tokens": outcome.input_tokens, "output_tokens": outcome.output_tokens,
+        "input_tokens": outcome.input_tokens,
+        "output_tokens": outcome.output_tokens,
         "total_tokens": outcome.input_tokens + outcome.output_tokens,
-    }  # fmt: skip
+    }
     message: JsonObject = {"role": "assistant", "content": outcome.output, "source": "generate"}
     made: dict[str, Json] = {
         "id": f"{cell.row.key}:{cell.variant}",
@@ -87,19 +98,21 @@ def _sample(cell: ExportedCell, models: Sequence[str]) -> JsonObject:
         "target": expected if isinstance(expected, str) else json.dumps(expected or ""),
         "messages": [{"role": "user", "content": cell.title}, message],
         "output": {
-            "model": model, "usage": usage,
+            "model": model,
+            "usage": usage,
             "choices": [{"message": message, "stop_reason": "stop"}],
         },
         "scores": dict(_scores(cell)),
         "metadata": {
-            "variant": cell.variant, "row": cell.row.number,
+            "variant": cell.variant,
+            "row": cell.row.number,
             "vars": dict(variables) if isinstance(variables, Mapping) else {},
         },
         "store": {},
         "events": [],
         "model_usage": {model: usage},
         "total_time": outcome.ms / 1000,
-    }  # fmt: skip
+    }
     if outcome.error:
         made["error"] = {"message": outcome.error, "traceback": "", "traceback_ansi": ""}
     return made
@@ -110,10 +123,14 @@ def _scores(cell: ExportedCell) -> Iterator[tuple[str, Json]]:
     outcome = cell.outcome
     if outcome.error:
         return
-    yield _ANSWERED, {
-        "value": "N" if outcome.passed is None else "C" if outcome.passed else "I",
-        "answer": outcome.output, "metadata": {"score": outcome.score},
-    }  # fmt: skip
+    yield (
+        _ANSWERED,
+        {
+            "value": "N" if outcome.passed is None else "C" if outcome.passed else "I",
+            "answer": outcome.output,
+            "metadata": {"score": outcome.score},
+        },
+    )
     names: dict[str, int] = {_ANSWERED: 1}
     for each in outcome.results:
         name = each.metric or each.label

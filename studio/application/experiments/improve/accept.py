@@ -52,9 +52,11 @@ def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequenc
     baseline = file.baseline
     if baseline in {each.name for each in file.variants} and baseline not in after:
         raise ExperimentError(
-            _tr("With more prompts the variant {name!r}, the baseline, has another name; give the "
-                "prompts labels first.").format(name=baseline)
-        )  # fmt: skip
+            _tr(
+                "With more prompts the variant {name!r}, the baseline, has another name; give the "
+                "prompts labels first."
+            ).format(name=baseline)
+        )
     return added
 
 
@@ -100,7 +102,9 @@ def acceptance(document: PromptDocument, found: Improvement) -> TextEdit:
         raise ImproveError(str(error)) from None
     if current != found.before:
         raise ImproveError(
-            _tr("The section {title!r} of {name} was changed since the search began; put the text "
-                "in by hand.").format(title=found.section, name=Path(found.prompt).name)
-        )  # fmt: skip
+            _tr(
+                "The section {title!r} of {name} was changed since the search began; put the text "
+                "in by hand."
+            ).format(title=found.section, name=Path(found.prompt).name)
+        )
     return edit

@@ -58,9 +58,16 @@ def rows_to_show(
 
 
 async def propose_texts(
-    document: PromptDocument, title: str, count: int, proposer: ModelChoice,
-    services: ExperimentServices, rows: Sequence[AnsweredRow], *, trusted: bool, wish: str = "",
-) -> tuple[tuple[ProposedText, ...], SectionProposer]:  # fmt: skip
+    document: PromptDocument,
+    title: str,
+    count: int,
+    proposer: ModelChoice,
+    services: ExperimentServices,
+    rows: Sequence[AnsweredRow],
+    *,
+    trusted: bool,
+    wish: str = "",
+) -> tuple[tuple[ProposedText, ...], SectionProposer]:
     """Ask for some texts of a section, each unlike the others.
 
     Returns:

@@ -67,9 +67,15 @@ class SectionProposer:
     """Asks a model for texts of one section."""
 
     def __init__(
-        self, document: PromptDocument, title: str, choice: ModelChoice,
-        services: ExperimentServices, *, trusted: bool, wish: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        document: PromptDocument,
+        title: str,
+        choice: ModelChoice,
+        services: ExperimentServices,
+        *,
+        trusted: bool,
+        wish: str = "",
+    ) -> None:
         """Open the model; nothing is sent yet.
 
         Raises:

@@ -34,18 +34,23 @@ def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
             return at
     names = ", ".join(each.name for each in plan.variants if is_improvable(each)) or _tr("none")
     raise ImproveError(
-        _tr("Choose a variant whose prompt is a .prompty file as it is, without `edit` or a "
-            "revision: {names}.").format(names=names)
-    )  # fmt: skip
+        _tr(
+            "Choose a variant whose prompt is a .prompty file as it is, without `edit` or a "
+            "revision: {names}."
+        ).format(names=names)
+    )
 
 
 def is_improvable(variant: PlannedVariant) -> bool:
     """Whether the prompt of a variant is a file that can be written, as it is."""
     entry, path = variant.entry.prompt, variant.document.source.path
     return (
-        entry.text is None and not entry.revision and not entry.edit
-        and path is not None and path.suffix == ".prompty"
-    )  # fmt: skip
+        entry.text is None
+        and not entry.revision
+        and not entry.edit
+        and path is not None
+        and path.suffix == ".prompty"
+    )
 
 
 def split_rows(
@@ -65,9 +70,11 @@ def split_rows(
         groups.setdefault(json.dumps(of, sort_keys=True, default=str), []).append(row)
     if len(groups) < FEWEST_ROWS:
         raise ImproveError(
-            _tr("Different rows: {count}; improving needs at least {least}, and some dozens to "
-                "prove anything.").format(count=len(groups), least=FEWEST_ROWS)
-        )  # fmt: skip
+            _tr(
+                "Different rows: {count}; improving needs at least {least}, and some dozens to "
+                "prove anything."
+            ).format(count=len(groups), least=FEWEST_ROWS)
+        )
     order = sorted(groups)
     random.Random(seed).shuffle(order)
     parts: list[list[ExperimentRow]] = [[], [], []]
@@ -97,7 +104,8 @@ def check_choices(
         choice = unpriced((plan.variants[at].choice, proposer))
         if choice is not None:
             raise ImproveError(
-                _tr("The price of {model!r} is not known, so a budget of money cannot hold. "
+                _tr(
+                    "The price of {model!r} is not known, so a budget of money cannot hold. "
                     "Enter the price in its connection, or set a budget of tokens or calls."
-                    ).format(model=choice.declaration.id or choice.connection.name)
-            )  # fmt: skip
+                ).format(model=choice.declaration.id or choice.connection.name)
+            )

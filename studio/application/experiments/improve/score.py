@@ -87,9 +87,13 @@ class RowScorer:
     """Asks the rows of an experiment with texts of one section of one variant's prompt."""
 
     def __init__(
-        self, plan: ExperimentPlan, at: int, choices: ImproveChoices,
-        services: ExperimentServices, ledger: ExperimentLedger,
-    ) -> None:  # fmt: skip
+        self,
+        plan: ExperimentPlan,
+        at: int,
+        choices: ImproveChoices,
+        services: ExperimentServices,
+        ledger: ExperimentLedger,
+    ) -> None:
         """Take a plan; nothing is sent.
 
         Args:
@@ -227,9 +231,11 @@ class RowScorer:
         return replace(variant, document=document)
 
     def _plan_of(
-        self, variants: Sequence[PlannedVariant], rows: Sequence[ExperimentRow],
+        self,
+        variants: Sequence[PlannedVariant],
+        rows: Sequence[ExperimentRow],
         budget: ExperimentBudget,
-    ) -> ExperimentPlan:  # fmt: skip
+    ) -> ExperimentPlan:
         # A result counts its rows from 1, without gaps: the grid goes by that.
         numbered = [
             replace(row, number=at, case=replace(row.case, prompts=None, providers=None))
@@ -243,9 +249,14 @@ class RowScorer:
         }
         file = replace(self._plan.file, gates=Gates(), budget=budget)
         return replace(
-            self._plan, file=file, variants=tuple(variants), rows=tuple(numbered), values=values,
-            baseline="", warnings=(),
-        )  # fmt: skip
+            self._plan,
+            file=file,
+            variants=tuple(variants),
+            rows=tuple(numbered),
+            values=values,
+            baseline="",
+            warnings=(),
+        )
 
     async def _run(self, plan: ExperimentPlan, keep: OnCell, asker: CellAsker | None = None) -> int:
         if self._is_stopped:
@@ -263,10 +274,7 @@ class RowScorer:
             self._runner = self._task = None
             await runner.close()
         if state != "done":
-            raise SpentError(
-                _tr("It was stopped.") if self._is_stopped
-                else _used_up()
-            )  # fmt: skip
+            raise SpentError(_tr("It was stopped.") if self._is_stopped else _used_up())
         return result
 
     def _check_calls(self, count: int) -> None:
@@ -296,9 +304,10 @@ def answered_row(row: ExperimentRow, outcomes: Sequence[CellOutcome]) -> Answere
     reasons: tuple[str, ...] = ()
     if shown is not None:
         reasons = tuple(
-            f"{each.label}: {each.state}. {each.reason}" for each in shown.results
+            f"{each.label}: {each.state}. {each.reason}"
+            for each in shown.results
             if each.state != "passed"
-        )  # fmt: skip
+        )
     return AnsweredRow(
         dict(row.case.variables),
         shown.output or shown.error if shown is not None else "",

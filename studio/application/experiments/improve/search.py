@@ -72,10 +72,15 @@ class SectionSearch:
     """One search for a better text of a section, on one event loop."""
 
     def __init__(
-        self, plan: ExperimentPlan, at: int, choices: ImproveChoices, proposer: ModelChoice,
-        services: ExperimentServices, ledger: ExperimentLedger,
+        self,
+        plan: ExperimentPlan,
+        at: int,
+        choices: ImproveChoices,
+        proposer: ModelChoice,
+        services: ExperimentServices,
+        ledger: ExperimentLedger,
         on_progress: OnImproveProgress = lambda _progress: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Take what is needed and split the rows; nothing is sent.
 
         Args:
@@ -105,9 +110,13 @@ class SectionSearch:
         self._scorer = RowScorer(plan, at, choices, services, ledger)
         self._scorer.reserved = 2 * len(self._decide) * plan.repeats
         self._proposer = SectionProposer(
-            self._variant.document, choices.section, proposer, services,
-            trusted=plan.folder.trusted, wish=choices.wish,
-        )  # fmt: skip
+            self._variant.document,
+            choices.section,
+            proposer,
+            services,
+            trusted=plan.folder.trusted,
+            wish=choices.wish,
+        )
         self._candidates = [Candidate(0, None, self._before, "start")]
         self._asking: Future[list[ProposedText]] | None = None
         self._idle = 0
@@ -149,11 +158,19 @@ class SectionSearch:
         path = self._variant.document.source.path
         report = report_of(self._ledger, result) if result is not None else None
         return Improvement(
-            self._choices.section, str(path or ""), self._before, best.text,
-            tuple(self._candidates), (len(self._learn), len(self._choose), len(self._decide)),
-            result, report, self._scorer.spent.calls, self._scorer.tokens, self._scorer.cost,
+            self._choices.section,
+            str(path or ""),
+            self._before,
+            best.text,
+            tuple(self._candidates),
+            (len(self._learn), len(self._choose), len(self._decide)),
+            result,
+            report,
+            self._scorer.spent.calls,
+            self._scorer.tokens,
+            self._scorer.cost,
             self._ended,
-        )  # fmt: skip
+        )
 
     async def _searched(self, loop: asyncio.AbstractEventLoop) -> None:
         """Let GEPA's thread come to its end, also where nobody waits for it any more."""
@@ -214,8 +231,11 @@ class SectionSearch:
         self, loop: asyncio.AbstractEventLoop, text: str, rows: list[ExperimentRow]
     ) -> list[AnsweredRow]:
         """Score rows; called in GEPA's thread."""
-        at = next(at for at, each in enumerate(self._candidates) if each.text == text
-                  and each.state != "refused")  # fmt: skip
+        at = next(
+            at
+            for at, each in enumerate(self._candidates)
+            if each.text == text and each.state != "refused"
+        )
         chosen = {row.number for row in rows} <= {row.number for row in self._choose}
         try:
             found = asyncio.run_coroutine_threadsafe(self._scorer.score(text, rows), loop).result()
@@ -231,9 +251,12 @@ class SectionSearch:
         return found
 
     def _propose(
-        self, loop: asyncio.AbstractEventLoop, candidate: Mapping[str, str],
-        shown: Mapping[str, Sequence[Mapping[str, Any]]], _names: list[str],
-    ) -> dict[str, str]:  # fmt: skip
+        self,
+        loop: asyncio.AbstractEventLoop,
+        candidate: Mapping[str, str],
+        shown: Mapping[str, Sequence[Mapping[str, Any]]],
+        _names: list[str],
+    ) -> dict[str, str]:
         """A text that may be scored; none where the proposer gives none. Never raises."""
         current = candidate[_SECTION]
         rows = [each["row"] for each in shown[_SECTION]]
@@ -247,16 +270,24 @@ class SectionSearch:
             return {}
         finally:
             self._scorer.count_proposal(self._proposer.tokens, self._proposer.cost)
-        parent = next(each.number for each in self._candidates if each.text == current
-                      and each.state != "refused")  # fmt: skip
+        parent = next(
+            each.number
+            for each in self._candidates
+            if each.text == current and each.state != "refused"
+        )
         for each in made:
             number = len(self._candidates)
             self._candidates.append(
                 Candidate(number, parent, each.text, "refused", reason=each.refusal)
                 if each.refusal
-                else Candidate(number, parent, each.text, "dropped",
-                               reason=_tr("It was no better on the rows it was made of."))
-            )  # fmt: skip
+                else Candidate(
+                    number,
+                    parent,
+                    each.text,
+                    "dropped",
+                    reason=_tr("It was no better on the rows it was made of."),
+                )
+            )
         loop.call_soon_threadsafe(self._say)
         if made and not made[-1].refusal:
             self._idle = 0
@@ -273,16 +304,22 @@ class SectionSearch:
     def _best(self) -> Candidate:
         """The one with the highest score; of equals the first."""
         scored = [each for each in self._candidates if each.score is not None]
-        return max(scored, key=lambda each: (each.score or 0.0, -each.number),
-                   default=self._candidates[0])  # fmt: skip
+        return max(
+            scored, key=lambda each: (each.score or 0.0, -each.number), default=self._candidates[0]
+        )
 
     def _say(self) -> None:
         self._tell(
             ImproveProgress(
-                len(self._candidates) - 1, self._choices.proposals, self._scorer.spent.calls,
-                self._scorer.tokens, self._scorer.cost, self._best().score, self._is_deciding,
+                len(self._candidates) - 1,
+                self._choices.proposals,
+                self._scorer.spent.calls,
+                self._scorer.tokens,
+                self._scorer.cost,
+                self._best().score,
+                self._is_deciding,
             )
-        )  # fmt: skip
+        )
 
 
 class _Adapter:

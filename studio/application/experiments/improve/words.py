@@ -38,8 +38,10 @@ def improvement_sentences(found: Improvement) -> Iterator[str]:
     if not found.found:
         yield _tr("No text was better than the section as it is.")
     elif found.report is None or not found.report.is_whole:
-        yield _tr("A text was better on the rows that choose, but the unseen rows were not all "
-                  "asked: nothing is proven.")  # fmt: skip
+        yield _tr(
+            "A text was better on the rows that choose, but the unseen rows were not all "
+            "asked: nothing is proven."
+        )
     else:
         yield _unseen(found)
         yield from (each for each in found.report.sentences if each != found.report.headline)
@@ -50,8 +52,9 @@ def improvement_sentences(found: Improvement) -> Iterator[str]:
     proposed = len(found.candidates) - 1
     kept = sum(each.state == "kept" for each in found.candidates)
     refused = sum(each.state == "refused" for each in found.candidates)
-    words = _tr("{proposed} texts were proposed: {kept} scored, {refused} refused before they were "
-                "sent.")  # fmt: skip
+    words = _tr(
+        "{proposed} texts were proposed: {kept} scored, {refused} refused before they were sent."
+    )
     if proposed == 1:
         words = _tr("1 text was proposed: {kept} scored, {refused} refused before it was sent.")
     yield words.format(proposed=proposed, kept=kept, refused=refused)
@@ -83,10 +86,16 @@ def _unseen(found: Improvement) -> str:
         )
     clear, unclear = _tr("unlikely to be chance."), _tr("this cannot be distinguished from chance.")
     return words.format(
-        rows=comparison.rows, after=comparison.passed, before=comparison.baseline_passed,
-        low=percent(low), high=percent(high), won=len(comparison.won), lost=len(comparison.lost),
-        p=shown_p(comparison.p_value), verdict=clear if comparison.is_clear else unclear,
-    )  # fmt: skip
+        rows=comparison.rows,
+        after=comparison.passed,
+        before=comparison.baseline_passed,
+        low=percent(low),
+        high=percent(high),
+        won=len(comparison.won),
+        lost=len(comparison.lost),
+        p=shown_p(comparison.p_value),
+        verdict=clear if comparison.is_clear else unclear,
+    )
 
 
 def candidate_words(each: Candidate) -> str:

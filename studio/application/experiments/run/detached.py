@@ -48,9 +48,7 @@ class DetachedRun:
     """What it prints."""
 
 
-def start_detached(
-    arguments: Sequence[str], ledger: ExperimentLedger, result: int
-) -> DetachedRun:  # fmt: skip
+def start_detached(arguments: Sequence[str], ledger: ExperimentLedger, result: int) -> DetachedRun:
     """Start a process that runs a result, and wait until it does.
 
     It has no terminal and no parent that it would end with.
@@ -71,9 +69,13 @@ def start_detached(
         flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*own, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            creationflags=flags, start_new_session=sys.platform != "win32",
-        )  # fmt: skip
+            [*own, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            creationflags=flags,
+            start_new_session=sys.platform != "win32",
+        )
     if _is_under_way(process, ledger, result):
         process.returncode = 0  # nobody waits for it: it may live longer than this process
         return DetachedRun(process.pid, log)
@@ -134,10 +136,16 @@ class WatchedRun:
         asked = over - self._before[0]
         each_cost = (cost - self._before[1]) / asked if asked else cost / over if over else 0.0
         self.progress = ExperimentProgress(
-            total, over, sum(each.errors for each in totals), sum(each.cached for each in totals),
-            cost, sum(each.tokens for each in totals), time.monotonic() - self._started,
-            self._pace.rate, cost + each_cost * (total - over) if cost else None,
-        )  # fmt: skip
+            total,
+            over,
+            sum(each.errors for each in totals),
+            sum(each.cached for each in totals),
+            cost,
+            sum(each.tokens for each in totals),
+            time.monotonic() - self._started,
+            self._pace.rate,
+            cost + each_cost * (total - over) if cost else None,
+        )
         return is_run
 
     def arrived(self) -> list[tuple[CellKey, CellOutcome]]:

@@ -263,10 +263,13 @@ class ExperimentRunner:
             variables["expected"] = case.expected
         context = AssertionContext(variables, asked.text, asked.tools)
         return await mark_answer(
-            judged_by(case.assertions, case.options), case.threshold, answer, context,
+            judged_by(case.assertions, case.options),
+            case.threshold,
+            answer,
+            context,
             replace(self._markers, judge=self._judge.of(cell)),
             transform_of(row),
-        )  # fmt: skip
+        )
 
     def _journal_of(self, asked: AskedCell, outcome: CellOutcome) -> bytes | None:
         keep = self.plan.file.keep

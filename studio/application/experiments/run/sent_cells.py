@@ -85,13 +85,16 @@ class SentCells:
         faults = [
             f"{plan.variants[at].name}, row {number}: {fault}"
             for (at, number), fault in self._faults.items()
-        ]  # fmt: skip
+        ]
         tokens, cost = estimated_spending(
             plan,
-            ((key.variant, tokens) for key in to_send
-             if (tokens := self._tokens.get((key.variant, key.row))) is not None),
+            (
+                (key.variant, tokens)
+                for key in to_send
+                if (tokens := self._tokens.get((key.variant, key.row))) is not None
+            ),
             self._asker.price_share,
-        )  # fmt: skip
+        )
         count = len(to_send)
         spending.expect(tokens / max(1, count), (cost or 0.0) / max(1, count), count)
         return ExperimentEstimate(
@@ -126,9 +129,11 @@ class SentCells:
             file.name,
             str(file.path or ""),
             {
-                "pass_rule": file.pass_rule, "baseline": plan.baseline,
+                "pass_rule": file.pass_rule,
+                "baseline": plan.baseline,
                 "bases": {each.name: each.base for each in plan.variants if each.base},
-                "gates": asdict(file.gates), "description": file.description,
+                "gates": asdict(file.gates),
+                "description": file.description,
                 "connections": [each.connection.name if each else "echo" for each in choices],
                 "models": [each.declaration.id if each else "echo" for each in choices],
                 "prompts": [str(each.document.source.path or "") for each in plan.variants],
@@ -137,7 +142,7 @@ class SentCells:
             [ResultRow(row.number, row.key, row_facts(row, mask)) for row in plan.rows],
             plan.repeats,
             self._identities.items(),
-        )  # fmt: skip
+        )
 
     def resumable(self, result: int) -> bool:
         """Whether an earlier result has exactly these cells."""

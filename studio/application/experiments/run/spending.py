@@ -107,10 +107,17 @@ class ExperimentSpending:
     def progress(self) -> ExperimentProgress:
         """How far it is."""
         return ExperimentProgress(
-            self._total, self._over, self._errors, self._cached, self._cost, self._tokens,
-            time.monotonic() - self._started, self._pace.rate, self._cost_at_end,
+            self._total,
+            self._over,
+            self._errors,
+            self._cached,
+            self._cost,
+            self._tokens,
+            time.monotonic() - self._started,
+            self._pace.rate,
+            self._cost_at_end,
             self._worked_out,
-        )  # fmt: skip
+        )
 
     @property
     def _cost_at_end(self) -> float | None:

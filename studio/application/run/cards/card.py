@@ -22,19 +22,37 @@ Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usag
 """A tab of the inspector."""
 
 TAB_OF_KIND: dict[CardKind, Tab] = {
-    "prompt": "messages", "thought": "reply", "reply": "reply",
-    "action": "tool", "observation": "tool", "final": "answer", "error": "reply", "note": "reply",
+    "prompt": "messages",
+    "thought": "reply",
+    "reply": "reply",
+    "action": "tool",
+    "observation": "tool",
+    "final": "answer",
+    "error": "reply",
+    "note": "reply",
     "message": "messages",
-}  # fmt: skip
+}
 """Where a card's whole content is read."""
 
 
 BADGES = (
-    marked("edited"), marked("repaired"), marked("replayed"), marked("mocked"),
-    marked("retried"), marked("forked"), marked("warned"), marked("invalid"),
-    marked("rejected"), marked("skipped"), marked("unknown"), marked("answered"), marked("cut"),
-    marked("approved"), marked("model changed"), marked("model kept"),
-)  # fmt: skip
+    marked("edited"),
+    marked("repaired"),
+    marked("replayed"),
+    marked("mocked"),
+    marked("retried"),
+    marked("forked"),
+    marked("warned"),
+    marked("invalid"),
+    marked("rejected"),
+    marked("skipped"),
+    marked("unknown"),
+    marked("answered"),
+    marked("cut"),
+    marked("approved"),
+    marked("model changed"),
+    marked("model kept"),
+)
 """All badges that a card can have."""
 
 

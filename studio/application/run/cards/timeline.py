@@ -26,9 +26,15 @@ from studio.core.wire.reply import Reply
 _tr = partial(translate, "RunCards")
 
 __all__ = [
-    "TAB_OF_KIND", "CardKind", "CardPhase", "StepCard", "Tab", "Timeline", "cards_of_step",
+    "TAB_OF_KIND",
+    "CardKind",
+    "CardPhase",
+    "StepCard",
+    "Tab",
+    "Timeline",
+    "cards_of_step",
     "timeline_of",
-]  # fmt: skip
+]
 
 
 @dataclass(frozen=True)
@@ -331,10 +337,14 @@ def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
     if state.is_over:
         return cards
     kinds: dict[str, tuple[CardKind, ...]] = {
-        "prompt": ("prompt",), "model": ("prompt",), "reply": ("thought", "reply"),
-        "action": ("action",), "tool": ("action",), "observation": ("observation", "action"),
+        "prompt": ("prompt",),
+        "model": ("prompt",),
+        "reply": ("thought", "reply"),
+        "action": ("action",),
+        "tool": ("action",),
+        "observation": ("observation", "action"),
         "final": ("final",),
-    }  # fmt: skip
+    }
     wanted = kinds.get(live_node(state), ())
     phase: CardPhase = "paused" if state.pause is not None else "live"
     for index in range(len(cards) - 1, -1, -1):
@@ -346,9 +356,17 @@ def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
 
 def _with_phase(card: StepCard, phase: CardPhase) -> StepCard:
     return StepCard(
-        card.step, card.kind, card.title, card.summary, card.facts, card.badges, phase, card.call,
-        card.seconds, card.touched,
-    )  # fmt: skip
+        card.step,
+        card.kind,
+        card.title,
+        card.summary,
+        card.facts,
+        card.badges,
+        phase,
+        card.call,
+        card.seconds,
+        card.touched,
+    )
 
 
 PLACE_OF_CARD: dict[CardKind, PausePoint] = {

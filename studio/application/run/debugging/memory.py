@@ -74,15 +74,20 @@ def _to_data(value: FileDebugging) -> dict[str, Any]:
     return {
         "breakpoints": [
             {
-                "id": item.id, "places": sorted(item.places), "tool": item.tool,
-                "message": item.message, "condition": item.condition, "hits": item.hits,
-                "log": item.log, "enabled": item.enabled,
+                "id": item.id,
+                "places": sorted(item.places),
+                "tool": item.tool,
+                "message": item.message,
+                "condition": item.condition,
+                "hits": item.hits,
+                "log": item.log,
+                "enabled": item.enabled,
             }
             for item in value.breakpoints.breakpoints
         ],
         "exceptions": sorted(value.breakpoints.exceptions),
         "watches": list(value.watches),
-    }  # fmt: skip
+    }
 
 
 def _from_data(data: Mapping[str, Any]) -> FileDebugging:
@@ -96,9 +101,11 @@ def _from_data(data: Mapping[str, Any]) -> FileDebugging:
         frozenset(name for name in known if name in names) if isinstance(names, list) else usual
     )
     watches = data.get("watches")
-    kept = tuple(each for each in watches if isinstance(each, str)) if isinstance(
-        watches, list
-    ) else ()  # fmt: skip
+    kept = (
+        tuple(each for each in watches if isinstance(each, str))
+        if isinstance(watches, list)
+        else ()
+    )
     found = tuple(item for item in made if item is not None)
     return FileDebugging(BreakpointSet(found, exceptions), kept)
 

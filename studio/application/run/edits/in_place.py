@@ -42,9 +42,19 @@ from studio.core.wire.reply import Reply
 _tr = partial(translate, "RunEdits")
 
 EditKind: TypeAlias = Literal[
-    "messages", "reply", "arguments", "observation", "told", "answer", "treat_as_final",
-    "reject", "answer_call", "steer", "send_back", "outcome",
-]  # fmt: skip
+    "messages",
+    "reply",
+    "arguments",
+    "observation",
+    "told",
+    "answer",
+    "treat_as_final",
+    "reject",
+    "answer_call",
+    "steer",
+    "send_back",
+    "outcome",
+]
 """What a user is writing."""
 
 AfterEdit: TypeAlias = Literal["stay", "step", "continue"]
@@ -52,11 +62,19 @@ AfterEdit: TypeAlias = Literal["stay", "step", "continue"]
 
 
 COMMAND_OF_EDIT: dict[EditKind, type] = {
-    "messages": EditMessages, "reply": EditReply, "arguments": EditCall,
-    "observation": EditObservation, "told": EditErrorObservation, "answer": EditAnswer,
-    "treat_as_final": TreatAsFinal, "reject": Reject, "answer_call": AnswerCall, "steer": Steer,
-    "send_back": SendBack, "outcome": TellOutcome,
-}  # fmt: skip
+    "messages": EditMessages,
+    "reply": EditReply,
+    "arguments": EditCall,
+    "observation": EditObservation,
+    "told": EditErrorObservation,
+    "answer": EditAnswer,
+    "treat_as_final": TreatAsFinal,
+    "reject": Reject,
+    "answer_call": AnswerCall,
+    "steer": Steer,
+    "send_back": SendBack,
+    "outcome": TellOutcome,
+}
 """The kind of command that each becomes; whether it is possible is for the machine to say."""
 
 

@@ -23,9 +23,14 @@ from studio.core.wire.reply import FinishReason, Reply
 _tr = partial(translate, "RunReply")
 
 STYLE_OF: dict[ReadAs, Style] = {
-    "thought": "thought", "label": "label", "tool": "tool", "args": "args", "answer": "answer",
-    "reasoning": "reasoning", "ignored": "ignored",
-}  # fmt: skip
+    "thought": "thought",
+    "label": "label",
+    "tool": "tool",
+    "args": "args",
+    "answer": "answer",
+    "reasoning": "reasoning",
+    "ignored": "ignored",
+}
 """The style of each kind of span."""
 
 _ENDED: dict[FinishReason, str] = {
@@ -133,9 +138,13 @@ def legend_of(step: Step) -> tuple[tuple[str, Style], ...]:
     if step.reading is None:
         return ()
     names: dict[ReadAs, str] = {
-        "thought": _tr("thought"), "tool": _tr("tool"), "args": _tr("arguments"),
-        "answer": _tr("answer"), "reasoning": _tr("reasoning"), "ignored": _tr("ignored"),
-    }  # fmt: skip
+        "thought": _tr("thought"),
+        "tool": _tr("tool"),
+        "args": _tr("arguments"),
+        "answer": _tr("answer"),
+        "reasoning": _tr("reasoning"),
+        "ignored": _tr("ignored"),
+    }
     seen: dict[str, Style] = {}
     for item in step.reading.spans:
         if item.label in names:
@@ -170,10 +179,15 @@ def _warning(warning: ReadingWarning) -> Block:
 
 
 def _ending(step: Step, reply: Reply) -> str:
-    parts = [{
-        "live": "", "recorded": _tr("replayed from the record"), "mock": _tr("mocked"),
-        "person": _tr("written by you"), "studio": _tr("made by the studio"),
-    }[step.reply_origin]]  # fmt: skip
+    parts = [
+        {
+            "live": "",
+            "recorded": _tr("replayed from the record"),
+            "mock": _tr("mocked"),
+            "person": _tr("written by you"),
+            "studio": _tr("made by the studio"),
+        }[step.reply_origin]
+    ]
     parts.append(_tr("read as ") + _read_as(step.reading) if step.reading is not None else "")
     if reply.finish_reason is not None and not (step.stopped_by and reply.finish_reason == "stop"):
         parts.append(_tr(_ENDED[reply.finish_reason]))

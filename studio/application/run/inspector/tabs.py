@@ -97,10 +97,18 @@ class UsageRow:
 
 
 _USAGE_HEADS: tuple[str, ...] = (
-    marked("Iteration"), marked("Input"), marked("Output"), marked("From cache"),
-    marked("Cache write"), marked("Reasoning"), marked("Cost"), marked("First word"),
-    marked("Model"), marked("Speed"), marked("Tools"),
-)  # fmt: skip
+    marked("Iteration"),
+    marked("Input"),
+    marked("Output"),
+    marked("From cache"),
+    marked("Cache write"),
+    marked("Reasoning"),
+    marked("Cost"),
+    marked("First word"),
+    marked("Model"),
+    marked("Speed"),
+    marked("Tools"),
+)
 
 
 def usage_heads() -> tuple[str, ...]:
@@ -299,16 +307,23 @@ def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
     model = state.seconds - state.seconds_tools
     cells = (
         *_counted(total),
-        money(total.cost) or "–", "–", duration(model), "–", duration(state.seconds_tools),
-    )  # fmt: skip
+        money(total.cost) or "–",
+        "–",
+        duration(model),
+        "–",
+        duration(state.seconds_tools),
+    )
     return (*rows, UsageRow(_tr("Total"), cells))
 
 
 def _counted(usage: Usage) -> tuple[str, ...]:
     figures = (
-        usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cache_write_tokens,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_tokens,
+        usage.cache_write_tokens,
         usage.reasoning_tokens,
-    )  # fmt: skip
+    )
     return tuple(f"{each:,}" for each in figures)
 
 
@@ -323,5 +338,5 @@ def _usage_row(step: Step) -> UsageRow:
     figures = (
         *_counted(usage),
         money(usage.cost) or "–",
-    )  # fmt: skip
+    )
     return UsageRow(label, (*figures, *times), step.number)

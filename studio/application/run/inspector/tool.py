@@ -21,17 +21,25 @@ from studio.core.text.foreign_json import parse_json
 _tr = partial(translate, "RunTool")
 
 _STATUS: dict[CallStatus, str] = {
-    "asked": marked("asked for, not run yet"), "approved": marked("approved, about to run"),
-    "running": marked("running…"), "done": marked("ran"), "rejected": marked("rejected, not run"),
-    "answered": marked("answered by you, not run"), "skipped": marked("skipped, not run"),
+    "asked": marked("asked for, not run yet"),
+    "approved": marked("approved, about to run"),
+    "running": marked("running…"),
+    "done": marked("ran"),
+    "rejected": marked("rejected, not run"),
+    "answered": marked("answered by you, not run"),
+    "skipped": marked("skipped, not run"),
     "unknown": marked("interrupted: nobody knows whether it ran"),
-}  # fmt: skip
+}
 
 _OUTCOMES = {
-    "ok": marked("ran"), "error": marked("failed"), "timeout": marked("timed out"),
-    "cancelled": marked("cancelled"), "crashed": marked("crashed"),
-    "unknown-tool": marked("no such tool"), "bad-arguments": marked("bad arguments"),
-}  # fmt: skip
+    "ok": marked("ran"),
+    "error": marked("failed"),
+    "timeout": marked("timed out"),
+    "cancelled": marked("cancelled"),
+    "crashed": marked("crashed"),
+    "unknown-tool": marked("no such tool"),
+    "bad-arguments": marked("bad arguments"),
+}
 
 _LONGEST = 200_000
 """Characters of an observation or error stream that are shown."""

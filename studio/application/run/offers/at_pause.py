@@ -167,9 +167,15 @@ def _at_reply(state: RunState) -> Offers:
         use = go_on(_tr("Use what came"), _tr("Read it like a whole reply, up to the next stop."))
         tip = _tr("Send the same request once more, as a new branch.")
         again = Offer(_tr("Try again"), tip, ask="again")
-        return Offers(_tr("You cut the reply off; nothing was done yet."), "", offers=(
-            use, edit, again,
-        ))  # fmt: skip
+        return Offers(
+            _tr("You cut the reply off; nothing was done yet."),
+            "",
+            offers=(
+                use,
+                edit,
+                again,
+            ),
+        )
     read = go_on(_tr("Read the reply"), _tr("Find what it asks for, up to the next stop."))
     return Offers(_tr("The reply is here; nothing was done yet."), offers=(read, edit))
 

@@ -183,10 +183,21 @@ def _ask_again(error: StepError) -> str:
     return f"Your answer cannot be used: {error.message} Answer again, with the whole answer only."
 
 
-_OF_CONNECTION = frozenset((
-    "unauthorised", "no-key", "forbidden", "not-found", "bad-address", "refused", "dns", "tls",
-    "no-quota", "bad-reply", "moved",
-))  # fmt: skip
+_OF_CONNECTION = frozenset(
+    (
+        "unauthorised",
+        "no-key",
+        "forbidden",
+        "not-found",
+        "bad-address",
+        "refused",
+        "dns",
+        "tls",
+        "no-quota",
+        "bad-reply",
+        "moved",
+    )
+)
 """Faults that are fixed in the connection."""
 
 _OF_MODEL = frozenset(("unknown-model", "too-long", "no-model"))

@@ -40,7 +40,7 @@ class Offer:
 
     ask: Literal[
         "", "resume", "rerun", "replay", "values", "again", "rewrite", "connections", "switch"
-    ] = ""  # fmt: skip
+    ] = ""
     """What the window is asked for, if it is not a command of the run: to go on with a run of the
     past, to run the prompt again with a run's results, to go through the run once more, to ask
     for the values of secrets that it sends and that are not set here, to do the effect that led

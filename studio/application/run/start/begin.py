@@ -85,9 +85,13 @@ def begin_run(
     if plan.past is None:
         if setup is None:
             setup = make_setup(
-                plan.document, plan.inputs, plan.toolbox.specs, plan.model, plan.options,
+                plan.document,
+                plan.inputs,
+                plan.toolbox.specs,
+                plan.model,
+                plan.options,
                 scores=scores,
-            )  # fmt: skip
+            )
         if setup.price == "unknown" and setup.limits.cost not in (None, USUAL_COST):
             raise ModelError(
                 "no-price",

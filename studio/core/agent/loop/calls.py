@@ -121,9 +121,13 @@ def decided(state: RunState, event: CallDecided) -> RunState:
         case "reject":
             text = rejected(event.text)
             return with_call(
-                state, event.call, status="rejected", observation=text, is_error=True,
+                state,
+                event.call,
+                status="rejected",
+                observation=text,
+                is_error=True,
                 origin="studio",
-            )  # fmt: skip
+            )
         case "answer":
             return with_call(
                 state, event.call, status="answered", observation=event.text, origin="person"

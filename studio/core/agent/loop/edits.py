@@ -47,19 +47,40 @@ from studio.core.agent.values.user_events import (
 )
 
 Edit: TypeAlias = (
-    MessagesEdited | ReplyEdited | CallEdited | ObservationEdited | ErrorObservationEdited
-    | TreatedAsFinal | AnswerEdited | AnswerReturned | OutcomeTold | LimitRaised | Steered
-)  # fmt: skip
+    MessagesEdited
+    | ReplyEdited
+    | CallEdited
+    | ObservationEdited
+    | ErrorObservationEdited
+    | TreatedAsFinal
+    | AnswerEdited
+    | AnswerReturned
+    | OutcomeTold
+    | LimitRaised
+    | Steered
+)
 """The events that change what a paused run goes on with."""
 
 _TOUCHING = (
-    MessagesEdited, ReplyEdited, CallEdited, CallDecided, ObservationEdited, TreatedAsFinal,
-    AnswerEdited, OutcomeTold, Steered, ModelReplied, ModelChosen,
-)  # fmt: skip
+    MessagesEdited,
+    ReplyEdited,
+    CallEdited,
+    CallDecided,
+    ObservationEdited,
+    TreatedAsFinal,
+    AnswerEdited,
+    OutcomeTold,
+    Steered,
+    ModelReplied,
+    ModelChosen,
+)
 
 _DECISIONS: dict[str, TouchKind] = {
-    "approve": "approved", "reject": "rejected", "answer": "answered", "skip": "skipped",
-}  # fmt: skip
+    "approve": "approved",
+    "reject": "rejected",
+    "answer": "answered",
+    "skip": "skipped",
+}
 
 
 def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
@@ -164,9 +185,14 @@ def _reply(state: RunState, event: ReplyEdited) -> RunState:
     unread = replace(state.step, reading=None, calls=(), answer=None, repairs=made)
     step = replace(unread, reply=event.reply, reply_origin=origin)
     state = replace(
-        state, step=step, place=PausePoint.REPLY, call=None, error=None, repairs=repairs,
+        state,
+        step=step,
+        place=PausePoint.REPLY,
+        call=None,
+        error=None,
+        repairs=repairs,
         repaired=state.repaired + bool(event.repair),
-    )  # fmt: skip
+    )
     # A repaired or fixed reply is no second failure.
     marked = _marked(state, mark, PausePoint.REPLY)
     return replace(marked, format_errors=max(0, state.format_errors - 1))

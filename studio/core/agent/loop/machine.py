@@ -131,10 +131,18 @@ def _led_to(state: RunState, event: Event) -> Move:  # noqa: C901, PLR0912 - one
         case Logged() | Paused() | Resumed() | Forked() | ModelChosen():
             return _control(state, event)
         case (
-            MessagesEdited() | ReplyEdited() | CallEdited() | ObservationEdited()
-            | ErrorObservationEdited() | TreatedAsFinal() | AnswerEdited() | AnswerReturned()
-            | OutcomeTold() | LimitRaised() | Steered()
-        ):  # fmt: skip
+            MessagesEdited()
+            | ReplyEdited()
+            | CallEdited()
+            | ObservationEdited()
+            | ErrorObservationEdited()
+            | TreatedAsFinal()
+            | AnswerEdited()
+            | AnswerReturned()
+            | OutcomeTold()
+            | LimitRaised()
+            | Steered()
+        ):
             return edit(state, event)
         case _:
             assert_never(event)
@@ -232,10 +240,15 @@ def _format_error(state: RunState, reading: FormatError) -> Move:
     state = replace(state, format_errors=state.format_errors + 1)
     observation = format_feedback(state.protocol, reading.message)
     error = StepError(
-        "format", reading.code, f"{reading.message}.", "", offered(state, reading.repairs),
+        "format",
+        reading.code,
+        f"{reading.message}.",
+        "",
+        offered(state, reading.repairs),
         reading.answer,
-        observation, retryable=True,
-    )  # fmt: skip
+        observation,
+        retryable=True,
+    )
     return at_error(state, error)
 
 

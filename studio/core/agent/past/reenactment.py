@@ -48,15 +48,30 @@ from studio.core.tools.source import ToolOutcome
 from studio.core.wire.wire_call import KeptCall
 
 _WORLD = (
-    Rendered, ContextTrimmed, ModelReplied, ReplyRead, CallsChecked, ToolEnded, AnswerChecked,
-)  # fmt: skip
+    Rendered,
+    ContextTrimmed,
+    ModelReplied,
+    ReplyRead,
+    CallsChecked,
+    ToolEnded,
+    AnswerChecked,
+)
 """Facts that the new run makes by itself; retries and pauses are not among them."""
 
 _USER_EVENTS = (
-    MessagesEdited, ReplyEdited, CallEdited, ObservationEdited, ErrorObservationEdited,
-    TreatedAsFinal, AnswerEdited, AnswerReturned, CallDecided, LimitRaised, Steered,
+    MessagesEdited,
+    ReplyEdited,
+    CallEdited,
+    ObservationEdited,
+    ErrorObservationEdited,
+    TreatedAsFinal,
+    AnswerEdited,
+    AnswerReturned,
+    CallDecided,
+    LimitRaised,
+    Steered,
     ModelChosen,
-)  # fmt: skip
+)
 """Facts that the user made, to be made again; an interrupted call's fate is its result now."""
 
 _Where: TypeAlias = tuple[PausePoint | None, int, int | None]

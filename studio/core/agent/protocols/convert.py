@@ -37,12 +37,16 @@ _HISTORY_LOOP = re.compile(
     r"(?!.*\{%[-+]?\s*endfor)",
     re.DOTALL,
 )
-_OURS = frozenset({
-    "Work step by step. Write one step, then stop; the system adds the Observation.",
-    "When you know the answer:", "These are the tools:", "Actions so far:",
-    "Answer with one JSON object at a time, and nothing else:",
-    "After each action you get its output:",
-})  # fmt: skip
+_OURS = frozenset(
+    {
+        "Work step by step. Write one step, then stop; the system adds the Observation.",
+        "When you know the answer:",
+        "These are the tools:",
+        "Actions so far:",
+        "Answer with one JSON object at a time, and nothing else:",
+        "After each action you get its output:",
+    }
+)
 """Lines of the texts below that say nothing of a format by themselves."""
 
 _FENCED_LAST = re.compile(r"(?:\n#+[^\n]*)?\n```json\s*\Z")

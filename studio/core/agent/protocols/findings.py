@@ -127,9 +127,15 @@ class Findings:
     ) -> FormatError:
         """The reading of a reply that cannot be acted on."""
         return FormatError(
-            code=code, message=message, thought=thought, tool=tool, answer=answer, repairs=repairs,
-            spans=self.spans, warnings=self.warnings,
-        )  # fmt: skip
+            code=code,
+            message=message,
+            thought=thought,
+            tool=tool,
+            answer=answer,
+            repairs=repairs,
+            spans=self.spans,
+            warnings=self.warnings,
+        )
 
 
 def read_without_reasoning(

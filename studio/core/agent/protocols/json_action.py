@@ -172,10 +172,12 @@ class _Reader:
         text = json_text(given)
         call = RequestedCall("call_1", tool, arguments, text, repairs=repairs)
         return Action(
-            thought=thought, calls=(call,), spans=self._found.spans,
+            thought=thought,
+            calls=(call,),
+            spans=self._found.spans,
             warnings=self._found.warnings,
             kept=self._found.raw(0, root.end).strip(),
-        )  # fmt: skip
+        )
 
     def _unknown_keys(
         self, left: tuple[str, ...], action_key: str, thought: str, root: _Root
@@ -232,9 +234,13 @@ class _Reader:
             spans = [item for item in spans if item.label != "args"]
             spans.append(ReadSpan("answer", Span(root.start, root.end)))
         return Final(
-            thought=thought, answer=answer, composed_elsewhere=given is None, spans=tuple(spans),
-            warnings=tuple(without), kept=self._found.raw(0, root.end).strip(),
-        )  # fmt: skip
+            thought=thought,
+            answer=answer,
+            composed_elsewhere=given is None,
+            spans=tuple(spans),
+            warnings=tuple(without),
+            kept=self._found.raw(0, root.end).strip(),
+        )
 
     def _arguments(self, tool: str, given: Json, root: _Root) -> Mapping[str, Json] | FormatError:
         if isinstance(given, dict):
@@ -301,10 +307,27 @@ def _key(value: Mapping[str, Json], keys: tuple[str, ...]) -> str | None:
     return next((lowered[key] for key in keys if key in lowered), None)
 
 
-_BESIDE = frozenset((
-    "thought", "thoughts", "thinking", "reasoning", "reason", "rationale", "explanation", "comment",
-    "id", "type", "step", "plan", "status", "log", "confidence", "observation", "action_output",
-))  # fmt: skip
+_BESIDE = frozenset(
+    (
+        "thought",
+        "thoughts",
+        "thinking",
+        "reasoning",
+        "reason",
+        "rationale",
+        "explanation",
+        "comment",
+        "id",
+        "type",
+        "step",
+        "plan",
+        "status",
+        "log",
+        "confidence",
+        "observation",
+        "action_output",
+    )
+)
 """Keys that stand beside an action and are no arguments of it."""
 
 

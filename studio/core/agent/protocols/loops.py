@@ -28,13 +28,15 @@ def history_rows(steps: Sequence[Step]) -> list[Json]:
     for step in steps:
         thought = step.reading.thought if step.reading is not None else ""
         for call in step.calls:
-            rows.append({
-                "thought": thought,
-                "action": call.tool,
-                "arguments": call.arguments or {},
-                "observation": call.observation or "",
-                "is_error": call.is_error,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "thought": thought,
+                    "action": call.tool,
+                    "arguments": call.arguments or {},
+                    "observation": call.observation or "",
+                    "is_error": call.is_error,
+                }
+            )
             thought = ""
     return rows
 

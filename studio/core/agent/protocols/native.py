@@ -94,8 +94,9 @@ def _calls(reply: Reply, rules: ReadRules, text: str) -> Action | FormatError:
         asked = _read_call(call, index, rules, was_cut)
         near = near_name(call.name, [tool.name for tool in rules.tools])
         if near and not asked.error:
-            named = Repair("tool_name", f"Use the tool {near!r}", call.name, near, call=index,
-                           tool=near)  # fmt: skip
+            named = Repair(
+                "tool_name", f"Use the tool {near!r}", call.name, near, call=index, tool=near
+            )
             asked = replace(asked, repairs=(named,))
         calls.append(asked)
     return Action(thought=text, calls=tuple(calls))

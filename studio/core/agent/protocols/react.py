@@ -134,9 +134,11 @@ class _Reader:
             self._found.warn("empty_answer")
         self._found.warn_of_end()
         return Final(
-            thought=thought, answer=answer, spans=self._found.spans,
+            thought=thought,
+            answer=answer,
+            spans=self._found.spans,
             warnings=self._found.warnings,
-        )  # fmt: skip
+        )
 
     # Action ---------------------------------------------------------------------------------------
 
@@ -162,13 +164,19 @@ class _Reader:
         line = Span(name_start, name_end)
         renamed = Repair("tool_name", f"Use the tool {near!r}", tool, f" {near}", line)
         call = RequestedCall(
-            "call_1", tool, args.arguments, self._found.reply.text[args.start : args.end],
+            "call_1",
+            tool,
+            args.arguments,
+            self._found.reply.text[args.start : args.end],
             repairs=(renamed,) if near else (),
-        )  # fmt: skip
+        )
         return Action(
-            thought=thought, calls=(call,), spans=self._found.spans,
-            warnings=self._found.warnings, kept=self._kept(args.end),
-        )  # fmt: skip
+            thought=thought,
+            calls=(call,),
+            spans=self._found.spans,
+            warnings=self._found.warnings,
+            kept=self._kept(args.end),
+        )
 
     def _kept(self, end: int) -> str:
         text = self._found.raw(self._after_fence(0), end)

@@ -63,8 +63,9 @@ def _final_as_action(found: Findings, label: Label, end: int, thought: str) -> F
         return found.error("bad_action", message, thought)
     piece = Span(label.start, len(text.rstrip()))
     after = f"Final Answer: {answer}"
-    repair = Repair("action_final", "Read it as the final answer", text[piece.start : piece.end],
-                    after, piece)  # fmt: skip
+    repair = Repair(
+        "action_final", "Read it as the final answer", text[piece.start : piece.end], after, piece
+    )
     return found.error("bad_action", message, thought, answer=answer, repairs=(repair,))
 
 
@@ -88,8 +89,9 @@ def _no_action(found: Findings, label: Label, end: int, thought: str) -> FormatE
     if final is None:
         return None
     piece = Span(label.start, final.start)
-    repair = Repair("no_action", "Leave the empty action out", text[piece.start : piece.end], "",
-                    piece)  # fmt: skip
+    repair = Repair(
+        "no_action", "Leave the empty action out", text[piece.start : piece.end], "", piece
+    )
     message = "The action is none, and a final answer follows"
     answer = text[final.end :].strip()
     return found.error("bad_action", message, thought, answer=answer, repairs=(repair,))
@@ -108,8 +110,13 @@ def _arguments_beside(
         return found.error(code, message, thought, tool=name)  # type: ignore[arg-type]
     piece = Span(start, read[1])
     after = f" {name}\nArgs: {json_text(read[0])}"
-    repair = Repair("one_line_action", "Write name and arguments on lines of their own",
-                    text[start : read[1]].strip(), after, piece)  # fmt: skip
+    repair = Repair(
+        "one_line_action",
+        "Write name and arguments on lines of their own",
+        text[start : read[1]].strip(),
+        after,
+        piece,
+    )
     return found.error("bad_action", message, thought, tool=name, repairs=(repair,))
 
 

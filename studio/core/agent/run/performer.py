@@ -284,9 +284,15 @@ class Performer:
         if may_pass and attempt < attempts:
             retry = min(self.options.backoff * 2 ** (attempt - 1), _LONGEST_WAIT)
         return ModelFailed(
-            error.kind, error.message, error.hint, error.retryable, self.partial, self.seconds,
-            retry, self.first_seconds,
-        )  # fmt: skip
+            error.kind,
+            error.message,
+            error.hint,
+            error.retryable,
+            self.partial,
+            self.seconds,
+            retry,
+            self.first_seconds,
+        )
 
     def _watch(self, delta: ReplyDelta, reply: Reply | None = None) -> None:
         if self.plan.stream is not None:

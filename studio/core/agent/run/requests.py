@@ -80,17 +80,31 @@ _POINTS: dict[type, tuple[PausePoint, ...]] = {
 
 
 _WORDS: dict[type, str] = {
-    EditMessages: "editing the messages", EditReply: "another reply", EditCall: "editing a call",
-    EditObservation: "another observation", EditErrorObservation: "another word on the error",
-    EditAnswer: "another answer", Approve: "allowing a call", Reject: "refusing a call",
-    AnswerCall: "a result in the tool's place", SkipCall: "skipping a call",
-    TakeRepair: "a repair", TreatAsFinal: "taking what came as the answer",
-    TellOutcome: "telling what became of a call", SendBack: "a message after the answer",
-    ForkFrom: "going back", Continue: "going on", StepOn: "a step", RunTo: "running to a place",
-    PauseRun: "a pause", StopRun: "stopping", StopCall: "stopping a call",
+    EditMessages: "editing the messages",
+    EditReply: "another reply",
+    EditCall: "editing a call",
+    EditObservation: "another observation",
+    EditErrorObservation: "another word on the error",
+    EditAnswer: "another answer",
+    Approve: "allowing a call",
+    Reject: "refusing a call",
+    AnswerCall: "a result in the tool's place",
+    SkipCall: "skipping a call",
+    TakeRepair: "a repair",
+    TreatAsFinal: "taking what came as the answer",
+    TellOutcome: "telling what became of a call",
+    SendBack: "a message after the answer",
+    ForkFrom: "going back",
+    Continue: "going on",
+    StepOn: "a step",
+    RunTo: "running to a place",
+    PauseRun: "a pause",
+    StopRun: "stopping",
+    StopCall: "stopping a call",
     Steer: "a message before the next step",
-    RaiseLimit: "raising a limit", ChooseModel: "another model",
-}  # fmt: skip
+    RaiseLimit: "raising a limit",
+    ChooseModel: "another model",
+}
 """What a command does, for the sentence that refuses it."""
 
 

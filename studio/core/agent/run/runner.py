@@ -273,9 +273,12 @@ class Run:
                 self._resume("")
                 self.gate.target = RunTarget(place, iteration)
             case (
-                commands.Approve() | commands.Reject() | commands.AnswerCall()
-                | commands.SkipCall() | commands.SendBack()
-            ):  # fmt: skip
+                commands.Approve()
+                | commands.Reject()
+                | commands.AnswerCall()
+                | commands.SkipCall()
+                | commands.SendBack()
+            ):
                 self._decided(command)
             case commands.TakeRepair() | commands.TreatAsFinal() | commands.TellOutcome():
                 self._stay(command)

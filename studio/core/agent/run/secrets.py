@@ -39,9 +39,18 @@ NO_VALUE = "no-value"
 """Kind of the fault of a request that holds a secret without a value."""
 
 _GIVEN = (
-    Started | Rendered | MessagesEdited | ReplyEdited | CallEdited | CallDecided | ObservationEdited
-    | ErrorObservationEdited | AnswerEdited | AnswerReturned | Steered
-)  # fmt: skip
+    Started
+    | Rendered
+    | MessagesEdited
+    | ReplyEdited
+    | CallEdited
+    | CallDecided
+    | ObservationEdited
+    | ErrorObservationEdited
+    | AnswerEdited
+    | AnswerReturned
+    | Steered
+)
 """Facts that hold what the prompt or the user put in; all others tell what came back."""
 
 

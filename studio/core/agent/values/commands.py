@@ -225,9 +225,29 @@ class ForkFrom:
 
 
 Command: TypeAlias = (
-    Continue | StepOn | RunTo | PauseRun | StopRun | StopCall | EditMessages | EditReply | EditCall
-    | EditObservation | EditErrorObservation | EditAnswer | Approve | Reject | AnswerCall
-    | SkipCall | TakeRepair | TreatAsFinal | RaiseLimit | TellOutcome | Steer | SendBack
-    | ChooseModel | ForkFrom
-)  # fmt: skip
+    Continue
+    | StepOn
+    | RunTo
+    | PauseRun
+    | StopRun
+    | StopCall
+    | EditMessages
+    | EditReply
+    | EditCall
+    | EditObservation
+    | EditErrorObservation
+    | EditAnswer
+    | Approve
+    | Reject
+    | AnswerCall
+    | SkipCall
+    | TakeRepair
+    | TreatAsFinal
+    | RaiseLimit
+    | TellOutcome
+    | Steer
+    | SendBack
+    | ChooseModel
+    | ForkFrom
+)
 """Closed: consumers `match` and `assert_never`."""

@@ -93,7 +93,15 @@ class Pass:
 
 
 Effect: TypeAlias = (
-    RenderPrompt | TrimContext | CallModel | ReadReply | CheckCalls | DecideCall | RunTools
-    | AskOutcome | CheckAnswer | Pass
-)  # fmt: skip
+    RenderPrompt
+    | TrimContext
+    | CallModel
+    | ReadReply
+    | CheckCalls
+    | DecideCall
+    | RunTools
+    | AskOutcome
+    | CheckAnswer
+    | Pass
+)
 """Closed: consumers `match` and `assert_never`."""

@@ -261,10 +261,38 @@ class Logged(EventBase):
 
 
 Event: TypeAlias = (
-    Started | Rendered | RenderFailed | ContextTrimmed | ModelCalled | ModelReplied | ModelFailed
-    | ReplyRead | CallsChecked | ToolCalled | ToolEnded | OutcomeLost | AnswerChecked | Passed
-    | Failed | Stopped | Logged | Paused | Resumed | MessagesEdited | ReplyEdited | CallEdited
-    | CallDecided | ObservationEdited | ErrorObservationEdited | TreatedAsFinal | AnswerEdited
-    | AnswerReturned | OutcomeTold | LimitRaised | Steered | ModelChosen | Forked
-)  # fmt: skip
+    Started
+    | Rendered
+    | RenderFailed
+    | ContextTrimmed
+    | ModelCalled
+    | ModelReplied
+    | ModelFailed
+    | ReplyRead
+    | CallsChecked
+    | ToolCalled
+    | ToolEnded
+    | OutcomeLost
+    | AnswerChecked
+    | Passed
+    | Failed
+    | Stopped
+    | Logged
+    | Paused
+    | Resumed
+    | MessagesEdited
+    | ReplyEdited
+    | CallEdited
+    | CallDecided
+    | ObservationEdited
+    | ErrorObservationEdited
+    | TreatedAsFinal
+    | AnswerEdited
+    | AnswerReturned
+    | OutcomeTold
+    | LimitRaised
+    | Steered
+    | ModelChosen
+    | Forked
+)
 """Closed: consumers `match` and `assert_never`."""

@@ -20,9 +20,23 @@ from studio.core.prompty.templates.jinja.conditions import ConditionError, compi
 from studio.core.text.values import Json
 
 NAMES = (
-    "iteration", "place", "tool", "args", "thought", "reply", "observation", "answer", "error",
-    "warnings", "tokens", "cost", "elapsed", "calls", "attempt", "prompt",
-)  # fmt: skip
+    "iteration",
+    "place",
+    "tool",
+    "args",
+    "thought",
+    "reply",
+    "observation",
+    "answer",
+    "error",
+    "warnings",
+    "tokens",
+    "cost",
+    "elapsed",
+    "calls",
+    "attempt",
+    "prompt",
+)
 """What a run offers to expressions; `tokens` has `input`, `output`, `total`; `prompt` is there for
 guards on requests only."""
 

@@ -11,15 +11,35 @@ from studio.core.agent.values.run_setup import Limits
 from studio.core.models.base import ProtocolName
 
 ExceptionFilter: TypeAlias = Literal[
-    "format", "model", "unknown_tool", "schema", "tool", "timeout", "limit", "guardrail", "render",
-    "warning", "truncated", "repeated_action", "output",
-]  # fmt: skip
+    "format",
+    "model",
+    "unknown_tool",
+    "schema",
+    "tool",
+    "timeout",
+    "limit",
+    "guardrail",
+    "render",
+    "warning",
+    "truncated",
+    "repeated_action",
+    "output",
+]
 """What a run stops at by itself."""
 
-USUAL_EXCEPTIONS: frozenset[ExceptionFilter] = frozenset({
-    "format", "model", "unknown_tool", "schema", "limit", "guardrail", "render", "truncated",
-    "output",
-})  # fmt: skip
+USUAL_EXCEPTIONS: frozenset[ExceptionFilter] = frozenset(
+    {
+        "format",
+        "model",
+        "unknown_tool",
+        "schema",
+        "limit",
+        "guardrail",
+        "render",
+        "truncated",
+        "output",
+    }
+)
 """A tool's failure is not among them: it is an observation, and the run goes on."""
 
 

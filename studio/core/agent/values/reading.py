@@ -13,10 +13,22 @@ ReadAs: TypeAlias = Literal["thought", "label", "tool", "args", "answer", "reaso
 """What a piece of the raw reply was taken for; `ignored` is shown struck through."""
 
 FormatErrorCode: TypeAlias = Literal[
-    "empty", "thought_only", "no_labels", "no_json_action", "no_args", "bad_args", "truncated",
-    "args_not_object", "not_finite", "duplicate_key", "lone_surrogate", "no_tool_name",
-    "too_deep", "filtered", "bad_action",
-]  # fmt: skip
+    "empty",
+    "thought_only",
+    "no_labels",
+    "no_json_action",
+    "no_args",
+    "bad_args",
+    "truncated",
+    "args_not_object",
+    "not_finite",
+    "duplicate_key",
+    "lone_surrogate",
+    "no_tool_name",
+    "too_deep",
+    "filtered",
+    "bad_action",
+]
 """Why a reply (or one native call) could not be read; stable words for breakpoints and exports."""
 
 

@@ -28,9 +28,21 @@ ResultOrigin: TypeAlias = Literal["live", "recorded", "mock", "person", "studio"
 """Where a reply or a result came from; `studio` for results that the studio had to synthesise."""
 
 ErrorKind: TypeAlias = Literal[
-    "format", "model", "unknown_tool", "schema", "tool", "timeout", "limit", "refusal",
-    "repeated_action", "guardrail", "output", "outcome_unknown", "render", "journal",
-]  # fmt: skip
+    "format",
+    "model",
+    "unknown_tool",
+    "schema",
+    "tool",
+    "timeout",
+    "limit",
+    "refusal",
+    "repeated_action",
+    "guardrail",
+    "output",
+    "outcome_unknown",
+    "render",
+    "journal",
+]
 """What a `ERROR` is about; also the names of the exception filters (with `warning`,
 `truncated`)."""
 
@@ -100,9 +112,18 @@ class Call:
 
 
 TouchKind: TypeAlias = Literal[
-    "edited", "repaired", "approved", "rejected", "answered", "skipped", "told", "sent", "cut",
-    "switched", "kept",
-]  # fmt: skip
+    "edited",
+    "repaired",
+    "approved",
+    "rejected",
+    "answered",
+    "skipped",
+    "told",
+    "sent",
+    "cut",
+    "switched",
+    "kept",
+]
 """What the user did at a place: `told` is the outcome of a lost call, `sent` a message put in;
 another model was taken (`switched`) or was asked about and not taken (`kept`)."""
 

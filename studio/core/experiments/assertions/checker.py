@@ -137,9 +137,14 @@ def _by_node(node: str, code: str, values: str) -> Any:  # noqa: ANN401 - any JS
     given = json.dumps({"bodies": _bodies(code), "values": values})
     try:
         done = subprocess.run(
-            [node, most, "-e", script], input=given, capture_output=True, text=True,
-            encoding="utf-8", timeout=JAVASCRIPT_SECONDS + 4, check=False,
-        )  # fmt: skip
+            [node, most, "-e", script],
+            input=given,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=JAVASCRIPT_SECONDS + 4,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         raise TimeoutError(f"the code did not end in {JAVASCRIPT_SECONDS:g} s") from None
     if not done.stdout.strip():

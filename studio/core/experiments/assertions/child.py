@@ -56,9 +56,16 @@ class AssertionChild:
             raise NotRunError(self._no_javascript)
         async with self._lock:
             answer = await self._ask(
-                {"id": next(self._numbers), "language": language, "code": code, "file": file,
-                 "output": output, "context": dict(context), "node": self._trusted}
-            )  # fmt: skip
+                {
+                    "id": next(self._numbers),
+                    "language": language,
+                    "code": code,
+                    "file": file,
+                    "output": output,
+                    "context": dict(context),
+                    "node": self._trusted,
+                }
+            )
         if "missing" in answer:
             self._no_javascript = (
                 "JavaScript is not run here: install jsbox (pip install prompt-studio[javascript]),"

@@ -30,8 +30,12 @@ from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 
 JUDGED = (
-    "llm-rubric", "factuality", "model-graded-factuality", "g-eval", "model-graded-closedqa",
-)  # fmt: skip
+    "llm-rubric",
+    "factuality",
+    "model-graded-factuality",
+    "g-eval",
+    "model-graded-closedqa",
+)
 """Types that a judge decides: a prompt, run by a model."""
 
 BY_MODEL = (*JUDGED, "similar")
@@ -39,9 +43,13 @@ BY_MODEL = (*JUDGED, "similar")
 
 _CODE: Mapping[str, CodeLanguage] = {"python": "python", "javascript": "javascript"}
 _BY_ANSWER: Mapping[str, TextDecision] = {
-    **TEXT_DECISIONS, **OVERLAP, **MARKUP, **MEASURES,
-    "is-json": decide_json, "contains-json": decide_json,
-}  # fmt: skip
+    **TEXT_DECISIONS,
+    **OVERLAP,
+    **MARKUP,
+    **MEASURES,
+    "is-json": decide_json,
+    "contains-json": decide_json,
+}
 """What decides each type that looks at the answer alone."""
 
 _DUMP = re.compile(r"\|\s*dump\b")
@@ -172,9 +180,15 @@ async def _mark(
         held = sum(each.passed for each in nested)
         reason = f"{held} of {len(nested)} hold."
         return AssertionResult(
-            spec.metric or "set", state, score, reason, spec.weight, spec.metric, nested=nested,
+            spec.metric or "set",
+            state,
+            score,
+            reason,
+            spec.weight,
+            spec.metric,
+            nested=nested,
             cost=sum(each.cost for each in nested),
-        )  # fmt: skip
+        )
     try:
         value = rendered_value(spec.value, context)
         label = replace(spec, value=value).label
@@ -198,9 +212,15 @@ def _result(spec: AssertionSpec, label: str, verdict: Verdict) -> AssertionResul
         score = 1.0 - score
     score = min(1.0, max(0.0, score))
     return AssertionResult(
-        label, "passed" if passed else "failed", score, verdict.reason, spec.weight, spec.metric,
-        verdict.span, cost=verdict.cost,
-    )  # fmt: skip
+        label,
+        "passed" if passed else "failed",
+        score,
+        verdict.reason,
+        spec.weight,
+        spec.metric,
+        verdict.span,
+        cost=verdict.cost,
+    )
 
 
 def judged_by(
@@ -240,9 +260,12 @@ def lacks_judge(specs: Sequence[AssertionSpec]) -> str:
 
 
 async def _decide(
-    spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext,
+    spec: AssertionSpec,
+    value: Json,
+    answer: CellAnswer,
+    context: AssertionContext,
     markers: Markers,
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     kind = spec.type
     if spec.transform:
         answer = await transformed(spec.transform, answer, context, markers)
@@ -283,18 +306,26 @@ async def transformed(
 
 
 async def _decide_by_code(
-    spec: AssertionSpec, language: CodeLanguage, value: Json, answer: CellAnswer,
-    context: AssertionContext, markers: Markers,
-) -> Verdict:  # fmt: skip
+    spec: AssertionSpec,
+    language: CodeLanguage,
+    value: Json,
+    answer: CellAnswer,
+    context: AssertionContext,
+    markers: Markers,
+) -> Verdict:
     if not isinstance(value, str):
         raise UndecidedError("The value is the code, or file://checks.py:function.")
     return verdict_of_code(spec, await _run_code(spec, language, value, answer, context, markers))
 
 
 async def _run_code(
-    spec: AssertionSpec, language: CodeLanguage, value: str, answer: CellAnswer,
-    context: AssertionContext, markers: Markers,
-) -> Json:  # fmt: skip
+    spec: AssertionSpec,
+    language: CodeLanguage,
+    value: str,
+    answer: CellAnswer,
+    context: AssertionContext,
+    markers: Markers,
+) -> Json:
     if markers.code is None:
         raise NotRunError("Code is not run here.")
     file, code = "", value
@@ -307,9 +338,12 @@ async def _run_code(
         file, code = markers.find(found["path"]), found["function"] or ""
         language = "python" if found["path"].endswith(".py") else "javascript"
     given: dict[str, Json] = {
-        "vars": dict(context.variables), "prompt": context.prompt, "config": dict(spec.config),
-        "latencyMs": answer.latency_ms, "cost": answer.cost,
-    }  # fmt: skip
+        "vars": dict(context.variables),
+        "prompt": context.prompt,
+        "config": dict(spec.config),
+        "latencyMs": answer.latency_ms,
+        "cost": answer.cost,
+    }
     return await markers.code.run(language, code, file, answer.text, given)
 
 
@@ -345,9 +379,11 @@ def results_of_json(text: str) -> tuple[AssertionResult, ...]:
 
 def _as_json(result: AssertionResult) -> dict[str, Json]:
     made: dict[str, Json] = {
-        "label": result.label, "state": result.state, "score": round(result.score, 6),
+        "label": result.label,
+        "state": result.state,
+        "score": round(result.score, 6),
         "reason": result.reason,
-    }  # fmt: skip
+    }
     if result.weight != 1.0:
         made["weight"] = result.weight
     if result.metric:

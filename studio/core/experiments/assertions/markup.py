@@ -205,11 +205,14 @@ _SIGNS: tuple[tuple[int, regex.Pattern[str]], ...] = (
     (2, regex.compile(r"(?i)<!DOCTYPE\s++html")),
     (1, regex.compile(r"<!--[^\-]*+(?:-[^\-]++)*+-->")),
     (1, regex.compile(r"\s[a-zA-Z\-]++=\s*+[\"'][^\"']*+[\"']")),
-    (2, regex.compile(
-        r"(?ai)<(?:html|head|body|div|span|p|a|img|h[1-6]|ul|ol|li|table|tr|td|th|form|input"
-        r"|button|script|style|link|meta|br|hr)\b"
-    )),
-)  # fmt: skip
+    (
+        2,
+        regex.compile(
+            r"(?ai)<(?:html|head|body|div|span|p|a|img|h[1-6]|ul|ol|li|table|tr|td|th|form|input"
+            r"|button|script|style|link|meta|br|hr)\b"
+        ),
+    ),
+)
 """What speaks for HTML, and how much."""
 
 

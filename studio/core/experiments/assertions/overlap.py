@@ -124,23 +124,40 @@ _SPLITS: tuple[tuple[regex.Pattern[str], str], ...] = (
     (regex.compile(r"\.{3}"), r" ... "),
     (regex.compile(r"([:,])(?!\p{Nd})"), r" \1 "),
     (regex.compile(r"([;@#$%&])"), r" \1 "),
-    (regex.compile(r"([^.])(?<!\b[A-Za-z]\.[A-Za-z])(\.)([\])}>'\s]*+)\Z", regex.ASCII),
-     r"\1 \2\3 "),
+    (
+        regex.compile(r"([^.])(?<!\b[A-Za-z]\.[A-Za-z])(\.)([\])}>'\s]*+)\Z", regex.ASCII),
+        r"\1 \2\3 ",
+    ),
     (regex.compile(r"([?!])"), r" \1 "),
     (regex.compile(r"([\]\[(){}<>])"), r" \1 "),
     (regex.compile(r"--"), r" -- "),
-)  # fmt: skip
+)
 _ENDINGS: tuple[tuple[regex.Pattern[str], str], ...] = (
     (regex.compile(r"([^'])' "), r"\1 ' "),
     (regex.compile(r"'([sSmMdD]) "), r" '\1 "),
     (regex.compile(r"('ll|'LL|'re|'RE|'ve|'VE|n't|N'T) "), r" \1 "),
     *(
-        (regex.compile(rf"(?i)(?<![\p{{ID_Continue}}\u200c\u200d]){pair}"
-                       r"(?![\p{ID_Continue}\u200c\u200d])"), r" \1 \2 ")
-        for pair in ("(can)(not)", "(d)('ye)", "(gim)(me)", "(gon)(na)", "(got)(ta)", "(lem)(me)",
-                     "(more)('n)", "(wan)(na)(?= )", "('t)(is)", "('t)(was)")
+        (
+            regex.compile(
+                rf"(?i)(?<![\p{{ID_Continue}}\u200c\u200d]){pair}"
+                r"(?![\p{ID_Continue}\u200c\u200d])"
+            ),
+            r" \1 \2 ",
+        )
+        for pair in (
+            "(can)(not)",
+            "(d)('ye)",
+            "(gim)(me)",
+            "(gon)(na)",
+            "(got)(ta)",
+            "(lem)(me)",
+            "(more)('n)",
+            "(wan)(na)(?= )",
+            "('t)(is)",
+            "('t)(was)",
+        )
     ),
-)  # fmt: skip
+)
 """What is split in a text that has a space at both ends."""
 
 

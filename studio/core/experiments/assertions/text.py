@@ -41,13 +41,17 @@ def decide_equals(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
             found = parse_json(answer.text)
         except ValueError:
             return Verdict(False, "The answer is not JSON.")
-        return Verdict(found == value, "The JSON is the same." if found == value else
-                       "The answer is other JSON.")  # fmt: skip
+        return Verdict(
+            found == value,
+            "The JSON is the same." if found == value else "The answer is other JSON.",
+        )
     wanted = as_text(value)
     if answer.text == wanted:
         return Verdict(True, "The answer is the expected text.")
-    at = next((i for i, pair in enumerate(zip(answer.text, wanted, strict=False))
-               if pair[0] != pair[1]), min(len(answer.text), len(wanted)))  # fmt: skip
+    at = next(
+        (i for i, pair in enumerate(zip(answer.text, wanted, strict=False)) if pair[0] != pair[1]),
+        min(len(answer.text), len(wanted)),
+    )
     reason = f"Expected {_quoted(wanted)}; the answer differs from character {at + 1} on."
     return Verdict(False, reason, span=Span(at, len(answer.text)))
 
@@ -86,8 +90,11 @@ def decide_starts_with(spec: AssertionSpec, value: Json, answer: CellAnswer) -> 
     wanted = as_text(value)
     if spec.type == "ends-with":
         size = len(answer.text)
-        return Verdict(answer.text.endswith(wanted), f"The answer ends with {_tail(answer.text)}.",
-                       span=Span(max(0, size - len(wanted)), size))  # fmt: skip
+        return Verdict(
+            answer.text.endswith(wanted),
+            f"The answer ends with {_tail(answer.text)}.",
+            span=Span(max(0, size - len(wanted)), size),
+        )
     return Verdict(
         answer.text.startswith(wanted),
         f"The answer begins with {_quoted(answer.text[: max(20, len(wanted))])}.",
@@ -109,8 +116,9 @@ def decide_regex(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdic
         ) from error
     if found is None:
         return Verdict(False, f"The answer does not match {written}.")
-    return Verdict(True, f"It matches at character {found.start() + 1}.",
-                   span=Span(found.start(), found.end()))  # fmt: skip
+    return Verdict(
+        True, f"It matches at character {found.start() + 1}.", span=Span(found.start(), found.end())
+    )
 
 
 _ASCII = {"w": "A-Za-z0-9_", "d": "0-9"}
@@ -153,8 +161,11 @@ def decide_levenshtein(spec: AssertionSpec, value: Json, answer: CellAnswer) -> 
     if len(wanted) * len(answer.text) > _LONGEST_DISTANCE:
         raise UndecidedError("The texts are too long to count the edits between them.")
     distance = levenshtein(answer.text, wanted)
-    return Verdict(distance <= most, f"{counted(distance, 'edit leads', 'edits lead')} to the "
-                   f"expected text; at most {most:g} is allowed.")  # fmt: skip
+    return Verdict(
+        distance <= most,
+        f"{counted(distance, 'edit leads', 'edits lead')} to the "
+        f"expected text; at most {most:g} is allowed.",
+    )
 
 
 def levenshtein(one: str, other: str) -> int:

@@ -179,8 +179,9 @@ def decide_latency(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verd
     if not answer.is_timed:
         raise UndecidedError("The answer came in a batch, which has no latency.")
     most = _most(spec, value, "latency", "milliseconds")
-    return Verdict(answer.latency_ms <= most, f"It took {answer.latency_ms:.0f} ms; {most:g} ms "
-                   "are allowed.")  # fmt: skip
+    return Verdict(
+        answer.latency_ms <= most, f"It took {answer.latency_ms:.0f} ms; {most:g} ms are allowed."
+    )
 
 
 def decide_cost(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
@@ -199,11 +200,18 @@ def decide_tokens(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
     """It used few tokens: all, or `{input: …, output: …}`."""
     total = answer.input_tokens + answer.output_tokens
     if isinstance(value, Mapping):
-        for name, used in (("input", answer.input_tokens), ("output", answer.output_tokens),
-                           ("max", total), ("total", total)):  # fmt: skip
+        for name, used in (
+            ("input", answer.input_tokens),
+            ("output", answer.output_tokens),
+            ("max", total),
+            ("total", total),
+        ):
             if name in value and used > as_number(value[name]):
-                return Verdict(False, f"It used {counted(used, f'{name} token')}; "
-                               f"at most {as_text(value[name])} is allowed.")  # fmt: skip
+                return Verdict(
+                    False,
+                    f"It used {counted(used, f'{name} token')}; "
+                    f"at most {as_text(value[name])} is allowed.",
+                )
         return Verdict(True, f"It used {counted(total, 'token')}.")
     most = _most(spec, value, "tokens", "tokens")
     return Verdict(
@@ -235,8 +243,10 @@ def decide_trace_errors(spec: AssertionSpec, value: Json, answer: CellAnswer) ->
 def decide_finish(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """The last reply ended for the reason."""
     wanted = as_text(value)
-    return Verdict(answer.finish_reason == wanted, f"The last reply ended by "
-                   f"{answer.finish_reason or 'no reason given'}.")  # fmt: skip
+    return Verdict(
+        answer.finish_reason == wanted,
+        f"The last reply ended by {answer.finish_reason or 'no reason given'}.",
+    )
 
 
 def decide_final_answer(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:

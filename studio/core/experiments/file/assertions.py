@@ -11,39 +11,122 @@ from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.values import Json
 
 TYPES = (
-    "assert-set", "bleu", "contains", "contains-all", "contains-any", "contains-html",
-    "contains-json", "contains-xml", "cost", "ends-with", "equals", "factuality",
-    "final-answer", "finish-reason", "g-eval", "gleu", "icontains", "icontains-all",
-    "icontains-any", "is-json", "is-refusal", "is-valid-openai-function-call",
-    "is-valid-openai-tools-call", "is-xml", "javascript", "latency", "levenshtein",
-    "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "no-error", "python",
-    "regex", "rouge-n", "similar", "starts-with", "tokens", "tool-call-f1", "trace-error-spans",
-    "trace-span-count", "trajectory:step-count", "trajectory:tool-args-match",
-    "trajectory:tool-sequence", "trajectory:tool-used", "word-count",
-)  # fmt: skip
+    "assert-set",
+    "bleu",
+    "contains",
+    "contains-all",
+    "contains-any",
+    "contains-html",
+    "contains-json",
+    "contains-xml",
+    "cost",
+    "ends-with",
+    "equals",
+    "factuality",
+    "final-answer",
+    "finish-reason",
+    "g-eval",
+    "gleu",
+    "icontains",
+    "icontains-all",
+    "icontains-any",
+    "is-json",
+    "is-refusal",
+    "is-valid-openai-function-call",
+    "is-valid-openai-tools-call",
+    "is-xml",
+    "javascript",
+    "latency",
+    "levenshtein",
+    "llm-rubric",
+    "model-graded-closedqa",
+    "model-graded-factuality",
+    "no-error",
+    "python",
+    "regex",
+    "rouge-n",
+    "similar",
+    "starts-with",
+    "tokens",
+    "tool-call-f1",
+    "trace-error-spans",
+    "trace-span-count",
+    "trajectory:step-count",
+    "trajectory:tool-args-match",
+    "trajectory:tool-sequence",
+    "trajectory:tool-used",
+    "word-count",
+)
 """Types that are decided here."""
 
 FOREIGN = (
-    "agent-rubric", "answer-relevance", "classifier", "contains-sql", "context-faithfulness",
-    "context-recall", "context-relevance", "conversation-relevance", "guardrails", "human",
-    "is-html", "is-sql", "is-valid-function-call", "is-valid-video", "max-score", "meteor",
-    "moderation", "perplexity", "perplexity-score", "pi", "ruby", "search-rubric",
-    "select-best", "skill-used", "trace-span-duration", "video-rubric", "webhook",
-)  # fmt: skip
+    "agent-rubric",
+    "answer-relevance",
+    "classifier",
+    "contains-sql",
+    "context-faithfulness",
+    "context-recall",
+    "context-relevance",
+    "conversation-relevance",
+    "guardrails",
+    "human",
+    "is-html",
+    "is-sql",
+    "is-valid-function-call",
+    "is-valid-video",
+    "max-score",
+    "meteor",
+    "moderation",
+    "perplexity",
+    "perplexity-score",
+    "pi",
+    "ruby",
+    "search-rubric",
+    "select-best",
+    "skill-used",
+    "trace-span-duration",
+    "video-rubric",
+    "webhook",
+)
 """Types of promptfoo that are not decided here: such an assertion is "not run", never passed."""
 
 _REDTEAM = "promptfoo:redteam:"
 """How the types of promptfoo's attacks begin; they are asked of its makers' server."""
 
 _KEYS = (
-    "type", "value", "threshold", "weight", "metric", "provider", "rubricPrompt", "transform",
-    "config", "assert", "contextTransform", "$ref",
-)  # fmt: skip
-_WITHOUT_VALUE = frozenset((
-    "is-json", "contains-json", "is-refusal", "is-valid-openai-tools-call", "no-error",
-    "is-valid-openai-function-call", "latency", "cost", "assert-set", "tokens", "final-answer",
-    "trace-error-spans", "word-count", "is-xml", "contains-xml", "contains-html",
-))  # fmt: skip
+    "type",
+    "value",
+    "threshold",
+    "weight",
+    "metric",
+    "provider",
+    "rubricPrompt",
+    "transform",
+    "config",
+    "assert",
+    "contextTransform",
+    "$ref",
+)
+_WITHOUT_VALUE = frozenset(
+    (
+        "is-json",
+        "contains-json",
+        "is-refusal",
+        "is-valid-openai-tools-call",
+        "no-error",
+        "is-valid-openai-function-call",
+        "latency",
+        "cost",
+        "assert-set",
+        "tokens",
+        "final-answer",
+        "trace-error-spans",
+        "word-count",
+        "is-xml",
+        "contains-xml",
+        "contains-html",
+    )
+)
 
 
 def read_assertions(
@@ -152,9 +235,14 @@ def assertion_of_column(text: str, span_line: int = 0) -> AssertionSpec:
     written = text.strip()
     negated = written.startswith("not-")
     body = written.removeprefix("not-")
-    for prefix, kind in (("javascript:", "javascript"), ("fn:", "javascript"),
-                         ("eval:", "javascript"), ("python:", "python"), ("grade:", "llm-rubric"),
-                         ("file://", "javascript")):  # fmt: skip
+    for prefix, kind in (
+        ("javascript:", "javascript"),
+        ("fn:", "javascript"),
+        ("eval:", "javascript"),
+        ("python:", "python"),
+        ("grade:", "llm-rubric"),
+        ("file://", "javascript"),
+    ):
         if body.startswith(prefix):
             if prefix == "file://":
                 return AssertionSpec("python" if ".py" in body else kind, negated, body)

@@ -24,9 +24,21 @@ from studio.core.text.source import SourceText
 from studio.core.text.values import Json, JsonObject
 
 CASE_KEYS = (
-    "vars", "assert", "threshold", "description", "metadata", "options", "provider", "providers",
-    "prompts", "providerOutput", "id", "expected", "tags", "assertScoringFunction",
-)  # fmt: skip
+    "vars",
+    "assert",
+    "threshold",
+    "description",
+    "metadata",
+    "options",
+    "provider",
+    "providers",
+    "prompts",
+    "providerOutput",
+    "id",
+    "expected",
+    "tags",
+    "assertScoringFunction",
+)
 _DATASET_KEYS = ("path", "take", "seed", "where", "columns", "config")
 DATA_SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json", ".yaml", ".yml")
 """Files that rows are read from."""

@@ -19,83 +19,144 @@ from studio.core.models.base import ProtocolName
 from studio.core.prompty.front.schema import json_schema
 from studio.core.prompty.front.schema_shapes import Key
 
-ASSERTION_HELP: Mapping[str, str] = MappingProxyType({
-    "assert-set": "Assertions of which `threshold` (a share, else all) must hold.",
-    "contains": "The answer holds the text.", "icontains": "The same, whatever the case.",
-    "contains-all": "It holds every text of a list.", "icontains-all": "The same, any case.",
-    "contains-any": "It holds one text of a list.", "icontains-any": "The same, any case.",
-    "starts-with": "It begins with the text.", "ends-with": "It ends with the text.",
-    "equals": "It is the text, or the JSON.", "regex": "The expression is found in it.",
-    "levenshtein": "It is at most `threshold` edits away from the text.",
-    "word-count": "How many words: a number, or {min, max}.",
-    "bleu": "Its words are those of a reference (BLEU).",
-    "gleu": "It shares its words with a reference (GLEU).",
-    "rouge-n": "It shares its words with a reference (ROUGE-1).",
-    "is-xml": "It is XML, with the elements in `value` (a.b).",
-    "contains-xml": "It holds XML, with the elements in `value` (a.b).",
-    "contains-html": "It holds HTML.",
-    "is-json": "It is JSON, and fits the schema in `value`.",
-    "contains-json": "It holds JSON, which fits the schema in `value`.",
-    "is-refusal": "The model declined.",
-    "python": "Python: an expression of `output`, or file://checks.py:function.",
-    "javascript": "JavaScript: an expression of `output`, or file://check.js.",
-    "llm-rubric": "A judge marks it by a rubric: a text, or a prompt file.",
-    "factuality": "A judge compares its facts with a text.",
-    "model-graded-factuality": "The same as factuality.",
-    "model-graded-closedqa": "A judge says whether it meets a criterion.",
-    "g-eval": "A judge marks it from 0 to 10 by criteria.",
-    "similar": "Its meaning is near a text, by embeddings of `provider`.",
-    "latency": "It came within `threshold` milliseconds.",
-    "cost": "It cost at most `threshold` dollars.",
-    "tokens": "Tokens of the run: a number, or {max}.",
-    "finish-reason": "Why the model ended: stop, length, …",
-    "no-error": "No step and no tool call failed.",
-    "final-answer": "The agent gave a final answer; with `value` one that holds it.",
-    "tool-call-f1": "How well the tools called fit the expected ones.",
-    "is-valid-openai-tools-call": "Every tool call fits the schema of its tool.",
-    "is-valid-openai-function-call": "The same.",
-    "trajectory:tool-used": "The tools were called.",
-    "trajectory:tool-sequence": "The tools were called in this order.",
-    "trajectory:tool-args-match": "A tool was called with these arguments.",
-    "trajectory:step-count": "How many steps: a number, or {min, max}.",
-    "trace-span-count": "How many steps or calls.", "trace-error-spans": "How many of them failed.",
-})  # fmt: skip
+ASSERTION_HELP: Mapping[str, str] = MappingProxyType(
+    {
+        "assert-set": "Assertions of which `threshold` (a share, else all) must hold.",
+        "contains": "The answer holds the text.",
+        "icontains": "The same, whatever the case.",
+        "contains-all": "It holds every text of a list.",
+        "icontains-all": "The same, any case.",
+        "contains-any": "It holds one text of a list.",
+        "icontains-any": "The same, any case.",
+        "starts-with": "It begins with the text.",
+        "ends-with": "It ends with the text.",
+        "equals": "It is the text, or the JSON.",
+        "regex": "The expression is found in it.",
+        "levenshtein": "It is at most `threshold` edits away from the text.",
+        "word-count": "How many words: a number, or {min, max}.",
+        "bleu": "Its words are those of a reference (BLEU).",
+        "gleu": "It shares its words with a reference (GLEU).",
+        "rouge-n": "It shares its words with a reference (ROUGE-1).",
+        "is-xml": "It is XML, with the elements in `value` (a.b).",
+        "contains-xml": "It holds XML, with the elements in `value` (a.b).",
+        "contains-html": "It holds HTML.",
+        "is-json": "It is JSON, and fits the schema in `value`.",
+        "contains-json": "It holds JSON, which fits the schema in `value`.",
+        "is-refusal": "The model declined.",
+        "python": "Python: an expression of `output`, or file://checks.py:function.",
+        "javascript": "JavaScript: an expression of `output`, or file://check.js.",
+        "llm-rubric": "A judge marks it by a rubric: a text, or a prompt file.",
+        "factuality": "A judge compares its facts with a text.",
+        "model-graded-factuality": "The same as factuality.",
+        "model-graded-closedqa": "A judge says whether it meets a criterion.",
+        "g-eval": "A judge marks it from 0 to 10 by criteria.",
+        "similar": "Its meaning is near a text, by embeddings of `provider`.",
+        "latency": "It came within `threshold` milliseconds.",
+        "cost": "It cost at most `threshold` dollars.",
+        "tokens": "Tokens of the run: a number, or {max}.",
+        "finish-reason": "Why the model ended: stop, length, …",
+        "no-error": "No step and no tool call failed.",
+        "final-answer": "The agent gave a final answer; with `value` one that holds it.",
+        "tool-call-f1": "How well the tools called fit the expected ones.",
+        "is-valid-openai-tools-call": "Every tool call fits the schema of its tool.",
+        "is-valid-openai-function-call": "The same.",
+        "trajectory:tool-used": "The tools were called.",
+        "trajectory:tool-sequence": "The tools were called in this order.",
+        "trajectory:tool-args-match": "A tool was called with these arguments.",
+        "trajectory:step-count": "How many steps: a number, or {min, max}.",
+        "trace-span-count": "How many steps or calls.",
+        "trace-error-spans": "How many of them failed.",
+    }
+)
 """What each type of assertion asks for."""
 
 _ROOT = (
     Key("description", "What the experiment finds out."),
-    Key("prompts", "The prompts: paths, texts, or {id, label, edit, protocol}.",
-        ("list", "text"), shape="prompt", container="list"),
-    Key("providers", "The models: connections by name, `provider:model`, or {id, label, config}.",
-        ("list", "text"), shape="provider", container="list"),
-    Key("targets", "Another word for `providers`.", ("list", "text"), shape="provider",
-        container="list"),
-    Key("variants", "Columns by name, in place of prompts × providers.", ("mapping",),
-        shape="variant", container="named"),
-    Key("exclude", "Pairs of prompt and provider that are left out.", ("list",), shape="pair",
-        container="list"),
-    Key("tests", "The rows: cases, files of rows (file://rows.csv), or `samples`.",
-        ("list", "text"), shape="case", container="list"),
-    Key("defaultTest", "What every row has: values and assertions.", ("mapping", "text"),
-        shape="case"),
-    Key("scenarios", "Every test with every one of some configurations.", ("list",),
-        shape="scenario", container="list"),
-    Key("assertionTemplates", "Assertions by name, for `$ref`.", ("mapping",), shape="assertion",
-        container="named"),
+    Key(
+        "prompts",
+        "The prompts: paths, texts, or {id, label, edit, protocol}.",
+        ("list", "text"),
+        shape="prompt",
+        container="list",
+    ),
+    Key(
+        "providers",
+        "The models: connections by name, `provider:model`, or {id, label, config}.",
+        ("list", "text"),
+        shape="provider",
+        container="list",
+    ),
+    Key(
+        "targets",
+        "Another word for `providers`.",
+        ("list", "text"),
+        shape="provider",
+        container="list",
+    ),
+    Key(
+        "variants",
+        "Columns by name, in place of prompts × providers.",
+        ("mapping",),
+        shape="variant",
+        container="named",
+    ),
+    Key(
+        "exclude",
+        "Pairs of prompt and provider that are left out.",
+        ("list",),
+        shape="pair",
+        container="list",
+    ),
+    Key(
+        "tests",
+        "The rows: cases, files of rows (file://rows.csv), or `samples`.",
+        ("list", "text"),
+        shape="case",
+        container="list",
+    ),
+    Key(
+        "defaultTest",
+        "What every row has: values and assertions.",
+        ("mapping", "text"),
+        shape="case",
+    ),
+    Key(
+        "scenarios",
+        "Every test with every one of some configurations.",
+        ("list",),
+        shape="scenario",
+        container="list",
+    ),
+    Key(
+        "assertionTemplates",
+        "Assertions by name, for `$ref`.",
+        ("mapping",),
+        shape="assertion",
+        container="named",
+    ),
     Key("evaluateOptions", "How it is run.", ("mapping",), shape="options"),
-    Key("passRule", "How repeats make a row pass: all, any, mean, or a share such as 0.8.",
-        ("text", "number"), ("all", "any", "mean")),
+    Key(
+        "passRule",
+        "How repeats make a row pass: all, any, mean, or a share such as 0.8.",
+        ("text", "number"),
+        ("all", "any", "mean"),
+    ),
     Key("baseline", "What is compared with: a variant, `#12`, a label, `accepted`, `git:main`."),
     Key("gates", "What must hold for the exit code 0.", ("mapping",), shape="gates"),
     Key("budget", "Where it pauses.", ("mapping",), shape="budget"),
     Key("keep", "Whose runs are kept.", values=tuple(get_args(KeepRule)), closed=True),
     Key("mocks", "Tools that the experiment answers itself: name and answer.", ("mapping",)),
     Key("tags", "Words to find it by.", ("list", "text", "mapping")),
-)  # fmt: skip
-_PROTOCOL = Key("protocol", "The loop's protocol, over the prompt's own.",
-                values=tuple(get_args(ProtocolName)), closed=True)  # fmt: skip
-_EDIT = Key("edit", "Sections that are replaced: title or role#2, and a text or file://…",
-            ("mapping",))  # fmt: skip
+)
+_PROTOCOL = Key(
+    "protocol",
+    "The loop's protocol, over the prompt's own.",
+    values=tuple(get_args(ProtocolName)),
+    closed=True,
+)
+_EDIT = Key(
+    "edit", "Sections that are replaced: title or role#2, and a text or file://…", ("mapping",)
+)
 _PROMPT = (
     Key("id", "The prompt's path; x.prompty@HEAD~3 as of a revision of git."),
     Key("label", "The name of its column."),
@@ -111,35 +172,49 @@ _PROVIDER = (
 )
 _VARIANT = (
     Key("prompt", "The prompt's path.", ("text", "mapping"), shape="prompt"),
-    Key("provider", "A connection's name, or provider:model.", ("text", "mapping"),
-        shape="provider"),
+    Key(
+        "provider", "A connection's name, or provider:model.", ("text", "mapping"), shape="provider"
+    ),
     Key("config", "Model options, over the prompt's own.", ("mapping",)),
     _PROTOCOL,
     _EDIT,
-)  # fmt: skip
+)
 _CASE = (
-    Key("vars", "Values of the prompts' inputs (a list: a row for each item), or files of them.",
-        ("mapping", "text", "list")),
+    Key(
+        "vars",
+        "Values of the prompts' inputs (a list: a row for each item), or files of them.",
+        ("mapping", "text", "list"),
+    ),
     Key("assert", "What the answer must be.", ("list",), shape="assertion", container="list"),
     Key("expected", "The expected answer, as {{ expected }} in assertions."),
     Key("description", "The row in a few words."),
-    Key("threshold", "The score from which it passes; without, every assertion must hold.",
-        ("number",)),
+    Key(
+        "threshold",
+        "The score from which it passes; without, every assertion must hold.",
+        ("number",),
+    ),
     Key("id", "The same row in other results; else its values are."),
     Key("tags", "Words to filter and slice by.", ("list", "text")),
     Key("metadata", "Facts to slice by.", ("mapping",)),
     Key("provider", "Which model answers or judges this row.", ("text", "mapping")),
-    Key("options", "disableDefaultAsserts, provider (of judges), prefix, suffix.", ("mapping",),
-        shape="case_options"),
+    Key(
+        "options",
+        "disableDefaultAsserts, provider (of judges), prefix, suffix.",
+        ("mapping",),
+        shape="case_options",
+    ),
     Key("path", "A file of rows, with `take`, `seed`, `where` and `columns`."),
     Key("take", "At most so many rows of the file.", ("integer",)),
     Key("seed", "Which rows are taken: the same seed, the same rows.", ("integer",)),
     Key("where", "Which rows: an expression of their columns, as tag == 'refund'."),
     Key("columns", "What columns mean: {question: vars.q, answer: expected}.", ("mapping",)),
-)  # fmt: skip
+)
 _ASSERTION = (
-    Key("type", "What is asked of the answer; `not-` before it turns it round.",
-        values=(*TYPES, *(f"not-{each}" for each in TYPES if each != "assert-set"), *FOREIGN)),
+    Key(
+        "type",
+        "What is asked of the answer; `not-` before it turns it round.",
+        values=(*TYPES, *(f"not-{each}" for each in TYPES if each != "assert-set"), *FOREIGN),
+    ),
     Key("value", "What is expected; {{ variables }} of the row are put in.", ("any",)),
     Key("threshold", "The score or measure from which it holds.", ("number",)),
     Key("weight", "Its part in the score; 0 only measures.", ("number",)),
@@ -150,7 +225,7 @@ _ASSERTION = (
     Key("config", "What code gets as `context.config`.", ("mapping",)),
     Key("assert", "The assertions of a set.", ("list",), shape="assertion", container="list"),
     Key("$ref", "An assertion of `assertionTemplates`."),
-)  # fmt: skip
+)
 _OPTIONS = (
     Key("repeat", "How often each row is asked.", ("integer",)),
     Key("maxConcurrency", "At most so many requests at once.", ("integer",)),
@@ -162,36 +237,63 @@ _OPTIONS = (
 _GATES = (
     Key("pass_rate", "Least share of cells that pass.", ("number",)),
     Key("row_pass_rate", "Least share of rows that pass.", ("number",)),
-    Key("pass_hat", "Least share of rows of which k repeats pass: {k: 4, at_least: 0.7}.",
-        ("mapping",), shape="pass_hat"),
+    Key(
+        "pass_hat",
+        "Least share of rows of which k repeats pass: {k: 4, at_least: 0.7}.",
+        ("mapping",),
+        shape="pass_hat",
+    ),
     Key("lost_rows", "Most rows that the baseline passes and this does not.", ("integer",)),
     Key("p_value", "Losses count only below this probability of chance.", ("number",)),
     Key("cost", "Most dollars.", ("number",)),
     Key("p95_ms", "Most milliseconds of 95 % of the cells.", ("number",)),
-    Key("slices", "Gates of rows with a tag or a fact.", ("mapping",), shape="gates",
-        container="named"),
-)  # fmt: skip
-SHAPES: Mapping[str, tuple[Key, ...]] = MappingProxyType({
-    "root": _ROOT, "prompt": _PROMPT, "provider": _PROVIDER, "variant": _VARIANT,
-    "pair": (Key("prompt", "Label of a prompt."), Key("provider", "Label of a provider.")),
-    "case": _CASE,
-    "case_options": (
-        Key("disableDefaultAsserts", "Leave out those of defaultTest.", ("boolean",)),
-        Key("provider", "Which model judges.", ("text", "mapping")),
-        Key("prefix", "Stands before the prompt."), Key("suffix", "Stands after the prompt."),
-        Key("transform", "JavaScript that changes `output` before it is marked."),
+    Key(
+        "slices",
+        "Gates of rows with a tag or a fact.",
+        ("mapping",),
+        shape="gates",
+        container="named",
     ),
-    "scenario": (
-        Key("config", "Values and assertions, one after another.", ("list",), shape="case",
-            container="list"),
-        Key("tests", "Tests of each of them.", ("list",), shape="case", container="list"),
-    ),
-    "assertion": _ASSERTION, "options": _OPTIONS, "gates": _GATES,
-    "pass_hat": (Key("k", "How many repeats.", ("integer",)),
-                 Key("at_least", "The share of rows.", ("number",))),
-    "budget": (Key("cost", "Dollars.", ("number",)), Key("tokens", "Tokens.", ("integer",)),
-               Key("minutes", "Minutes.", ("number",))),
-})  # fmt: skip
+)
+SHAPES: Mapping[str, tuple[Key, ...]] = MappingProxyType(
+    {
+        "root": _ROOT,
+        "prompt": _PROMPT,
+        "provider": _PROVIDER,
+        "variant": _VARIANT,
+        "pair": (Key("prompt", "Label of a prompt."), Key("provider", "Label of a provider.")),
+        "case": _CASE,
+        "case_options": (
+            Key("disableDefaultAsserts", "Leave out those of defaultTest.", ("boolean",)),
+            Key("provider", "Which model judges.", ("text", "mapping")),
+            Key("prefix", "Stands before the prompt."),
+            Key("suffix", "Stands after the prompt."),
+            Key("transform", "JavaScript that changes `output` before it is marked."),
+        ),
+        "scenario": (
+            Key(
+                "config",
+                "Values and assertions, one after another.",
+                ("list",),
+                shape="case",
+                container="list",
+            ),
+            Key("tests", "Tests of each of them.", ("list",), shape="case", container="list"),
+        ),
+        "assertion": _ASSERTION,
+        "options": _OPTIONS,
+        "gates": _GATES,
+        "pass_hat": (
+            Key("k", "How many repeats.", ("integer",)),
+            Key("at_least", "The share of rows.", ("number",)),
+        ),
+        "budget": (
+            Key("cost", "Dollars.", ("number",)),
+            Key("tokens", "Tokens.", ("integer",)),
+            Key("minutes", "Minutes.", ("number",)),
+        ),
+    }
+)
 """Every mapping of an experiment file with its keys."""
 
 

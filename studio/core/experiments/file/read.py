@@ -32,20 +32,49 @@ from studio.core.experiments.values import (
 from studio.core.text.source import SourceText
 
 KEYS = (
-    "description", "tags", "prompts", "providers", "targets", "variants", "exclude", "tests",
-    "defaultTest", "scenarios", "assertionTemplates", "evaluateOptions", "passRule", "baseline",
-    "gates", "budget", "keep", "mocks",
-)  # fmt: skip
+    "description",
+    "tags",
+    "prompts",
+    "providers",
+    "targets",
+    "variants",
+    "exclude",
+    "tests",
+    "defaultTest",
+    "scenarios",
+    "assertionTemplates",
+    "evaluateOptions",
+    "passRule",
+    "baseline",
+    "gates",
+    "budget",
+    "keep",
+    "mocks",
+)
 """What is read of a file."""
 
 _FOREIGN = (
-    "redteam", "extensions", "nunjucksFilters", "derivedMetrics", "env", "commandLineOptions",
-    "tracing", "plugins", "strategies",
-)  # fmt: skip
+    "redteam",
+    "extensions",
+    "nunjucksFilters",
+    "derivedMetrics",
+    "env",
+    "commandLineOptions",
+    "tracing",
+    "plugins",
+    "strategies",
+)
 _IGNORED = ("outputPath", "sharing", "metadata", "writeLatestResults", "version", "author")
 _GATES = (
-    "pass_rate", "row_pass_rate", "pass_hat", "lost_rows", "p_value", "cost", "p95_ms", "slices",
-)  # fmt: skip
+    "pass_rate",
+    "row_pass_rate",
+    "pass_hat",
+    "lost_rows",
+    "p_value",
+    "cost",
+    "p95_ms",
+    "slices",
+)
 
 
 def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
@@ -63,9 +92,10 @@ def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
         if name in root:
             findings.notes.append(f"`{name}` is not followed here.")
             findings.warning(
-                "experiment-unsupported", f"`{name}` is not followed here.",
+                "experiment-unsupported",
+                f"`{name}` is not followed here.",
                 root.get(name).key_span,
-            )  # fmt: skip
+            )
     templates = dict(root.get("assertionTemplates").fields())
     default = root.get("defaultTest")
     cases: list[CaseEntry] = list(read_cases(root.get("tests"), templates, source))
@@ -111,10 +141,19 @@ def _tags(node: YamlNode) -> tuple[str, ...]:
 
 def _options(node: YamlNode) -> EvaluateOptions:
     node.check_keys(
-        ("repeat", "maxConcurrency", "timeoutMs", "maxEvalTimeMs", "delay", "cache",
-         "showProgressBar", "interactiveProviders", "generateSuggestions"),
+        (
+            "repeat",
+            "maxConcurrency",
+            "timeoutMs",
+            "maxEvalTimeMs",
+            "delay",
+            "cache",
+            "showProgressBar",
+            "interactiveProviders",
+            "generateSuggestions",
+        ),
         "evaluateOptions",
-    )  # fmt: skip
+    )
     whole = node.get("maxEvalTimeMs").number("maxEvalTimeMs", 0)
     return EvaluateOptions(
         repeat=node.get("repeat").whole("repeat", 1, MOST_REPEATS) or 1,

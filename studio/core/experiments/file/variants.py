@@ -18,13 +18,33 @@ PROMPT_SUFFIXES = (".prompty", ".txt", ".md", ".json", ".yaml", ".yml", ".j2", "
 """Files that prompts are read from."""
 
 _FOREIGN_PROVIDERS = (
-    "file://", "python:", "http:", "https:", "exec:", "webhook:", "ws:", "wss:", "package:",
-    "promptfoo:", "browser", "golang:", "ruby:", "mcp:", "sequence",
-)  # fmt: skip
+    "file://",
+    "python:",
+    "http:",
+    "https:",
+    "exec:",
+    "webhook:",
+    "ws:",
+    "wss:",
+    "package:",
+    "promptfoo:",
+    "browser",
+    "golang:",
+    "ruby:",
+    "mcp:",
+    "sequence",
+)
 _PROMPT_KEYS = ("id", "label", "raw", "edit", "protocol", "config", "function", "prefix", "suffix")
 _PROVIDER_KEYS = (
-    "id", "label", "config", "prompts", "delay", "transform", "env", "inputs",
-)  # fmt: skip
+    "id",
+    "label",
+    "config",
+    "prompts",
+    "delay",
+    "transform",
+    "env",
+    "inputs",
+)
 _REVISION = re.compile(r"^(?P<path>.+\.prompty)@(?P<revision>[\w./~^@{}-]+)$")
 
 
@@ -41,9 +61,10 @@ def _product(root: YamlNode) -> Iterator[VariantEntry]:
     if not prompts:
         if "prompts" not in root and not root.findings.problems:
             root.findings.error(
-                "experiment-prompts", "The experiment has no prompts; list them under `prompts`.",
+                "experiment-prompts",
+                "The experiment has no prompts; list them under `prompts`.",
                 root.span,
-            )  # fmt: skip
+            )
         return
     usual = providers or [(ProviderEntry(""), ())]
     left_out = list(_excluded(root.get("exclude")))
@@ -57,9 +78,11 @@ def _product(root: YamlNode) -> Iterator[VariantEntry]:
 
 
 def _name(
-    prompt: PromptEntry, provider: ProviderEntry,
-    prompts: list[PromptEntry], providers: list[tuple[ProviderEntry, tuple[str, ...]]],
-) -> str:  # fmt: skip
+    prompt: PromptEntry,
+    provider: ProviderEntry,
+    prompts: list[PromptEntry],
+    providers: list[tuple[ProviderEntry, tuple[str, ...]]],
+) -> str:
     """The shorter of prompt and model, where only one of them differs."""
     model = provider.label or provider.id
     if len(providers) == 1:

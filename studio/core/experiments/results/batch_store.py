@@ -75,22 +75,29 @@ class BatchStore:
         self._database = database
 
     def note(
-        self, experiment: int, connection: str, model: str, mark: str,
+        self,
+        experiment: int,
+        connection: str,
+        model: str,
+        mark: str,
         requests: Sequence[tuple[CellKey, str, bytes]],
-    ) -> KeptBatch:  # fmt: skip
+    ) -> KeptBatch:
         """Note a batch that will be sent now, with the cell, name and hash of each request."""
         now = time.time()
         with self._database.transaction() as run:
             cursor = run.execute(
                 "INSERT INTO batch (experiment, connection, model, mark, noted, requests)"
-                " VALUES (?,?,?,?,?,?)", (experiment, connection, model, mark, now, len(requests)),
-            )  # fmt: skip
+                " VALUES (?,?,?,?,?,?)",
+                (experiment, connection, model, mark, now, len(requests)),
+            )
             number = int(cursor.lastrowid or 0)
             run.executemany(
                 "INSERT OR REPLACE INTO batch_request VALUES (?,?,?,?,?,?,?,NULL)",
-                [(experiment, key.repeat, key.row, key.variant, name, hash_, number)
-                 for key, name, hash_ in requests],
-            )  # fmt: skip
+                [
+                    (experiment, key.repeat, key.row, key.variant, name, hash_, number)
+                    for key, name, hash_ in requests
+                ],
+            )
         return KeptBatch(number, connection, model, mark, now, "", "", False, len(requests))
 
     def note_file(self, batch: int, file: str) -> None:
@@ -117,9 +124,19 @@ class BatchStore:
             run.executemany(
                 "UPDATE batch_request SET response = ? WHERE experiment = ? AND repeat = ?"
                 " AND row = ? AND variant = ? AND name = ? AND batch = ?",
-                [(packed(json.dumps(response, ensure_ascii=False)), experiment, key.repeat,
-                  key.row, key.variant, name, batch) for key, name, response in replies],
-            )  # fmt: skip
+                [
+                    (
+                        packed(json.dumps(response, ensure_ascii=False)),
+                        experiment,
+                        key.repeat,
+                        key.row,
+                        key.variant,
+                        name,
+                        batch,
+                    )
+                    for key, name, response in replies
+                ],
+            )
 
     def request(self, experiment: int, key: CellKey, name: str) -> KeptRequest | None:
         """What is known of a cell's request; None where it was never sent."""
@@ -127,8 +144,12 @@ class BatchStore:
             f"SELECT r.hash, r.response, {', '.join(f'b.{each}' for each in _COLUMNS.split(', '))}"
             " FROM batch_request r JOIN batch b ON b.id = r.batch WHERE r.experiment = ?"
             " AND r.repeat = ? AND r.row = ? AND r.variant = ? AND r.name = ?",
-            experiment, key.repeat, key.row, key.variant, name,
-        )  # fmt: skip
+            experiment,
+            key.repeat,
+            key.row,
+            key.variant,
+            name,
+        )
         if not found:
             return None
         hash_, response, *batch = found[0]
@@ -170,22 +191,33 @@ def forget_requests(
 
     Those of a cell without an answer stay while a batch may still answer one of them.
     """
-    if is_error and run.execute(
-        "SELECT 1 FROM batch_request r JOIN batch b ON b.id = r.batch WHERE r.experiment = ?"
-        " AND r.repeat = ? AND r.row = ? AND r.variant = ? AND r.response IS NULL"
-        " AND b.state <> 'over' LIMIT 1", where,
-    ).fetchone():  # fmt: skip
+    if (
+        is_error
+        and run.execute(
+            "SELECT 1 FROM batch_request r JOIN batch b ON b.id = r.batch WHERE r.experiment = ?"
+            " AND r.repeat = ? AND r.row = ? AND r.variant = ? AND r.response IS NULL"
+            " AND b.state <> 'over' LIMIT 1",
+            where,
+        ).fetchone()
+    ):
         return
     run.execute(
-        "DELETE FROM batch_request WHERE experiment = ? AND repeat = ? AND row = ?"
-        " AND variant = ?", where,
-    )  # fmt: skip
+        "DELETE FROM batch_request WHERE experiment = ? AND repeat = ? AND row = ? AND variant = ?",
+        where,
+    )
 
 
 def _batch(
-    number: int, connection: str, model: str, mark: str, noted: float, file: str, remote: str,
-    state: str, requests: int,
-) -> KeptBatch:  # fmt: skip
+    number: int,
+    connection: str,
+    model: str,
+    mark: str,
+    noted: float,
+    file: str,
+    remote: str,
+    state: str,
+    requests: int,
+) -> KeptBatch:
     return KeptBatch(
         number, connection, model, mark, noted, file, remote, state == "over", requests
     )

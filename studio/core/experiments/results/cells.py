@@ -166,10 +166,14 @@ def facts_of(calls: tuple[MadeCall, ...], **others: Json) -> dict[str, Json]:
     made: dict[str, Json] = {name: value for name, value in others.items() if value}
     if calls:
         made["calls"] = [
-            {"tool": each.tool, "arguments": dict(each.arguments), "is_error": each.is_error,
-             "is_valid": each.is_valid}
+            {
+                "tool": each.tool,
+                "arguments": dict(each.arguments),
+                "is_error": each.is_error,
+                "is_valid": each.is_valid,
+            }
             for each in calls
-        ]  # fmt: skip
+        ]
     return made
 
 
@@ -180,12 +184,14 @@ def calls_of(facts: Mapping[str, Json]) -> tuple[MadeCall, ...]:
     for each in kept if isinstance(kept, list) else []:
         if isinstance(each, Mapping):
             arguments = each.get("arguments")
-            made.append(MadeCall(
-                str(each.get("tool", "")),
-                arguments if isinstance(arguments, Mapping) else {},
-                is_error=each.get("is_error") is True,
-                is_valid=each.get("is_valid") is not False,
-            ))  # fmt: skip
+            made.append(
+                MadeCall(
+                    str(each.get("tool", "")),
+                    arguments if isinstance(arguments, Mapping) else {},
+                    is_error=each.get("is_error") is True,
+                    is_valid=each.get("is_valid") is not False,
+                )
+            )
     return tuple(made)
 
 
@@ -210,10 +216,14 @@ def done_outcome(
         is_cached=is_cached,
         results=marks.results,
         facts=facts_of(
-            answer.calls, finish=answer.finish_reason, refused=answer.is_refusal,
-            errors=answer.errors, asked_cost=answer.cost, untimed=not answer.is_timed,
+            answer.calls,
+            finish=answer.finish_reason,
+            refused=answer.is_refusal,
+            errors=answer.errors,
+            asked_cost=answer.cost,
+            untimed=not answer.is_timed,
         ),
-    )  # fmt: skip
+    )
 
 
 def _is_lost_anyway(marks: CellMarks) -> bool:
@@ -244,10 +254,14 @@ def row_facts(row: ExperimentRow, mask: Callable[[str], str]) -> dict[str, Json]
     """What a result keeps of a row; secrets among its values are masked."""
     case = row.case
     others: dict[str, Json] = {
-        "tags": list(case.tags), "description": case.description, "file": case.file,
-        "line": case.line, "metadata": dict(case.metadata), "threshold": case.threshold,
+        "tags": list(case.tags),
+        "description": case.description,
+        "file": case.file,
+        "line": case.line,
+        "metadata": dict(case.metadata),
+        "threshold": case.threshold,
         "expected": case.expected,
-    }  # fmt: skip
+    }
     kept = {name: value for name, value in others.items() if value}
     return {"vars": _masked(dict(case.variables), mask), **kept}
 

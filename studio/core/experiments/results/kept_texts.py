@@ -71,8 +71,9 @@ def kept_journal(run: sqlite3.Connection, where: Place) -> bytes | None:
     """A kept run; None where it was not kept."""
     found = run.execute(
         "SELECT dictionary, data FROM journal WHERE experiment = ? AND repeat = ? AND row = ?"
-        " AND variant = ?", where,
-    ).fetchone()  # fmt: skip
+        " AND variant = ?",
+        where,
+    ).fetchone()
     if found is None:
         return None
     number, data = found

@@ -123,18 +123,30 @@ class ExperimentLedger:
         with self._transaction() as run:
             run.execute(
                 "UPDATE experiment SET accepted = 0 WHERE file ="
-                " (SELECT file FROM experiment WHERE id = ?)", (experiment,),
-            )  # fmt: skip
+                " (SELECT file FROM experiment WHERE id = ?)",
+                (experiment,),
+            )
             run.execute(
                 "UPDATE experiment SET accepted = 1, label = CASE ? WHEN '' THEN label ELSE ? END"
-                " WHERE id = ?", (label, label, experiment),
-            )  # fmt: skip
+                " WHERE id = ?",
+                (label, label, experiment),
+            )
 
     def delete(self, experiment: int) -> None:
         """Forget a result."""
         with self._transaction() as run:
-            for table in ("mark", "journal", "rating", "preference", "total", "batch_request",
-                          "batch", "cell", "row", "variant"):  # fmt: skip
+            for table in (
+                "mark",
+                "journal",
+                "rating",
+                "preference",
+                "total",
+                "batch_request",
+                "batch",
+                "cell",
+                "row",
+                "variant",
+            ):
                 run.execute(f"DELETE FROM {table} WHERE experiment = ?", (experiment,))
             run.execute("DELETE FROM experiment WHERE id = ?", (experiment,))
 
@@ -173,19 +185,22 @@ class ExperimentLedger:
         """Take back the leases of processes that are gone; gives how many."""
         owners = self._read(
             "SELECT DISTINCT owner FROM cell INDEXED BY cell_open"
-            " WHERE experiment = ? AND state = 1 AND state < 2", experiment,
-        )  # fmt: skip
+            " WHERE experiment = ? AND state = 1 AND state < 2",
+            experiment,
+        )
         dead = [
-            name for (name,) in owners
+            name
+            for (name,) in owners
             if name != self.owner and not is_held(self._lock_path(str(name)))
-        ]  # fmt: skip
+        ]
         taken = 0
         with self._transaction() as run:
             for name in dead:
                 cursor = run.execute(
                     "UPDATE cell SET state = 0, owner = NULL"
-                    " WHERE experiment = ? AND state = 1 AND owner = ?", (experiment, name),
-                )  # fmt: skip
+                    " WHERE experiment = ? AND state = 1 AND owner = ?",
+                    (experiment, name),
+                )
                 taken += cursor.rowcount
         for name in dead:
             self._lock_path(str(name)).unlink(missing_ok=True)
@@ -196,8 +211,9 @@ class ExperimentLedger:
         with self._transaction() as run:
             found = run.execute(
                 "SELECT repeat, row, variant FROM cell WHERE experiment = ? AND state = 0"
-                " AND state < 2 ORDER BY repeat, row, variant LIMIT ?", (experiment, count),
-            ).fetchall()  # fmt: skip
+                " AND state < 2 ORDER BY repeat, row, variant LIMIT ?",
+                (experiment, count),
+            ).fetchall()
             run.executemany(
                 "UPDATE cell SET state = 1, owner = ? WHERE experiment = ? AND repeat = ?"
                 " AND row = ? AND variant = ?",
@@ -226,8 +242,9 @@ class ExperimentLedger:
         with self._transaction() as run:
             cursor = run.execute(
                 "UPDATE cell SET state = 0, owner = NULL, cached = 0 WHERE experiment = ?"
-                f" AND ({' OR '.join(wanted)})", (experiment,),
-            )  # fmt: skip
+                f" AND ({' OR '.join(wanted)})",
+                (experiment,),
+            )
             sum_up(run, experiment)
         return cursor.rowcount
 
@@ -248,8 +265,9 @@ class ExperimentLedger:
         with self._transaction() as run:
             (before,) = run.execute(
                 "SELECT state FROM cell WHERE experiment = ? AND repeat = ? AND row = ?"
-                " AND variant = ?", where,
-            ).fetchone()  # fmt: skip
+                " AND variant = ?",
+                where,
+            ).fetchone()
             output = keep_answer(run, outcome.output) if outcome.output else None
             run.execute(
                 "UPDATE cell SET state = ?, owner = NULL, passed = ?, score = ?, cost = ?,"
@@ -257,12 +275,21 @@ class ExperimentLedger:
                 " output = ?, facts = ? WHERE experiment = ? AND repeat = ? AND row = ?"
                 " AND variant = ?",
                 (
-                    int(outcome.state), outcome.passed, outcome.score, outcome.cost,
-                    outcome.input_tokens, outcome.output_tokens, outcome.ms, outcome.steps,
-                    int(outcome.is_cached), outcome.error or None, output,
-                    as_text(outcome.facts) if outcome.facts else None, *where,
+                    int(outcome.state),
+                    outcome.passed,
+                    outcome.score,
+                    outcome.cost,
+                    outcome.input_tokens,
+                    outcome.output_tokens,
+                    outcome.ms,
+                    outcome.steps,
+                    int(outcome.is_cached),
+                    outcome.error or None,
+                    output,
+                    as_text(outcome.facts) if outcome.facts else None,
+                    *where,
                 ),
-            )  # fmt: skip
+            )
             if outcome.results:
                 run.execute(
                     "INSERT OR REPLACE INTO mark VALUES (?,?,?,?,?)",
@@ -290,20 +317,31 @@ class ExperimentLedger:
             " LEFT JOIN blob b ON b.id = c.output LEFT JOIN mark m ON m.experiment = c.experiment"
             " AND m.repeat = c.repeat AND m.row = c.row AND m.variant = c.variant"
             " WHERE c.experiment = ? AND c.repeat = ? AND c.row = ? AND c.variant = ?",
-            experiment, key.repeat, key.row, key.variant,
-        )  # fmt: skip
+            experiment,
+            key.repeat,
+            key.row,
+            key.variant,
+        )
         if not found or found[0][0] < CellState.DONE:
             return None
-        (state, data, passed, score, cost, into, out, ms, steps, error, cached, results,
-         facts) = found[0]  # fmt: skip
+        (state, data, passed, score, cost, into, out, ms, steps, error, cached, results, facts) = (
+            found[0]
+        )
         return CellOutcome(
             CellState(state),
             zlib.decompress(data).decode("utf-8", "surrogatepass") if data is not None else "",
             None if passed is None else bool(passed),
-            score or 0.0, cost, into or 0, out or 0, ms or 0.0, steps or 0, error or "",
-            bool(cached), results_of_json(unpacked(results)) if results is not None else (),
+            score or 0.0,
+            cost,
+            into or 0,
+            out or 0,
+            ms or 0.0,
+            steps or 0,
+            error or "",
+            bool(cached),
+            results_of_json(unpacked(results)) if results is not None else (),
             json.loads(facts) if facts else {},
-        )  # fmt: skip
+        )
 
     def known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, CellKey]]:
         """Which identities have an answer in any result, and where."""
@@ -313,8 +351,9 @@ class ExperimentLedger:
             marks = ",".join("?" * len(part))
             for identity, experiment, repeat, row, variant in self._read(
                 "SELECT identity, experiment, repeat, row, variant FROM cell"
-                f" WHERE state = 2 AND identity IN ({marks}) ORDER BY experiment", *part,
-            ):  # fmt: skip
+                f" WHERE state = 2 AND identity IN ({marks}) ORDER BY experiment",
+                *part,
+            ):
                 made[bytes(identity)] = (experiment, CellKey(repeat, row, variant))
         return made
 
@@ -331,8 +370,9 @@ class ExperimentLedger:
         """Results, the newest first."""
         rows = self._read(
             "SELECT id, name, file, started, finished, state, repeats, spec, accepted, label"
-            " FROM experiment WHERE ? IN ('', file) ORDER BY id DESC", file,
-        )  # fmt: skip
+            " FROM experiment WHERE ? IN ('', file) ORDER BY id DESC",
+            file,
+        )
         return [_head(row) for row in rows]
 
     def result(self, experiment: int) -> ResultHead:
@@ -357,8 +397,11 @@ class ExperimentLedger:
         """Rows of a range; without their values where only the rest is looked at."""
         found = self._read(
             "SELECT ord, key, facts FROM row WHERE experiment = ? AND ord BETWEEN ? AND ?"
-            " ORDER BY ord", experiment, first, last,
-        )  # fmt: skip
+            " ORDER BY ord",
+            experiment,
+            first,
+            last,
+        )
         return [
             ResultRow(number, key, _facts(facts, with_values=with_values))
             for number, key, facts in found

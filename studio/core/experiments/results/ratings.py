@@ -96,9 +96,11 @@ def _kappa(pairs: list[tuple[bool, bool]]) -> float | None:
     people = sum(a for a, _ in pairs) / count
     judge = sum(b for _, b in pairs) / count
     chance = people * judge + (1 - people) * (1 - judge)
-    return None if chance == 1 or judge in (0, 1) or people in (0, 1) else (
-        (observed - chance) / (1 - chance)
-    )  # fmt: skip
+    return (
+        None
+        if chance == 1 or judge in (0, 1) or people in (0, 1)
+        else ((observed - chance) / (1 - chance))
+    )
 
 
 class RatingStore:
@@ -113,8 +115,9 @@ class RatingStore:
         with self._transaction() as run:
             run.execute(
                 "DELETE FROM rating WHERE experiment = ? AND repeat = ? AND row = ?"
-                " AND variant = ?", where,
-            )  # fmt: skip
+                " AND variant = ?",
+                where,
+            )
             if not rating.is_empty:
                 run.execute(
                     "INSERT INTO rating VALUES (?,?,?,?,?,?,?,?)",
@@ -124,13 +127,15 @@ class RatingStore:
     def of(self, experiment: int) -> dict[CellKey, Rating]:
         """What people said of the answers of a result."""
         return {
-            CellKey(repeat, row, variant):
-                Rating(points, None if passed is None else bool(passed), note)
+            CellKey(repeat, row, variant): Rating(
+                points, None if passed is None else bool(passed), note
+            )
             for repeat, row, variant, points, passed, note in self._read(
                 "SELECT repeat, row, variant, points, passed, note FROM rating"
-                " WHERE experiment = ? ORDER BY repeat, row, variant", experiment,
+                " WHERE experiment = ? ORDER BY repeat, row, variant",
+                experiment,
             )
-        }  # fmt: skip
+        }
 
     def prefer(self, experiment: int, row: int, pair: tuple[int, int], winner: int | None) -> None:
         """Keep which of two variants the user found better, without their names; None: neither."""
@@ -144,5 +149,6 @@ class RatingStore:
         """Row, both variants, and which was better."""
         return self._read(
             "SELECT row, one, other, winner FROM preference WHERE experiment = ?"
-            " ORDER BY row, one, other", experiment,
-        )  # fmt: skip
+            " ORDER BY row, one, other",
+            experiment,
+        )

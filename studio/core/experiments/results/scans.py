@@ -45,20 +45,26 @@ class LedgerScans:
         One text for each repeat: a million rows of a cursor take seconds, and so does sorting them.
         """
         found = (
-            (repeat, self._scan(
-                f"SELECT group_concat(stands, '') FROM (SELECT {_STANDING} AS stands FROM cell"
-                " WHERE experiment = ? AND repeat = ? ORDER BY row, variant)", experiment, repeat,
-            )[0][0])
+            (
+                repeat,
+                self._scan(
+                    f"SELECT group_concat(stands, '') FROM (SELECT {_STANDING} AS stands FROM cell"
+                    " WHERE experiment = ? AND repeat = ? ORDER BY row, variant)",
+                    experiment,
+                    repeat,
+                )[0][0],
+            )
             for repeat in range(1, self._repeats(experiment) + 1)
-        )  # fmt: skip
+        )
         return {repeat: text for repeat, text in found if text}
 
     def shares(self, experiment: int) -> list[tuple[CellKey, float]]:
         """The scores of cells that are neither 0 nor 1."""
         found = self._scan(
             "SELECT repeat, row, variant, score FROM cell WHERE experiment = ?"
-            " AND score > 0 AND score <> 1", experiment,
-        )  # fmt: skip
+            " AND score > 0 AND score <> 1",
+            experiment,
+        )
         return [(CellKey(*where), score) for *where, score in found]
 
     def row_totals(self, experiment: int) -> list[RowTotal]:
@@ -83,16 +89,20 @@ class LedgerScans:
         """Rows with a cell of a variant that took longer."""
         rows = self._scan(
             "SELECT DISTINCT row FROM cell WHERE experiment = ? AND variant = ? AND state = 2"
-            " AND ms > ?", experiment, variant, ms,
-        )  # fmt: skip
+            " AND ms > ?",
+            experiment,
+            variant,
+            ms,
+        )
         return [int(row) for (row,) in rows]
 
     def marks(self, experiment: int) -> Iterator[tuple[CellKey, tuple[AssertionResult, ...]]]:
         """What every assertion of every cell found."""
         found = self._scan(
             "SELECT repeat, row, variant, results FROM mark WHERE experiment = ?"
-            " ORDER BY repeat, row, variant", experiment,
-        )  # fmt: skip
+            " ORDER BY repeat, row, variant",
+            experiment,
+        )
         for *where, results in found:
             yield CellKey(*where), tuple(results_of_json(unpacked(results)))
 
@@ -100,8 +110,9 @@ class LedgerScans:
         """Times of the cells of a variant that have an answer, in milliseconds."""
         rows = self._scan(
             "SELECT ms FROM cell WHERE experiment = ? AND variant = ? AND state = 2",
-            experiment, variant,
-        )  # fmt: skip
+            experiment,
+            variant,
+        )
         return [float(ms or 0.0) for (ms,) in rows]
 
     def _repeats(self, experiment: int) -> int:

@@ -54,9 +54,15 @@ def add_outcome(
         " undecided = undecided + ?, cached = cached + ?, cost = cost + ?, tokens = tokens + ?,"
         " unpriced = unpriced + ? WHERE experiment = ? AND variant = ?",
         (
-            is_done, outcome.passed is True, not is_done, is_done and outcome.passed is None,
-            outcome.is_cached, (outcome.cost or 0.0) * is_asked,
+            is_done,
+            outcome.passed is True,
+            not is_done,
+            is_done and outcome.passed is None,
+            outcome.is_cached,
+            (outcome.cost or 0.0) * is_asked,
             (outcome.input_tokens + outcome.output_tokens) * is_asked,
-            is_done and outcome.cost is None, experiment, variant,
+            is_done and outcome.cost is None,
+            experiment,
+            variant,
         ),
-    )  # fmt: skip
+    )

@@ -34,9 +34,12 @@ from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 
 CLASSES = {
-    "system": "SystemMessage", "developer": "SystemMessage", "user": "HumanMessage",
-    "assistant": "AIMessage", "tool": "ToolMessage",
-}  # fmt: skip
+    "system": "SystemMessage",
+    "developer": "SystemMessage",
+    "user": "HumanMessage",
+    "assistant": "AIMessage",
+    "tool": "ToolMessage",
+}
 """LangChain's class of a message, by role."""
 
 
@@ -122,8 +125,10 @@ def _read_call(name: str, item: ast.Call) -> tuple[str, Json, JsonObject]:
 
 
 _FORMATS: dict[TemplateFormat, str] = {
-    "jinja2": "jinja2", "mustache": "mustache", "fstring": "f-string",
-}  # fmt: skip
+    "jinja2": "jinja2",
+    "mustache": "mustache",
+    "fstring": "f-string",
+}
 _ROLES = {"system": "system", "user": "human", "assistant": "ai"}
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 

@@ -7,9 +7,17 @@ import re
 from studio.core.prompty.document import TemplateFormat
 
 _STANDARD = (
-    "argparse", "asyncio", "base64", "importlib.util", "inspect", "json", "mimetypes", "os", "re",
+    "argparse",
+    "asyncio",
+    "base64",
+    "importlib.util",
+    "inspect",
+    "json",
+    "mimetypes",
+    "os",
+    "re",
     "sys",
-)  # fmt: skip
+)
 _PACKAGES = (
     "import chevron",
     "from jinja2 import ChainableUndefined",

@@ -81,23 +81,80 @@ def _constants(text: str) -> dict[str, Json]:
     return found
 
 
-_SDK_OPTIONS = frozenset({
-    "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens",
-    "metadata", "modalities", "n", "parallel_tool_calls", "presence_penalty", "reasoning_effort",
-    "response_format", "seed", "service_tier", "stop", "store", "temperature", "tool_choice",
-    "top_logprobs", "top_p", "user", "verbosity",
-})  # fmt: skip
+_SDK_OPTIONS = frozenset(
+    {
+        "frequency_penalty",
+        "logit_bias",
+        "logprobs",
+        "max_completion_tokens",
+        "max_tokens",
+        "metadata",
+        "modalities",
+        "n",
+        "parallel_tool_calls",
+        "presence_penalty",
+        "reasoning_effort",
+        "response_format",
+        "seed",
+        "service_tier",
+        "stop",
+        "store",
+        "temperature",
+        "tool_choice",
+        "top_logprobs",
+        "top_p",
+        "user",
+        "verbosity",
+    }
+)
 """Options that the SDK has arguments for; others go into `extra_body`."""
 
-_TAKEN = frozenset({
-    "QUESTION", "AROUND", "supplied",
-    "MODEL", "OPTIONS", "MESSAGES", "TOOLS", "FUNCTIONS", "BINDINGS", "INPUTS", "REQUIRED",
-    "TEXTS", "FOLDER", "MOST_CALLS", "SUPPLIED", "FINAL_WORDS", "HISTORY_IS_LIST", "KEY_VARIABLE",
-    "BASE_URL", "ENVIRONMENT", "FIELD", "FIXED", "render", "fill", "build_messages", "media",
-    "data_uri", "holds", "call_tool", "ask", "make_client", "run", "fenced", "only_argument",
-    "read_object", "main", "read_value", "_plain", "_load", "_wait",
-    "SHOWN_IS_ANSWER", "show_text",
-})  # fmt: skip
+_TAKEN = frozenset(
+    {
+        "QUESTION",
+        "AROUND",
+        "supplied",
+        "MODEL",
+        "OPTIONS",
+        "MESSAGES",
+        "TOOLS",
+        "FUNCTIONS",
+        "BINDINGS",
+        "INPUTS",
+        "REQUIRED",
+        "TEXTS",
+        "FOLDER",
+        "MOST_CALLS",
+        "SUPPLIED",
+        "FINAL_WORDS",
+        "HISTORY_IS_LIST",
+        "KEY_VARIABLE",
+        "BASE_URL",
+        "ENVIRONMENT",
+        "FIELD",
+        "FIXED",
+        "render",
+        "fill",
+        "build_messages",
+        "media",
+        "data_uri",
+        "holds",
+        "call_tool",
+        "ask",
+        "make_client",
+        "run",
+        "fenced",
+        "only_argument",
+        "read_object",
+        "main",
+        "read_value",
+        "_plain",
+        "_load",
+        "_wait",
+        "SHOWN_IS_ANSWER",
+        "show_text",
+    }
+)
 _SENTINEL = "\x00question\x00"
 _LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples", "chat_history")
 
@@ -154,9 +211,13 @@ class _Script:
         self.tools: PythonTools = python_tools(self.document, self.specs, _TAKEN)
         self.items, self.item_problems = chat_items(self.template)
         self.request = to_request(
-            (), (), replace(self.document.model, api_type="chat"), provider="openai-chat",
-            outputs=self.document.outputs, stop=stops(source, self.protocol),
-        )  # fmt: skip
+            (),
+            (),
+            replace(self.document.model, api_type="chat"),
+            provider="openai-chat",
+            outputs=self.document.outputs,
+            stop=stops(source, self.protocol),
+        )
 
     @property
     def form(self) -> TemplateFormat | None:
@@ -239,9 +300,10 @@ class _Script:
     def _settings(self) -> str:
         document = self.document
         body = {
-            key: value for key, value in self.request.body.items()
+            key: value
+            for key, value in self.request.body.items()
             if key not in ("model", "messages", "tools", "stream")
-        }  # fmt: skip
+        }
         options = {key: value for key, value in body.items() if key in _SDK_OPTIONS}
         further = {key: value for key, value in body.items() if key not in _SDK_OPTIONS}
         if further:
@@ -252,10 +314,11 @@ class _Script:
         wanted |= {p.name for p in document.parameters if document.input(p.name) is None}
         required = [name for name, value in inputs.items() if name in wanted and value is None]
         texts = [
-            name for name in inputs
+            name
+            for name in inputs
             if (declared := document.input(name) or document.parameter(name)) is None
             or declared.kind in ("string", "image", "file", "audio")
-        ]  # fmt: skip
+        ]
         lines = [
             "FOLDER = Path(__file__).resolve().parent",
             f"MODEL = {setting(document.model.id or self.source.model, 'OPENAI_MODEL')}",
@@ -285,13 +348,15 @@ class _Script:
         supplied = first_step_values(self.document, {name: _SENTINEL}, self.specs)
         own = {item.name for item in self.document.inputs}
         kept: dict[str, Json] = {
-            key: value for key, value in supplied.items()
+            key: value
+            for key, value in supplied.items()
             if key not in own and key not in ("question", "input", "history", "agent_scratchpad")
-        }  # fmt: skip
+        }
         around: dict[str, Json] = {
-            key: list(value.split(_SENTINEL, 1)) for key, value in kept.items()
+            key: list(value.split(_SENTINEL, 1))
+            for key, value in kept.items()
             if isinstance(value, str) and _SENTINEL in value
-        }  # fmt: skip
+        }
         yield _assigned("SUPPLIED", {k: v for k, v in kept.items() if k not in around})
         yield f"QUESTION = {quoted(name)}"
         yield "# Texts around the question that the template finds under these names."

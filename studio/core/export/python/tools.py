@@ -89,11 +89,13 @@ def stub(tool: ToolSpec) -> str:
         if tool.name.isidentifier()
         else "".join(char if char.isalnum() else "_" for char in tool.name)
     )
-    return "\n".join([
-        f"def _stub_{name}(**arguments):",
-        f'    """Stand-in for {tool.name} ({where}): write what it does here."""',
-        f"    return {python_literal('Error: ' + words)}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"def _stub_{name}(**arguments):",
+            f'    """Stand-in for {tool.name} ({where}): write what it does here."""',
+            f"    return {python_literal('Error: ' + words)}",
+        ]
+    )
 
 
 def stub_name(tool: ToolSpec) -> str:
@@ -173,9 +175,11 @@ def _inline(text: str, tree: ast.Module, name: str) -> str:
     dropped: set[int] = set()
     for index, node in enumerate(tree.body):
         is_doc = (
-            index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            index == 0
+            and isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
             and isinstance(node.value.value, str)
-        )  # fmt: skip
+        )
         is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
         is_all = isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets

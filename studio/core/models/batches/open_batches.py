@@ -21,8 +21,10 @@ _MEGABYTES = 8192.0
 def has_batches(connection: Connection) -> bool:
     """Whether a connection speaks an API of batches."""
     return connection.is_remote and provider_at(connection) in (
-        "openai-chat", "openai-responses", "anthropic",
-    )  # fmt: skip
+        "openai-chat",
+        "openai-responses",
+        "anthropic",
+    )
 
 
 def open_batches(connection: Connection, secrets: SecretStore) -> BatchApi:

@@ -41,11 +41,16 @@ _OPENAI_CLOCKS_DIFFER = 3600.0
 """Seconds by which the clocks of both sides may differ."""
 
 _STATUS: Mapping[str, BatchStatus] = {
-    "completed": "completed", "failed": "failed", "expired": "expired", "cancelled": "cancelled",
-}  # fmt: skip
+    "completed": "completed",
+    "failed": "failed",
+    "expired": "expired",
+    "cancelled": "cancelled",
+}
 _UNANSWERED: Mapping[str, Unanswered] = {
-    "batch_expired": "expired", "batch_cancelled": "cancelled", "batch_canceled": "cancelled",
-}  # fmt: skip
+    "batch_expired": "expired",
+    "batch_cancelled": "cancelled",
+    "batch_canceled": "cancelled",
+}
 _FULL = ("token_limit_exceeded", "token_limit", "request_limit_exceeded", "rate_limit_exceeded")
 
 _ANTHROPIC_BOUNDS = BatchBounds(100_000, 240 * 1024**2)
@@ -53,10 +58,17 @@ _ANTHROPIC_BOUNDS = BatchBounds(100_000, 240 * 1024**2)
 
 _ANTHROPIC_CLOCKS_DIFFER = 600.0
 _ANTHROPIC_STATUS: Mapping[str, int] = {
-    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402,
-    "permission_error": 403, "not_found_error": 404, "request_too_large": 413,
-    "rate_limit_error": 429, "timeout_error": 504, "api_error": 500, "overloaded_error": 529,
-}  # fmt: skip
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "api_error": 500,
+    "overloaded_error": 529,
+}
 """The kinds of errors in its results, by the status that they have elsewhere."""
 
 
@@ -93,10 +105,16 @@ class OpenAIBatches(RemoteBatches):
             raise self._client.bad_reply("it gave the uploaded file no id")
         uploaded(found)
         try:
-            batch = await self._client.exchange("post", "/batches", {
-                "input_file_id": found, "endpoint": self._endpoint, "completion_window": "24h",
-                "metadata": {MARK: part.mark},
-            })  # fmt: skip
+            batch = await self._client.exchange(
+                "post",
+                "/batches",
+                {
+                    "input_file_id": found,
+                    "endpoint": self._endpoint,
+                    "completion_window": "24h",
+                    "metadata": {MARK: part.mark},
+                },
+            )
         except ModelError as error:
             if not error.retryable:  # it was not taken: its file is of no use
                 await self._forget(found)

@@ -76,12 +76,18 @@ _RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max
 
 _KIND_NAMES = {"azure": "azure.ai.openai", "gemini": "gcp.gemini"}
 _PROVIDERS = {
-    "api.openai.com": "openai", "openai.azure.com": "azure.ai.openai",
-    "services.ai.azure.com": "azure.ai.inference", "api.anthropic.com": "anthropic",
-    "generativelanguage.googleapis.com": "gcp.gemini", "api.mistral.ai": "mistral_ai",
-    "api.groq.com": "groq", "api.deepseek.com": "deepseek", "api.x.ai": "x_ai",
-    "api.perplexity.ai": "perplexity", "api.cohere.com": "cohere",
-}  # fmt: skip
+    "api.openai.com": "openai",
+    "openai.azure.com": "azure.ai.openai",
+    "services.ai.azure.com": "azure.ai.inference",
+    "api.anthropic.com": "anthropic",
+    "generativelanguage.googleapis.com": "gcp.gemini",
+    "api.mistral.ai": "mistral_ai",
+    "api.groq.com": "groq",
+    "api.deepseek.com": "deepseek",
+    "api.x.ai": "x_ai",
+    "api.perplexity.ai": "perplexity",
+    "api.cohere.com": "cohere",
+}
 """Providers by the end of their host, as OpenTelemetry's `gen_ai.provider.name` lists them."""
 
 
@@ -271,10 +277,15 @@ class RemoteModel:
                 yield ReplyNotice(f"Waiting for {self._target.name} to begin its reply …")
             stream, first = await opening
             reading = ReplyStream(
-                stream, self._client, self._target, self.provider,
-                stall_seconds=self._connection.stall_seconds, ends=ends, price=self.price,
+                stream,
+                self._client,
+                self._target,
+                self.provider,
+                stall_seconds=self._connection.stall_seconds,
+                ends=ends,
+                price=self.price,
                 call_seconds=self._connection.call_seconds,
-            )  # fmt: skip
+            )
             async with aclosing(reading.deltas(first)) as deltas:
                 async for delta in deltas:
                     yield delta

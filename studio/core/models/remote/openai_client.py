@@ -97,15 +97,23 @@ class OpenAIClient:
 
         with self._faults(), recording(wire):
             stream = await client.post(
-                path, cast_to=object, body=dict(body), options=self._options(), stream=True,
+                path,
+                cast_to=object,
+                body=dict(body),
+                options=self._options(),
+                stream=True,
                 stream_cls=AsyncStream[object],
-            )  # fmt: skip
+            )
         return EventStream(stream, self.fault)
 
     async def ask(
-        self, method: Method, path: str, body: JsonObject | bytes = b"",
-        *, seconds: float = _SEND_SECONDS,
-    ) -> object:  # fmt: skip
+        self,
+        method: Method,
+        path: str,
+        body: JsonObject | bytes = b"",
+        *,
+        seconds: float = _SEND_SECONDS,
+    ) -> object:
         """Ask for something that is not a reply of a model, and is answered by JSON.
 
         Args:
@@ -128,9 +136,11 @@ class OpenAIClient:
                         answer = await client.delete(path, cast_to=object, options=options)
                     case "post" if isinstance(body, bytes):
                         answer = await client.post(
-                            path, cast_to=object, content=body or None,
+                            path,
+                            cast_to=object,
+                            content=body or None,
                             options=_of_type(options, "application/json"),
-                        )  # fmt: skip
+                        )
                     case "post":
                         answer = await client.post(
                             path, cast_to=object, body=dict(body), options=options
@@ -160,9 +170,12 @@ class OpenAIClient:
         with self._faults():
             async with asyncio.timeout(_SEND_SECONDS):
                 answer: object = await client.post(
-                    path, cast_to=object, body=dict(fields), options=options,
+                    path,
+                    cast_to=object,
+                    body=dict(fields),
+                    options=options,
                     files=[("file", (name, data, "application/jsonl"))],
-                )  # fmt: skip
+                )
         return self._object(answer)
 
     async def lines(self, path: str) -> AsyncGenerator[JsonObject, None]:
@@ -178,9 +191,12 @@ class OpenAIClient:
         with self._faults():
             async with asyncio.timeout(_SEND_SECONDS):
                 stream = await client.get(
-                    path, cast_to=object, options=self._options(), stream=True,
+                    path,
+                    cast_to=object,
+                    options=self._options(),
+                    stream=True,
                     stream_cls=AsyncStream[object],
-                )  # fmt: skip
+                )
         try:
             pieces = stream.response.aiter_bytes()
             while True:

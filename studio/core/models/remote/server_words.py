@@ -13,13 +13,30 @@ from email.utils import parsedate_to_datetime
 from html import unescape
 from time import time
 
-_WORDS = ("message", "Message", "error_description", "detail", "details", "errors", "error", "msg",
-          "reason", "title", "code")  # fmt: skip
+_WORDS = (
+    "message",
+    "Message",
+    "error_description",
+    "detail",
+    "details",
+    "errors",
+    "error",
+    "msg",
+    "reason",
+    "title",
+    "code",
+)
 _TITLE = re.compile(r"<title[^>]*>(.{1,300}?)</title>", re.IGNORECASE | re.DOTALL)
 _HEADING = re.compile(r"<h[12][^>]*>(.{1,300}?)</h[12]>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[^<>]{0,300}>")
-_IDS = ("x-request-id", "request-id", "x-ms-request-id", "apim-request-id", "x-amzn-requestid",
-        "cf-ray")  # fmt: skip
+_IDS = (
+    "x-request-id",
+    "request-id",
+    "x-ms-request-id",
+    "apim-request-id",
+    "x-amzn-requestid",
+    "cf-ray",
+)
 _DEEPEST = 5
 _MOST = 5
 _LONGEST_ID = 100

@@ -12,10 +12,17 @@ from studio.core.text.values import Json
 ROLES: dict[Dialect, tuple[str, ...]] = {
     "prompty": ("system", "user", "assistant", "developer"),
     "section": (
-        "system", "user", "assistant", "developer", "tool", "function", "tools", "thread",
+        "system",
+        "user",
+        "assistant",
+        "developer",
+        "tool",
+        "function",
+        "tools",
+        "thread",
     ),
     "legacy": ("system", "user", "assistant", "function", "tools"),
-}  # fmt: skip
+}
 """The words that make a marker (Prompty vectors; section dialect; Prompty 1 runtime)."""
 
 STANDARD_ROLES = ("system", "user", "assistant", "developer")

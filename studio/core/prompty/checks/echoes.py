@@ -8,10 +8,15 @@ from studio.core.prompty.document import PromptDocument, hides_text
 from studio.core.prompty.reference_values import NOT_TRUSTED
 from studio.core.text.problem import Problem
 
-_OF_FRONT = frozenset({
-    "duplicate-key", "default-kind", "front-matter-not-mapping", "invalid-value",
-    "tool-without-dash",
-})  # fmt: skip
+_OF_FRONT = frozenset(
+    {
+        "duplicate-key",
+        "default-kind",
+        "front-matter-not-mapping",
+        "invalid-value",
+        "tool-without-dash",
+    }
+)
 _OF_INPUTS = frozenset({"undeclared-variable"})
 
 
@@ -34,15 +39,15 @@ def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> lis
         default=None,
     )
     no_names = broken is not None or any(
-        each.code == "unknown-key" and any(edit.text == "inputs" for fix in each.fixes
-                                           for edit in fix.edits)
+        each.code == "unknown-key"
+        and any(edit.text == "inputs" for fix in each.fixes for edit in fix.edits)
         for each in found
-    )  # fmt: skip
+    )
     is_dashes = any(
         each.code == "front-matter-open"
         and (document.source.slice(each.span) not in ("---", "+++"))
         for each in found
-    )  # fmt: skip
+    )
     bad_keys = [each.span.start for each in found if each.code == "yaml-key"]
     is_late = any(each.code == "front-matter-late" for each in found)
     not_found = {each.span for each in found if each.code == "media-missing"}

@@ -92,9 +92,11 @@ def _place_of(document: PromptDocument, item: InputDeclaration, what: str, place
     written = (
         each.value
         for each in document.entries
-        if each.path[-1] == what and len(each.path) == 3
-        and whole.start <= each.key.start < whole.end and len(each.value)
-    )  # fmt: skip
+        if each.path[-1] == what
+        and len(each.path) == 3
+        and whole.start <= each.key.start < whole.end
+        and len(each.value)
+    )
     return next(written, place)
 
 
@@ -114,9 +116,12 @@ def _check_shape(
 
 
 _HELD = {
-    "string": "texts", "object": "objects", "integer": "whole numbers", "float": "numbers",
+    "string": "texts",
+    "object": "objects",
+    "integer": "whole numbers",
+    "float": "numbers",
     "boolean": "true and false",
-}  # fmt: skip
+}
 """What an array holds, by the kind of its items."""
 
 

@@ -18,8 +18,9 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _OF_ONE = ("name", "kind", "type", "id")
 """Keys of one tool that hold a text; in a mapping of tools each name holds a mapping."""
 
-_INSIDE = frozenset({"parameters", "bindings", "connection", "options", "function", "approvalMode",
-                     "operations"})  # fmt: skip
+_INSIDE = frozenset(
+    {"parameters", "bindings", "connection", "options", "function", "approvalMode", "operations"}
+)
 """Keys of one tool that hold a mapping."""
 
 _STATEMENT = re.compile(r"\s*(?:\{%[^%]*(?:%(?!\})[^%]*)*%\}|\{#[^#]*(?:#(?!\})[^#]*)*#\})")

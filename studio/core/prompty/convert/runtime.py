@@ -49,9 +49,14 @@ def complete_for_runtimes(draft: ConversionDraft) -> None:
 
 
 _BLOCKS = (
-    ("model", "connection"), ("model", "options"), ("model",), ("template",),
-    ("inputs",), ("outputs",), ("tools",),
-)  # fmt: skip
+    ("model", "connection"),
+    ("model", "options"),
+    ("model",),
+    ("template",),
+    ("inputs",),
+    ("outputs",),
+    ("tools",),
+)
 
 
 def _empty_blocks(draft: ConversionDraft) -> None:

@@ -120,8 +120,10 @@ def _may_change(
         line = text.find("\n", len(text) - len(text.lstrip(_BLANK)))
         opens = line if line >= 0 else len(text)
     in_front = [edit for edit in edits if edit.span.start <= opens]
-    if any(_DECIDES.search(f"{text[each.span.start : each.span.end]}\n{each.text}")
-           for each in in_front):  # fmt: skip
+    if any(
+        _DECIDES.search(f"{text[each.span.start : each.span.end]}\n{each.text}")
+        for each in in_front
+    ):
         return True
     if document.front_matter is None or len(in_front) == len(edits):
         return False

@@ -10,19 +10,37 @@ from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.text.values import Json, JsonObject, list_of
 
 INPUT_KINDS = (
-    "string", "integer", "float", "boolean", "array", "object", "union", "thread", "image", "file",
+    "string",
+    "integer",
+    "float",
+    "boolean",
+    "array",
+    "object",
+    "union",
+    "thread",
+    "image",
+    "file",
     "audio",
-)  # fmt: skip
+)
 """Kinds of Prompty 2 §2.4."""
 
 RICH_KINDS = frozenset({"thread", "image", "file", "audio"})
 """Kinds whose value is not text: it becomes messages or parts (§2.4, §5.3)."""
 
 LEGACY_KINDS = {
-    "number": "float", "double": "float", "decimal": "float", "list": "array", "tuple": "array",
-    "dict": "object", "map": "object", "bool": "boolean", "str": "string", "text": "string",
-    "int": "integer", "long": "integer",
-}  # fmt: skip
+    "number": "float",
+    "double": "float",
+    "decimal": "float",
+    "list": "array",
+    "tuple": "array",
+    "dict": "object",
+    "map": "object",
+    "bool": "boolean",
+    "str": "string",
+    "text": "string",
+    "int": "integer",
+    "long": "integer",
+}
 """Words of Prompty 1's `type` that Prompty 2 spells otherwise; Python's and promptflow's too."""
 
 
@@ -67,11 +85,25 @@ def read_declarations(
 
 _PROPERTY_KEYS = frozenset(
     {
-        "name", "kind", "type", "description", "required", "nullable", "default", "sample",
-        "example", "enumValues", "enum", "items", "properties", "oneOf", "anyOf", "strict",
+        "name",
+        "kind",
+        "type",
+        "description",
+        "required",
+        "nullable",
+        "default",
+        "sample",
+        "example",
+        "enumValues",
+        "enum",
+        "items",
+        "properties",
+        "oneOf",
+        "anyOf",
+        "strict",
         "json_schema",
     }
-)  # fmt: skip
+)
 
 
 def is_declaration(item: Json) -> TypeGuard[Mapping[str, Json]]:

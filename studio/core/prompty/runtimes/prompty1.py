@@ -24,9 +24,20 @@ RUNTIME = "prompty 0.1.50"
 """The program as a sentence names it."""
 
 ROOT_KEYS = frozenset(
-    {"name", "description", "authors", "tags", "version", "base", "model", "sample", "inputs",
-     "outputs", "template"}
-)  # fmt: skip
+    {
+        "name",
+        "description",
+        "authors",
+        "tags",
+        "version",
+        "base",
+        "model",
+        "sample",
+        "inputs",
+        "outputs",
+        "template",
+    }
+)
 """Keys that it takes; any other one keeps it from loading."""
 
 MODEL_KEYS = frozenset({"api", "configuration", "parameters", "response"})

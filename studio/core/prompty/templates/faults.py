@@ -32,13 +32,30 @@ ESCAPED = "template-escaped"
 MOST_FAULTS = 100
 
 _OTHER_NAMES = {
-    "null": "none", "nil": "none", "exists": "defined", "set": "defined",
-    "len": "length", "size": "length", "uppercase": "upper", "upcase": "upper",
-    "lowercase": "lower", "downcase": "lower", "strip": "trim", "json": "tojson",
-    "to_json": "tojson", "dump": "tojson", "stringify": "tojson",
-    "titlecase": "title", "array": "sequence", "list": "sequence", "dict": "mapping",
-    "object": "mapping", "str": "string", "bool": "boolean", "int": "integer",
-}  # fmt: skip
+    "null": "none",
+    "nil": "none",
+    "exists": "defined",
+    "set": "defined",
+    "len": "length",
+    "size": "length",
+    "uppercase": "upper",
+    "upcase": "upper",
+    "lowercase": "lower",
+    "downcase": "lower",
+    "strip": "trim",
+    "json": "tojson",
+    "to_json": "tojson",
+    "dump": "tojson",
+    "stringify": "tojson",
+    "titlecase": "title",
+    "array": "sequence",
+    "list": "sequence",
+    "dict": "mapping",
+    "object": "mapping",
+    "str": "string",
+    "bool": "boolean",
+    "int": "integer",
+}
 """Filters and tests of other template languages by what they are here."""
 _NOT_HERE = frozenset(("fromjson", "from_json", "json_loads", "strftime"))
 """What other programs have and nothing here does, though a name is alike."""

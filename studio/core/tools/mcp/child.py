@@ -173,9 +173,12 @@ class ChildProcess:
             options["start_new_session"] = True
         plan = plan_launch(command, cwd, env)
         options |= {
-            "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-            "cwd": cwd, "env": dict(env),
-        }  # fmt: skip
+            "stdin": subprocess.PIPE,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "cwd": cwd,
+            "env": dict(env),
+        }
         loop = asyncio.get_running_loop()
 
         def pipes() -> _Pipes:

@@ -88,9 +88,13 @@ class ServerLogin:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that the issuer should be named, in 3.0
                 return ClientCredentialsOAuthProvider(
-                    url, self.storage, login.client_id, login.client_secret,
-                    scope=login.scope or None, issuer=login.issuer or None,
-                )  # fmt: skip
+                    url,
+                    self.storage,
+                    login.client_id,
+                    login.client_secret,
+                    scope=login.scope or None,
+                    issuer=login.issuer or None,
+                )
         if self._refused:
             raise LoginRefusedError(self._refused)  # not asked again before it is restarted
         if self._listener is None:

@@ -73,8 +73,9 @@ def chosen(description: Description, choice: OperationChoice) -> Description:
         return description
     kept = tuple(each for each in description.operations if fits(each, choice))
     if not kept:
-        raise OpenApiError(f"none of its {len(description.operations):,} operations is chosen by "
-                           "'operations'")  # fmt: skip
+        raise OpenApiError(
+            f"none of its {len(description.operations):,} operations is chosen by 'operations'"
+        )
     return replace(description, operations=kept)
 
 

@@ -115,8 +115,9 @@ class _Reader:
     def count(self) -> int:
         """How many operations stand in the paths themselves."""
         items = object_of(self.data.get("paths")).values()
-        return sum(method in item for item in items if isinstance(item, Mapping)
-                   for method in METHODS)  # fmt: skip
+        return sum(
+            method in item for item in items if isinstance(item, Mapping) for method in METHODS
+        )
 
     def operations(self) -> Iterator[Operation]:
         for path, item in object_of(self.data.get("paths")).items():
@@ -190,11 +191,17 @@ class _Reader:
         )
         tags = operation.get("tags")
         return Operation(
-            spec, method, path, tuple(parameter for parameter, _ in found), content_type,
-            tuple(str(tag) for tag in tags) if isinstance(tags, list) else (), encoding,
+            spec,
+            method,
+            path,
+            tuple(parameter for parameter, _ in found),
+            content_type,
+            tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
+            encoding,
             self.server(operation) or self.server(shared),
-            _alternatives(operation.get("security")), identifier,
-        )  # fmt: skip
+            _alternatives(operation.get("security")),
+            identifier,
+        )
 
     def _name(self, wanted: str) -> str:
         """A name that providers take, and that no other operation has."""

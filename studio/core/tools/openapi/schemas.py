@@ -140,8 +140,11 @@ class Schemas:
     def _referred(
         self, reference: str, node: JsonObject, needed: set[str], *, put_in: bool
     ) -> Json:
-        beside = {key: self._made(value, needed, put_in=put_in) for key, value in node.items()
-                  if key != "$ref" and not key.startswith("x-")}  # fmt: skip
+        beside = {
+            key: self._made(value, needed, put_in=put_in)
+            for key, value in node.items()
+            if key != "$ref" and not key.startswith("x-")
+        }
         if not reference.startswith("#"):
             self.problems[f"{reference} is in another file, which is not read"] = None
             return {**beside, "description": f"As in {reference}."}

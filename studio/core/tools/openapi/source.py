@@ -100,9 +100,13 @@ class OpenApiSource:
         self._stamp: object = None
         self._reading = asyncio.Lock()
         self._keys = ServiceKeys(
-            name, connection, limits.seconds, environment, self._masker,
+            name,
+            connection,
+            limits.seconds,
+            environment,
+            self._masker,
             is_own=isinstance(place, Path),
-        )  # fmt: skip
+        )
 
     @property
     def label(self) -> str:

@@ -8,14 +8,29 @@ from typing import Any
 from studio.core.text.values import Json, JsonObject, list_of, object_of
 
 _SCHEMA_KEYS = (
-    "type", "format", "items", "enum", "default", "pattern", "minimum", "maximum", "minLength",
-    "maxLength", "minItems", "maxItems", "uniqueItems", "multipleOf", "exclusiveMinimum",
+    "type",
+    "format",
+    "items",
+    "enum",
+    "default",
+    "pattern",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "multipleOf",
+    "exclusiveMinimum",
     "exclusiveMaximum",
-)  # fmt: skip
+)
 _COLLECTIONS: Mapping[str, tuple[str, bool]] = {
-    "csv": ("", False), "multi": ("form", True), "ssv": ("spaceDelimited", False),
+    "csv": ("", False),
+    "multi": ("form", True),
+    "ssv": ("spaceDelimited", False),
     "pipes": ("pipeDelimited", False),
-}  # fmt: skip
+}
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
 _FORM = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"

@@ -144,8 +144,9 @@ class PythonFileSource:
             await self._retire(worker)
             return ToolOutcome(
                 f"{name} was stopped after {self._limits.seconds:g} s",
-                "timeout", stderr=log,
-            )  # fmt: skip
+                "timeout",
+                stderr=log,
+            )
         except ServerRefusal as error:
             self._give_back(worker)
             unknown = "has no tool" in error.message

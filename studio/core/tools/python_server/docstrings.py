@@ -24,9 +24,23 @@ _PARAMETER_SECTIONS = frozenset(
     | {"other parameters"}
 )
 _SECTIONS = _PARAMETER_SECTIONS | {
-    "returns", "return", "yields", "yield", "raises", "examples", "example", "note", "notes",
-    "warning", "warnings", "attributes", "see also", "references", "todo", "warns",
-}  # fmt: skip
+    "returns",
+    "return",
+    "yields",
+    "yield",
+    "raises",
+    "examples",
+    "example",
+    "note",
+    "notes",
+    "warning",
+    "warnings",
+    "attributes",
+    "see also",
+    "references",
+    "todo",
+    "warns",
+}
 _GOOGLE_HEAD = re.compile(r"^([A-Za-z][A-Za-z ]*):\s*$")
 _GOOGLE_ITEM = re.compile(r"^\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
 _NUMPY_RULE = re.compile(r"^-{3,}\s*$")

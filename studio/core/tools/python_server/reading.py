@@ -23,9 +23,12 @@ _WRAPPED = "result"
 """The name under which other clients get a value that is not an object, as of other servers."""
 
 _SERIES = (
-    collections.abc.Iterator, collections.abc.Generator, collections.abc.AsyncIterator,
-    collections.abc.AsyncGenerator, collections.abc.AsyncIterable,
-)  # fmt: skip
+    collections.abc.Iterator,
+    collections.abc.Generator,
+    collections.abc.AsyncIterator,
+    collections.abc.AsyncGenerator,
+    collections.abc.AsyncIterable,
+)
 _PROMISES = (collections.abc.Awaitable, collections.abc.Coroutine)
 _SAYS_NOTHING = (UNKNOWN, None, type(None), Any, object, typing.NoReturn)
 

@@ -45,10 +45,12 @@ def fault_of(
         return SourceStatus("", "", "untrusted", message, folder=place.resolve().parent)
     if isinstance(declaration, McpServer) and declaration.address is None:
         return SourceStatus(
-            "", "", "failed",
+            "",
+            "",
+            "failed",
             f"nothing says how to reach the server {declaration.name!r}: "
             "name it in .mcp.json, or give its connection an endpoint",
-        )  # fmt: skip
+        )
     return None
 
 

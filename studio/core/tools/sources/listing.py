@@ -109,8 +109,9 @@ def _too_many(specs: Sequence[ToolSpec]) -> str:
     """What is said of an API with more operations than a request takes."""
     if len(specs) <= MOST_TOOLS:
         return ""
-    letters = sum(len(spec.name) + len(spec.description) + len(json.dumps(spec.parameters))
-                  for spec in specs)  # fmt: skip
+    letters = sum(
+        len(spec.name) + len(spec.description) + len(json.dumps(spec.parameters)) for spec in specs
+    )
     return (
         f"{len(specs):,} tools, about {letters // _LETTERS_A_TOKEN:,} tokens with each request; "
         f"providers take {MOST_TOOLS}: choose some by 'operations' (ids, tags, paths, methods)"

@@ -181,9 +181,14 @@ class CompletionPopup(QFrame):
 
 
 _LEAVING = (
-    Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Left, Qt.Key.Key_Right,
-    Qt.Key.Key_Home, Qt.Key.Key_End,
-)  # fmt: skip
+    Qt.Key.Key_Return,
+    Qt.Key.Key_Enter,
+    Qt.Key.Key_Tab,
+    Qt.Key.Key_Left,
+    Qt.Key.Key_Right,
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+)
 
 
 def _goes_on(event: QKeyEvent) -> bool:

@@ -71,16 +71,34 @@ class FindBar(QWidget):
         grid.setSpacing(4)
         grid.addWidget(self._find, 0, 0)
         for column, widget in enumerate(
-            (self._case, self._word, self._regex, self._count, self._previous, self._next,
-             self._close), 1
-        ):  # fmt: skip
+            (
+                self._case,
+                self._word,
+                self._regex,
+                self._count,
+                self._previous,
+                self._next,
+                self._close,
+            ),
+            1,
+        ):
             grid.addWidget(widget, 0, column)
         grid.addWidget(self._replace, 1, 0)
         grid.addWidget(self._one, 1, 1, 1, 3)
         grid.addWidget(self._all, 1, 4, 1, 4)
         grid.setColumnStretch(0, 1)
-        order = (self._find, self._replace, self._one, self._all, self._case, self._word,
-                 self._regex, self._previous, self._next, self._close)  # fmt: skip
+        order = (
+            self._find,
+            self._replace,
+            self._one,
+            self._all,
+            self._case,
+            self._word,
+            self._regex,
+            self._previous,
+            self._next,
+            self._close,
+        )
         for one, other in pairwise(order):
             self.setTabOrder(one, other)
 

@@ -109,9 +109,10 @@ class Folding(QObject):
         """Open the folds that hide any of some lines."""
         closed = self._closed_lines()
         hiding = {
-            each for each in closed & self._folds.keys()
+            each
+            for each in closed & self._folds.keys()
             if any(each < line <= self._folds[each].last for line in lines)
-        }  # fmt: skip
+        }
         if hiding:
             self._close(closed - hiding)
 

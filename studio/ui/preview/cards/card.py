@@ -152,8 +152,13 @@ class MessageCard(FollowsTheme, QWidget):
         menu = own_menu(self)
         data = self._data
         if data is not None:
-            add_own(menu, self.tr("Go to its text"), self._reveal_marker, drawing="pencil",
-                    keys="Return")  # fmt: skip
+            add_own(
+                menu,
+                self.tr("Go to its text"),
+                self._reveal_marker,
+                drawing="pencil",
+                keys="Return",
+            )
             add_own(
                 menu,
                 self.tr("Copy the message"),

@@ -75,9 +75,11 @@ class LanePainting:
     def _paint_lane(self, painter: QPainter, lane: Lane, box: QRectF) -> None:
         theme = self.theme
         tone = {
-            "running": theme.accent, "waits": theme.warning, "failed": theme.error,
+            "running": theme.accent,
+            "waits": theme.warning,
+            "failed": theme.error,
             "done": theme.success,
-        }.get(lane.phase, theme.muted)  # fmt: skip
+        }.get(lane.phase, theme.muted)
         is_running = lane.phase == "running"
         if lane.row == self.state.lane and self.state.live in ("action", "tool", "observation"):
             painter.setPen(QPen(QColor(theme.selection), 4))
@@ -88,8 +90,12 @@ class LanePainting:
         painter.setBrush(QColor(theme.accent if is_running else theme.surface))
         painter.drawRoundedRect(box, 6, 6)
         ink = QColor(theme.surface if theme.name == "light" else theme.on_accent)
-        self._paint_sign(painter, lane, QPointF(box.left() + 13, box.center().y()),
-                         ink if is_running else QColor(tone))  # fmt: skip
+        self._paint_sign(
+            painter,
+            lane,
+            QPointF(box.left() + 13, box.center().y()),
+            ink if is_running else QColor(tone),
+        )
         words = lane.words
         if is_running and lane.began:
             words = duration(max(0.0, self.now - lane.began))

@@ -188,16 +188,19 @@ def lay_out_with_lanes(
     top, box_height = _OVER, 2 * text_height + 12.0
     boxes: dict[Node, QRectF] = {}
     row: tuple[tuple[Node, float], ...] = (
-        ("prompt", gap), ("model", gap), ("reply", fan + lane_width + fan),
-    )  # fmt: skip
+        ("prompt", gap),
+        ("model", gap),
+        ("reply", fan + lane_width + fan),
+    )
     for node, after in row:
         boxes[node] = QRectF(round(left) + 0.5, top + 0.5, round(box_width), round(box_height))
         left += box_width + after
     boxes["observation"] = QRectF(round(left) + 0.5, top + 0.5, round(box_width), round(box_height))
     below = top + box_height + _UNDER
     ways_out: tuple[tuple[Node, QRectF], ...] = (
-        ("final", boxes["model"]), ("done", boxes["prompt"]),
-    )  # fmt: skip
+        ("final", boxes["model"]),
+        ("done", boxes["prompt"]),
+    )
     for node, above in ways_out:
         boxes[node] = QRectF(
             above.left(), round(below) + 0.5, above.width(), round(text_height + 8.0)

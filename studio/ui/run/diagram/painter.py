@@ -210,9 +210,11 @@ class DiagramDrawing:
         theme, state = self.theme, self.state
         if node == state.live:
             tone = {
-                "error": theme.error, "done": theme.success, "stopped": theme.muted,
+                "error": theme.error,
+                "done": theme.success,
+                "stopped": theme.muted,
                 "incomplete": theme.warning,
-            }.get(state.phase, theme.accent)  # fmt: skip
+            }.get(state.phase, theme.accent)
             color = QColor(tone)
             if state.is_past:
                 # Looked at, not stood at: the ground of a chosen row, with the accent's edge.

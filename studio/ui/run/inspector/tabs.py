@@ -273,9 +273,11 @@ class Inspector(FollowsTheme, QWidget):
     def _show_legend(self) -> None:
         view, theme = self._view, theme_in_use()
         colors = {
-            "thought": theme.roles["system"], "tool": theme.accent, "args": theme.warning,
+            "thought": theme.roles["system"],
+            "tool": theme.accent,
+            "args": theme.warning,
             "answer": theme.success,
-        }  # fmt: skip
+        }
         names = [
             f'<span style="color:{colors.get(style, theme.muted)}">'
             f"{'<s>' + name + '</s>' if style == 'ignored' else name}</span>"

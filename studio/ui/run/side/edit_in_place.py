@@ -101,9 +101,10 @@ class EditInPlace(FollowsTheme, QWidget):
         self._step.clicked.connect(self._on_step)
         self._cancel.clicked.connect(self.cancelled)
         for keys, slot in (
-            ("Ctrl+Return", self._on_step), ("Ctrl+Enter", self._on_step),
+            ("Ctrl+Return", self._on_step),
+            ("Ctrl+Enter", self._on_step),
             ("Esc", self.cancelled.emit),
-        ):  # fmt: skip
+        ):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)

@@ -15,9 +15,14 @@ from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _LINE = Qt.ItemDataRole.UserRole
 _SIGNS: dict[ConsoleLineKind, str] = {
-    "log": "◆", "output": "│", "warning": "!", "error": "✕", "asked": "›", "value": "=",
+    "log": "◆",
+    "output": "│",
+    "warning": "!",
+    "error": "✕",
+    "asked": "›",
+    "value": "=",
     "wrong": "✕",
-}  # fmt: skip
+}
 
 
 class _Input(ExpressionField):
@@ -120,10 +125,14 @@ class Console(FollowsTheme, QWidget):
     def _paint(self, item: QListWidgetItem) -> None:
         theme, line = theme_in_use(), item.data(_LINE)
         inks: dict[ConsoleLineKind, str] = {
-            "log": theme.text, "output": theme.muted, "warning": theme.warning,
-            "error": theme.error, "asked": theme.accent, "value": theme.text,
+            "log": theme.text,
+            "output": theme.muted,
+            "warning": theme.warning,
+            "error": theme.error,
+            "asked": theme.accent,
+            "value": theme.text,
             "wrong": theme.error,
-        }  # fmt: skip
+        }
         item.setForeground(QColor(inks[line.kind]))
 
     def _on_item(self, item: QListWidgetItem) -> None:

@@ -135,9 +135,11 @@ class StatePanel(QWidget):
             part.setVisible(is_open)
         self.setFixedHeight(_HEAD + (_BODY if is_open else 0))
         self.fold.setIcon(icon("chevron-down" if is_open else "chevron-up"))
-        words = self.tr("Fold variables and console") if is_open else self.tr(
-            "Show variables and console"
-        )  # fmt: skip
+        words = (
+            self.tr("Fold variables and console")
+            if is_open
+            else self.tr("Show variables and console")
+        )
         self.fold.setToolTip(words)
         self.fold.setAccessibleName(words)
 

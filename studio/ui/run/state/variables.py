@@ -101,9 +101,9 @@ class VariablesTable(FollowsTheme, QTableWidget):
             if not one.edit:
                 value.setFlags(value.flags() & ~Qt.ItemFlag.ItemIsEditable)
             else:
-                value.setToolTip(self.tr("{value}\nF2 writes another value here").format(
-                    value=one.value
-                ))  # fmt: skip
+                value.setToolTip(
+                    self.tr("{value}\nF2 writes another value here").format(value=one.value)
+                )
             self.setItem(index, 0, name)
             self.setItem(index, 1, value)
         if 0 <= row < len(self._rows):

@@ -27,11 +27,16 @@ from studio.ui.style.in_use import theme_in_use
 from studio.viewmodels.run.steps import CARD_ROLE
 
 _ICONS: dict[CardKind, str] = {
-    "prompt": "file-text", "thought": "brain",
-    "reply": "message-square", "action": "wrench", "observation": "eye", "final": "flag",
-    "error": "triangle-alert", "note": "corner-down-right",
+    "prompt": "file-text",
+    "thought": "brain",
+    "reply": "message-square",
+    "action": "wrench",
+    "observation": "eye",
+    "final": "flag",
+    "error": "triangle-alert",
+    "note": "corner-down-right",
     "message": "user",
-}  # fmt: skip
+}
 CARD_PAD = 12
 _INDENT = 14
 _ICON = 16
@@ -175,9 +180,11 @@ class CardDelegate(QStyledItemDelegate):
             return
         left, width = float(rect.left()), float(rect.width())
         for seconds, each in spent:
-            tone = theme.error if each.phase == "error" else theme.roles[
-                "tool" if each.kind == "observation" else "assistant"
-            ]  # fmt: skip
+            tone = (
+                theme.error
+                if each.phase == "error"
+                else theme.roles["tool" if each.kind == "observation" else "assistant"]
+            )
             part = width * seconds / total
             painter.fillRect(QRectF(left, rect.bottom() - 2, part, 3), QColor(tone))
             left += part

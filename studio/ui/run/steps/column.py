@@ -54,9 +54,11 @@ class SearchBar(QWidget):
         self.field.textChanged.connect(self._timer.start)
         self._close.clicked.connect(self.close_search)
         for keys, slot in (
-            ("Return", self._on_next), ("Enter", self._on_next), ("Shift+Return", self._on_before),
+            ("Return", self._on_next),
+            ("Enter", self._on_next),
+            ("Shift+Return", self._on_before),
             ("Esc", self.close_search),
-        ):  # fmt: skip
+        ):
             shortcut = QShortcut(QKeySequence(keys), self.field)
             shortcut.activated.connect(slot)
         self.hide()

@@ -86,14 +86,18 @@ class TimelineView(QTableView):
         OwnKeys(
             self,
             {
-                "Ctrl+Return": self.ask_fork, "Ctrl+Enter": self.ask_fork,
-                "Ctrl+Shift+Return": self.ask_rerun, "Ctrl+Shift+Enter": self.ask_rerun,
-                "F2": self.ask_edit, "Ctrl+F": self.request_search.emit,
+                "Ctrl+Return": self.ask_fork,
+                "Ctrl+Enter": self.ask_fork,
+                "Ctrl+Shift+Return": self.ask_rerun,
+                "Ctrl+Shift+Enter": self.ask_rerun,
+                "F2": self.ask_edit,
+                "Ctrl+F": self.request_search.emit,
                 "Left": partial(self.fold_current, folded=True),
                 "Right": partial(self.fold_current, folded=False),
-                "Alt+Left": partial(self.switch_way, -1), "Alt+Right": partial(self.switch_way, 1),
+                "Alt+Left": partial(self.switch_way, -1),
+                "Alt+Right": partial(self.switch_way, 1),
             },
-        )  # fmt: skip
+        )
 
     @property
     def cards(self) -> Sequence[StepCard]:

@@ -32,9 +32,15 @@ _WIDEST, _NARROWEST = 40.0, 5.0
 _LEFT, _RIGHT = 104.0, 72.0
 
 _ROLE_OF_KIND: dict[CardKind, str] = {
-    "prompt": "user", "message": "user", "thought": "assistant", "reply": "assistant",
-    "action": "tool", "observation": "tool", "final": "assistant", "note": "user",
-}  # fmt: skip
+    "prompt": "user",
+    "message": "user",
+    "thought": "assistant",
+    "reply": "assistant",
+    "action": "tool",
+    "observation": "tool",
+    "final": "assistant",
+    "note": "user",
+}
 
 
 class RunScrubber(QWidget):
@@ -173,9 +179,11 @@ class RunScrubber(QWidget):
     def _paint_bar(self, painter: QPainter, row: int) -> None:
         theme, card = theme_in_use(), self._cards[row]
         box = self.bar_of(row)
-        tone = theme.error if card.phase == "error" else theme.roles[
-            _ROLE_OF_KIND.get(card.kind, "user")
-        ]  # fmt: skip
+        tone = (
+            theme.error
+            if card.phase == "error"
+            else theme.roles[_ROLE_OF_KIND.get(card.kind, "user")]
+        )
         stands_here = card.phase in ("live", "paused")
         painter.setPen(
             QPen(QColor(tone), 1.2, Qt.PenStyle.DashLine) if stands_here else Qt.PenStyle.NoPen

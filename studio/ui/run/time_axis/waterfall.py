@@ -241,15 +241,16 @@ class WaterfallView(QWidget):
         """Paint one bar; gives where it ends."""
         theme = theme_in_use()
         tones: dict[BarTone, str] = {
-            "wait": blend(theme.muted, theme.window, 0.4), "model": theme.roles["assistant"],
-            "tool": theme.roles["tool"], "failed": theme.error, "held": theme.warning,
-        }  # fmt: skip
+            "wait": blend(theme.muted, theme.window, 0.4),
+            "model": theme.roles["assistant"],
+            "tool": theme.roles["tool"],
+            "failed": theme.error,
+            "held": theme.warning,
+        }
         begin = self._x(bar.begin, span)
         close = self._x(now - self._shown.began if bar.end is None else bar.end, span)
         height = min(14.0, box.height() - 10)
-        place = QRectF(
-            begin, box.center().y() - height / 2, max(2.0, close - begin), height
-        )  # fmt: skip
+        place = QRectF(begin, box.center().y() - height / 2, max(2.0, close - begin), height)
         color = QColor(tones[bar.tone])
         if bar.tone == "held":
             painter.setPen(QPen(color, 1.2, Qt.PenStyle.DashLine))

@@ -128,9 +128,10 @@ def no_temperature(_: str, body: dict[str, object]) -> tuple[int, dict[str, obje
     if "temperature" not in body:
         return None
     return 400, {
-        "message": "Unsupported parameter: 'temperature'.", "param": "temperature",
+        "message": "Unsupported parameter: 'temperature'.",
+        "param": "temperature",
         "code": "unsupported_parameter",
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture(params=["compatible", "anthropic"])
@@ -143,9 +144,13 @@ def batches(
     with batch_server() as server:
         kind = request.param
         connection = Connection(
-            "small", kind, model="m", base_url=server.url, key="${env:BATCH_KEY}",
+            "small",
+            kind,
+            model="m",
+            base_url=server.url,
+            key="${env:BATCH_KEY}",
             capabilities={"price": {"input": 2.0, "output": 10.0}},
-        )  # fmt: skip
+        )
         trust = TrustStore()
         trust.trust(folder)
         services = ExperimentServices(trust, Connections((EMBEDDED, connection)), secret_store())

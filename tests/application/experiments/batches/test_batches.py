@@ -77,8 +77,9 @@ async def test_bodies_are_those_that_are_sent_one_by_one(
 async def test_the_plan_is_at_half_the_price(batches: BatchBench, ledger: ExperimentLedger) -> None:
     costs = []
     for runner in (
-        batches.runner(ledger), ExperimentRunner(batches.plan(), batches.services, ledger)
-    ):  # fmt: skip
+        batches.runner(ledger),
+        ExperimentRunner(batches.plan(), batches.services, ledger),
+    ):
         try:
             costs.append((await runner.prepare()).cost)
         finally:
@@ -97,8 +98,9 @@ async def test_what_expired_is_asked_again_and_nothing_else(
         return 400, {"type": "invalid_request_error", "message": "no Italy"}
 
     batches.server.endings = [
-        Ending("expired", answered=2, errors=refuse, empty_ids=True), Ending(errors=refuse),
-    ]  # fmt: skip
+        Ending("expired", answered=2, errors=refuse, empty_ids=True),
+        Ending(errors=refuse),
+    ]
     result = await batches.run(ledger)
     first, second = batches.server.batches.values()
     assert len(first.requests) == 4
@@ -206,10 +208,12 @@ STEPS = ("create", "created", "look", "results")
 
 @pytest.mark.parametrize(
     ("batches", "step"),
-    [("compatible", "upload"), *((kind, each) for kind in ("compatible", "anthropic")
-                                 for each in STEPS)],
+    [
+        ("compatible", "upload"),
+        *((kind, each) for kind in ("compatible", "anthropic") for each in STEPS),
+    ],
     indirect=["batches"],
-)  # fmt: skip
+)
 def test_nothing_is_asked_twice_after_a_crash(
     batches: BatchBench, tmp_path: Path, step: str
 ) -> None:
@@ -243,8 +247,11 @@ async def test_agents_and_judges_ask_in_waves(
             return '{"pass": true, "score": 1, "reason": "fine"}'
         if messages[-1]["role"] == "tool":
             return "Oslo, it rains."
-        call = {"id": "c1", "type": "function",
-                "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}  # fmt: skip
+        call = {
+            "id": "c1",
+            "type": "function",
+            "function": {"name": "weather", "arguments": '{"city": "Oslo"}'},
+        }
         return {"role": "assistant", "content": None, "tool_calls": [call]}
 
     batches.write(
@@ -276,8 +283,11 @@ async def test_agents_and_judges_ask_in_waves(
 async def test_connections_without_batches_are_refused(
     batches: BatchBench, ledger: ExperimentLedger
 ) -> None:
-    others = [EMBEDDED, Connection("stars", "gemini", model="g"),
-              Connection("here", "ollama", model="o")]  # fmt: skip
+    others = [
+        EMBEDDED,
+        Connection("stars", "gemini", model="g"),
+        Connection("here", "ollama", model="o"),
+    ]
     services = ExperimentServices(
         batches.services.trust, Connections(tuple(others)), batches.services.secrets
     )
@@ -285,5 +295,6 @@ async def test_connections_without_batches_are_refused(
     batches.write("a.experiment.yaml", EXPERIMENT.replace("[small]", "[embedded, stars, here]"))
     with pytest.raises(ExperimentError) as caught:
         BatchAsker(batches.plan(), services, ledger)
-    assert [line.split(" has no batches")[0].split(": ")[-1] for line in
-            str(caught.value).splitlines()] == ["Embedded model", "stars", "here"]  # fmt: skip
+    assert [
+        line.split(" has no batches")[0].split(": ")[-1] for line in str(caught.value).splitlines()
+    ] == ["Embedded model", "stars", "here"]

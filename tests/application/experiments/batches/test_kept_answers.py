@@ -52,8 +52,9 @@ async def test_a_wave_without_a_parameter_is_paid_once_when_it_is_gone_on_with(
     batches.write("a.experiment.yaml", WITH_TEMPERATURE)
     server = batches.server
     server.endings = [
-        Ending(errors=no_temperature), Ending(errors=no_temperature, looks=FOREVER),
-    ]  # fmt: skip
+        Ending(errors=no_temperature),
+        Ending(errors=no_temperature, looks=FOREVER),
+    ]
     await batches.leave(ledger, 2)
     server.batches["batch_2"].ending.looks = 0
     result = await batches.run(ledger)

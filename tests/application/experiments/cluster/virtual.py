@@ -42,9 +42,16 @@ class VirtualPool:
     """Workers that take a drawn time for a batch, are slow, get lost, and share a server's rate."""
 
     def __init__(
-        self, workers: int, *, seconds: float, seed: int = 0, lost: float = 0.0, slow: float = 0.0,
-        borne: float = float("inf"), away: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        workers: int,
+        *,
+        seconds: float,
+        seed: int = 0,
+        lost: float = 0.0,
+        slow: float = 0.0,
+        borne: float = float("inf"),
+        away: float = 0.0,
+    ) -> None:
         """Take what the workers are like.
 
         Args:

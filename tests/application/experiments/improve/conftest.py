@@ -55,19 +55,27 @@ class ImproveBench:
     def proposer(self) -> ModelChoice:
         plan = self.bench.plan()
         found = choice_for(
-            ProviderEntry("small"), plan.variants[0].document, self.bench.services.connections,
+            ProviderEntry("small"),
+            plan.variants[0].document,
+            self.bench.services.connections,
             trusted=True,
-        )  # fmt: skip
+        )
         assert found is not None
         return found
 
-    def search(self, ledger: ExperimentLedger, told: list[ImproveProgress] | None = None,
-               **choices: Any) -> SectionSearch:  # fmt: skip
+    def search(
+        self, ledger: ExperimentLedger, told: list[ImproveProgress] | None = None, **choices: Any
+    ) -> SectionSearch:
         wanted = {"section": "system", "calls": 200, **choices}
         return SectionSearch(
-            self.bench.plan(), 0, ImproveChoices(**wanted), self.proposer, self.bench.services,
-            ledger, (told if told is not None else []).append,
-        )  # fmt: skip
+            self.bench.plan(),
+            0,
+            ImproveChoices(**wanted),
+            self.proposer,
+            self.bench.services,
+            ledger,
+            (told if told is not None else []).append,
+        )
 
     async def run(self, ledger: ExperimentLedger, **choices: Any) -> Improvement:
         return await self.search(ledger, **choices).run()

@@ -60,8 +60,20 @@ def test_a_baseline_that_would_lose_its_name_is_said(bench: Bench) -> None:
 
 def test_the_better_text_is_one_edit_and_only_of_what_was_searched(bench: Bench) -> None:
     path = bench.folder / "capital.prompty"
-    found = Improvement("system", str(path), "Answer in one word.", "Name it.", (), (1, 1, 1),
-                        None, None, 0, 0, None, "")  # fmt: skip
+    found = Improvement(
+        "system",
+        str(path),
+        "Answer in one word.",
+        "Name it.",
+        (),
+        (1, 1, 1),
+        None,
+        None,
+        0,
+        0,
+        None,
+        "",
+    )
     edit = acceptance(parse(PROMPT, path), found)
     assert apply_edits(PROMPT, [edit]) == PROMPT.replace("Answer in one word.", "Name it.")
     with pytest.raises(ImproveError, match="was changed since"):

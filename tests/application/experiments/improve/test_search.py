@@ -50,9 +50,7 @@ async def test_a_better_text_is_found_and_the_unseen_rows_decide(
     countries = {str(row.case.variables["country"]) for row in unseen}
     shown = json.dumps(improving.proposals)
     assert not any(f'"{each}\\\\' in shown or f"{each}-" in shown for each in countries)
-    first = improving.asked.index(next(
-        each for each in improving.asked if each[1] in countries
-    ))  # fmt: skip
+    first = improving.asked.index(next(each for each in improving.asked if each[1] in countries))
     assert {user for _, user in improving.asked[first:]} == countries
     # They are a result of their own: the prompt as it is against the new text.
     assert found.report is not None
@@ -83,8 +81,11 @@ async def test_rows_and_checks_are_shown_to_the_proposer_as_data(
     )
     improving.bench.write("rows.csv", rows)
     await improving.run(ledger, wish="Shorter, please.")
-    body = next(each.body for each in improving.bench.server.requests
-                if "You improve one section" in each.body["messages"][0]["content"])  # fmt: skip
+    body = next(
+        each.body
+        for each in improving.bench.server.requests
+        if "You improve one section" in each.body["messages"][0]["content"]
+    )
     assert [each["role"] for each in body["messages"]] == ["system", "user"]
     sent = body["messages"][1]["content"]
     assert "Shorter, please." in sent
@@ -106,8 +107,12 @@ async def test_a_text_with_a_role_or_an_expression_is_never_sent(
     ]
     found = await improving.run(ledger)
     assert [each.state for each in found.candidates] == [
-        "start", "refused", "refused", "refused", "kept"
-    ]  # fmt: skip
+        "start",
+        "refused",
+        "refused",
+        "refused",
+        "kept",
+    ]
     assert {system for system, _ in improving.asked} == {"Answer in one word.", GOOD}
     assert "no text between" in found.candidates[1].reason
     assert "begins a message of a role" in found.candidates[2].reason
@@ -138,8 +143,10 @@ async def test_a_text_that_is_no_better_is_dropped(
     assert candidate_words(found.candidates[1]).startswith("#1 from #0: dropped (It was no better")
     figure = lineage_figure(found)
     assert [(point.name, point.x, point.y == 1.0) for point in figure.points] == [
-        ("#0", 0.0, False), ("#3", 0.0, False), ("#3", 3.0, True)
-    ]  # fmt: skip
+        ("#0", 0.0, False),
+        ("#3", 0.0, False),
+        ("#3", 3.0, True),
+    ]
     assert not found.ended.startswith("3 texts")
 
 

@@ -39,9 +39,18 @@ def test_the_cost_at_the_end_counts_what_will_be_asked() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0"), (2.0, "2"), (0.25, "0.25"), (9.97, "10"), (20.0, "20"), (99.7, "100"),
-     (160.4, "160"), (12_345.0, "12,345"), (0.000051, "0.000051")],
-)  # fmt: skip
+    [
+        (0.0, "0"),
+        (2.0, "2"),
+        (0.25, "0.25"),
+        (9.97, "10"),
+        (20.0, "20"),
+        (99.7, "100"),
+        (160.4, "160"),
+        (12_345.0, "12,345"),
+        (0.000051, "0.000051"),
+    ],
+)
 def test_a_number_is_short_and_no_power_of_ten(value: float, text: str) -> None:
     assert short_number(value) == text
 

@@ -24,8 +24,9 @@ async def test_every_cell_is_asked_once_and_marked(bench: Bench, ledger: Experim
     assert len(bench.asked) == len(set(bench.asked)) == 6
     report = report_of(ledger, result)
     assert [(each.name, each.rows_passed, len(each.verdicts)) for each in report.variants] == [
-        ("main", 2, 3), ("edit", 2, 3)
-    ]  # fmt: skip
+        ("main", 2, 3),
+        ("edit", 2, 3),
+    ]
     outcome = ledger.outcome(result, CellKey(1, 3, 1))
     assert outcome is not None
     assert (outcome.output, outcome.passed, outcome.score) == ("Cuzco", False, 0.0)
@@ -267,15 +268,18 @@ async def test_a_judge_is_a_prompt_and_its_nonsense_is_no_failure(
 
 @pytest.mark.parametrize(
     "rubric",
-    ["'JUDGE {{ output }} of {{ country }}'",
-     "[{role: system, content: JUDGE}, "
-     "{role: user, content: 'JUDGE {{ output }} of {{ country }}'}]"],
-)  # fmt: skip
+    [
+        "'JUDGE {{ output }} of {{ country }}'",
+        "[{role: system, content: JUDGE}, "
+        "{role: user, content: 'JUDGE {{ output }} of {{ country }}'}]",
+    ],
+)
 async def test_a_rubric_prompt_is_written_as_promptfoo_has_it(
     bench: Bench, ledger: ExperimentLedger, rubric: str
 ) -> None:
-    text = EXPERIMENT.replace('{type: contains, value: "{{ expected }}", metric: fact}',
-                              "{type: llm-rubric}")  # fmt: skip
+    text = EXPERIMENT.replace(
+        '{type: contains, value: "{{ expected }}", metric: fact}', "{type: llm-rubric}"
+    )
     options = f"defaultTest:\n  options: {{provider: small, rubricPrompt: {rubric}}}"
     bench.write("capital.experiment.yaml", text.replace("defaultTest:", options))
     replies = {"Norway": "{{ secret }}", "Italy": "Rome", "Peru": "Lima"}

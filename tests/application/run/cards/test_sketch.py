@@ -26,24 +26,53 @@ def steps(text: str) -> list[Step]:
     calls = (
         Call("a", "t", {"q": text, "n": 3}, "raw", "done", observation=text, is_error=True),
         Call("b", "t", None, text, "rejected", ("bad", "worse"), observation="", origin="mock"),
-        Call("c", "t", {}, text, "done", observation=text, edited=("arguments", "observation"),
-             outcome=ToolOutcome(text, "ok", 1.5, "err", {"deep": [text]})),
+        Call(
+            "c",
+            "t",
+            {},
+            text,
+            "done",
+            observation=text,
+            edited=("arguments", "observation"),
+            outcome=ToolOutcome(text, "ok", 1.5, "err", {"deep": [text]}),
+        ),
         Call("d", "t", {"q": 1}, text, "asked"),
-    )  # fmt: skip
+    )
     warned = (ReadingWarning("a", "b"), ReadingWarning("c", "d"))
     return [
-        Step(1, messages=said("first", text), sent=2, reply=reply, reading=Action(text),
-             calls=calls, warnings=warned, marks=frozenset({"edited"}), seconds_model=2.5),
-        Step(2, messages=said(text + "\n  last " + text), sent=1, reply=reply,
-             reading=Final(text, answer=text), reply_origin="recorded"),
+        Step(
+            1,
+            messages=said("first", text),
+            sent=2,
+            reply=reply,
+            reading=Action(text),
+            calls=calls,
+            warnings=warned,
+            marks=frozenset({"edited"}),
+            seconds_model=2.5,
+        ),
+        Step(
+            2,
+            messages=said(text + "\n  last " + text),
+            sent=1,
+            reply=reply,
+            reading=Final(text, answer=text),
+            reply_origin="recorded",
+        ),
         Step(3, sent=7, reply=reply, reading=Final(answer=text)),
-        Step(4, messages=said("a\x1cb"), sent=1, reply=reply, reading=FormatError(message=text),
-             observation=text),
+        Step(
+            4,
+            messages=said("a\x1cb"),
+            sent=1,
+            reply=reply,
+            reading=FormatError(message=text),
+            observation=text,
+        ),
         Step(5, reply=reply, reading=Refused(text=text)),
         Step(6, reply=asks, reading=Action(calls=())),
         Step(7, partial=reply),
         Step(8, messages=said(" " * 400 + "far"), sent=1),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("text", EDGES, ids=range(len(EDGES)))

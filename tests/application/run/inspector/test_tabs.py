@@ -106,9 +106,13 @@ def test_the_tool_tab_tells_arguments_check_result_and_error_stream() -> None:
     text = plain_text(_look(run.at_result(), "tool", call=0).blocks)
 
     for part in (
-        '"fact": "capital of France"', "fit the tool's schema", "Paris", "reading facts.json",
-        "84 ms", "tools.py",
-    ):  # fmt: skip
+        '"fact": "capital of France"',
+        "fit the tool's schema",
+        "Paris",
+        "reading facts.json",
+        "84 ms",
+        "tools.py",
+    ):
         assert part in text
 
 

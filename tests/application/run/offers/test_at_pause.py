@@ -73,10 +73,18 @@ def test_what_can_be_done_at_each_place(make: Callable[[], RunState], labels: li
 @pytest.mark.parametrize(
     "make",
     [
-        run.at_request, run.at_reply, run.at_call, run.at_result, run.at_answer,
-        run.at_broken_reply, run.at_bad_arguments, run.at_refused_key, run.at_limit, run.done,
+        run.at_request,
+        run.at_reply,
+        run.at_call,
+        run.at_result,
+        run.at_answer,
+        run.at_broken_reply,
+        run.at_bad_arguments,
+        run.at_refused_key,
+        run.at_limit,
+        run.done,
     ],
-)  # fmt: skip
+)
 def test_every_button_sends_what_the_machine_takes(make: Callable[[], RunState]) -> None:
     state = make()
     for offer in offers_of(state).offers:
@@ -106,8 +114,9 @@ def test_bad_arguments_can_be_edited() -> None:
 
 def test_a_limit_is_raised_and_the_run_goes_on() -> None:
     assert _offer(run.at_limit(), "Allow 5 more").commands == (
-        RaiseLimit("iterations", 6.0), Continue(),
-    )  # fmt: skip
+        RaiseLimit("iterations", 6.0),
+        Continue(),
+    )
 
 
 def test_a_cut_reply_is_asked_for_again_with_room_for_twice_as_much() -> None:

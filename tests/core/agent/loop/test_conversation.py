@@ -123,8 +123,13 @@ def test_every_system_message_and_the_last_question_stay():
     made, dropped = trim(long, 500)
     assert [message.text for message in made if message.role == "system"][:2] == ["first", "second"]
     assert [message.role for message in made] == [
-        "system", "system", "system", "user", "assistant", "tool",
-    ]  # fmt: skip
+        "system",
+        "system",
+        "system",
+        "user",
+        "assistant",
+        "tool",
+    ]
     assert made[3].text == "What now?"
     assert made[-1] == long[-1]
     assert dropped == 3

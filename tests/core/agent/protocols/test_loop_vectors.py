@@ -487,8 +487,9 @@ def test_a_reading_is_the_same_for_every_size_of_chunk():
         assert isinstance(reading, Action)
         assert reading.thought == fields["thought"]
         assert (reading.calls[0].tool, reading.calls[0].arguments) == (
-            fields["tool_name"], fields["tool_input"],
-        )  # fmt: skip
+            fields["tool_name"],
+            fields["tool_input"],
+        )
         # The action is done; what the model made up after it is neither a result nor the answer.
         codes = {warning.code for warning in reading.warnings}
         assert codes == {"text_between", "invented_observation", "answer_after_action"}

@@ -41,9 +41,14 @@ def test_spans_say_what_was_read_as_what():
     text = GOOD + "\nObservation: invented"
     pieces = {(item.label, text[item.span.start : item.span.end]) for item in read(text).spans}
     assert pieces == {
-        ("label", "Thought:"), ("thought", "look"), ("label", "Action:"), ("tool", "search"),
-        ("label", "Args:"), ("args", '{"query": "a"}'), ("ignored", "Observation: invented"),
-    }  # fmt: skip
+        ("label", "Thought:"),
+        ("thought", "look"),
+        ("label", "Action:"),
+        ("tool", "search"),
+        ("label", "Args:"),
+        ("args", '{"query": "a"}'),
+        ("ignored", "Observation: invented"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -309,9 +314,17 @@ def test_a_hostile_reply_ends_soon(text):
 
 @pytest.mark.parametrize(
     "raw",
-    ["`search` (the tool)", '"search" (note)', "**`search`**", "[`search`]", "search (a) (b)",
-     "`search (note)`", "*search*", "“search”"],
-)  # fmt: skip
+    [
+        "`search` (the tool)",
+        '"search" (note)',
+        "**`search`**",
+        "[`search`]",
+        "search (a) (b)",
+        "`search (note)`",
+        "*search*",
+        "“search”",
+    ],
+)
 def test_a_name_loses_whatever_is_wrapped_around_it(raw):
     assert clean_name(raw) == "search"
     assert clean_name("[" * 50_000 + "x" + "]" * 50_000)  # bounded, however hostile

@@ -168,9 +168,14 @@ async def test_a_kept_run_goes_on_with_the_value_as_it_is_then(tmp_path: Path) -
         again, model, _ = world_of(environment, replies=[Reply("done", finish_reason="stop")])
         past = store.open("r1")
         plan = RunPlan(
-            again["document"], {}, model, Functions(echo), references=again["references"],
-            options=RunOptions(headless=True, attempts=1), past=past,
-        )  # fmt: skip
+            again["document"],
+            {},
+            model,
+            Functions(echo),
+            references=again["references"],
+            options=RunOptions(headless=True, attempts=1),
+            past=past,
+        )
         taken = Run(plan, run.state.setup)
         assert taken.state.released == {"${env:MY_NOTE}"}
         state = await taken.go(ForkFrom(place.id), Continue())
@@ -197,9 +202,12 @@ async def test_an_exact_replay_needs_no_value() -> None:
     again["model"] = RecordedModel(recording.calls)
     rest = {name: again[name] for name in ("references", "options")}
     replayed = start_run(
-        again["document"], {}, again["model"],
-        RecordedTools(RecordedSpecs(before.setup.tools), recording, live=False), **rest,
-    )  # fmt: skip
+        again["document"],
+        {},
+        again["model"],
+        RecordedTools(RecordedSpecs(before.setup.tools), recording, live=False),
+        **rest,
+    )
     state = await replayed.go()
     assert state.answer == "done"
     assert [step.calls for step in state.steps] != []

@@ -92,7 +92,7 @@ def names(run) -> list[str]:
         (JSON_ACTION, [JSON_ACT, JSON_END], "here"),
         (NATIVE, [calling(call()), "here"], "here"),
     ],
-)  # fmt: skip
+)
 async def test_all_three_protocols_come_to_an_answer(prompt, replies, answer):
     run, model = run_of(prompt, replies)
     state = await run.go()
@@ -226,9 +226,7 @@ async def test_calls_wait_for_one_another_where_one_of_them_asks():
         return "changed"
 
     tools = Functions(look, change, ask=("change",))
-    session = Session.over(
-        NATIVE, [two, "ok"], tools=tools, options=RunOptions(parallel=True)
-    )  # fmt: skip
+    session = Session.over(NATIVE, [two, "ok"], tools=tools, options=RunOptions(parallel=True))
     assert await session.until_still() == PausePoint.TOOL_CALL
     assert [name for name, _ in tools.called] == ["look"]
     assert session.run.state.step.calls[0].observation == "seen"
@@ -249,8 +247,9 @@ def test_a_prompt_says_in_two_places_whether_its_calls_run_at_once_and_it_is_sen
     option = "model: {id: m, options: {allowMultipleToolCalls: %s}}"
     assert made(option % "true") == (True, {"allowMultipleToolCalls": True})
     assert made(f"{option % 'true'}\n{agent % 'false'}") == (
-        False, {"allowMultipleToolCalls": True},
-    )  # fmt: skip
+        False,
+        {"allowMultipleToolCalls": True},
+    )
 
 
 async def test_a_reply_tells_when_it_began_and_how_fast_it_came():
@@ -282,7 +281,7 @@ async def test_a_tool_that_raises_is_an_observation():
         (ACT.replace("search", "serch"), "serch is not a valid tool, try one of [search]. Did you"),
         (ACT.replace('"query"', '"q"'), "Error: "),
     ],
-)  # fmt: skip
+)
 async def test_a_call_that_cannot_run_is_told(reply, said):
     run, model = run_of(REACT, [reply, END])
     assert (await run.go()).status == "done"
@@ -726,9 +725,14 @@ STRUCTURED = NATIVE.replace("tools:", "outputs:\n  count: {kind: integer, requir
 
 @pytest.mark.parametrize(
     ("answer", "value", "problems"),
-    [('{"count": 3}', {"count": 3}, 0), ('```json\n{"count": 3}\n```', {"count": 3}, 0),
-     ("three", None, 1), ('{"count": "3"}', {"count": "3"}, 1), ('{"count": 3', None, 1)],
-)  # fmt: skip
+    [
+        ('{"count": 3}', {"count": 3}, 0),
+        ('```json\n{"count": 3}\n```', {"count": 3}, 0),
+        ("three", None, 1),
+        ('{"count": "3"}', {"count": "3"}, 1),
+        ('{"count": 3', None, 1),
+    ],
+)
 async def test_an_answer_is_compared_with_the_declared_outputs(answer, value, problems):
     run, model = run_of(STRUCTURED, [answer])
     state = await run.go()

@@ -18,9 +18,13 @@ from studio.core.agent.values.step import Call, Step
 from tests.support.soon import soon
 
 HERE = {
-    "iteration": 3, "tool": "search", "args": {"query": "a b", "list": [1, 2], "n": 5},
-    "observation": None, "cost": 0.05, "tokens": {"total": 100},
-}  # fmt: skip
+    "iteration": 3,
+    "tool": "search",
+    "args": {"query": "a b", "list": [1, 2], "n": 5},
+    "observation": None,
+    "cost": 0.05,
+    "tokens": {"total": 100},
+}
 
 
 @pytest.mark.parametrize(
@@ -29,11 +33,11 @@ HERE = {
         ("iteration > 2", True),
         ("iteration >= 3 and tool == 'search'", True),
         ("iteration < 3 or cost >= 0.05", True),
-        ("not (tool == \"x\")", True),
+        ('not (tool == "x")', True),
         ("not tool == 'search'", False),
         ("args.query contains 'b'", True),
         ("'b' in args.query", True),
-        ("args.query startswith \"a\"", True),
+        ('args.query startswith "a"', True),
         ("args.query endswith 'z'", False),
         ("args.query matches 'a*'", True),
         ("args.query matches '*x*'", False),
@@ -46,7 +50,7 @@ HERE = {
         ("iteration > 'x'", False),
         ("-1 < 0", True),
         ("true and false", False),
-        ("\"it's \\\"so\\\"\" == 'it\\'s \"so\"'", True),
+        ('"it\'s \\"so\\"" == \'it\\\'s "so"\'', True),
         ("args.query.startswith('a')", True),
         ("not observation.startswith('a')", True),
         ("args.missing.deeper.startswith('a')", None),
@@ -62,18 +66,40 @@ HERE = {
         ("iteration * 2 + 1", 7),
         ("'tool contains x' == args.query", False),
     ],
-)  # fmt: skip
+)
 def test_values(source, value):
     assert parse_expression(source).value(HERE) == value
 
 
 @pytest.mark.parametrize(
     "source",
-    ["", "  ", "iteration >", "> 2", "(iteration", "iteration)", "a b", "nothing == 1",
-     "tool = 'x'", "__import__('os')", "iteration; 1", "1 +", "'open", "tool | nothing", "loop",
-     "tool is nothing", "tool contains", "tool }} {{ tool", "tool }}", "lipsum()", "range(3)",
-     "(" * 200, "(" * 900 + "1" + ")" * 900, "x" * 3000],
-)  # fmt: skip
+    [
+        "",
+        "  ",
+        "iteration >",
+        "> 2",
+        "(iteration",
+        "iteration)",
+        "a b",
+        "nothing == 1",
+        "tool = 'x'",
+        "__import__('os')",
+        "iteration; 1",
+        "1 +",
+        "'open",
+        "tool | nothing",
+        "loop",
+        "tool is nothing",
+        "tool contains",
+        "tool }} {{ tool",
+        "tool }}",
+        "lipsum()",
+        "range(3)",
+        "(" * 200,
+        "(" * 900 + "1" + ")" * 900,
+        "x" * 3000,
+    ],
+)
 def test_what_is_no_expression_is_refused(source):
     with pytest.raises(ExpressionError):
         parse_expression(source)
@@ -99,9 +125,15 @@ def test_what_is_wrong_says_where(source, place):
 
 @pytest.mark.parametrize(
     "source",
-    ["tool.__class__()", "tool.nothing()", "tool * 1000000", "tool.ljust(99999999)",
-     "observation + 1", "tool.startswith(1)"],
-)  # fmt: skip
+    [
+        "tool.__class__()",
+        "tool.nothing()",
+        "tool * 1000000",
+        "tool.ljust(99999999)",
+        "observation + 1",
+        "tool.startswith(1)",
+    ],
+)
 def test_what_cannot_be_worked_out_says_so(source):
     with pytest.raises(ExpressionError):
         parse_expression(source).value(HERE)

@@ -26,5 +26,11 @@ def test_anything_else_names_none(text: str) -> None:
 
 def test_every_point_has_a_word_of_its_own() -> None:
     assert [point.word for point in PausePoint] == [
-        "before_request", "reply", "tool_call", "observation", "step_end", "answer", "error",
-    ]  # fmt: skip
+        "before_request",
+        "reply",
+        "tool_call",
+        "observation",
+        "step_end",
+        "answer",
+        "error",
+    ]

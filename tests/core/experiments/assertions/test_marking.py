@@ -56,9 +56,11 @@ def _specs(text: str) -> tuple[AssertionSpec, ...]:
 
 
 async def _mark(
-    text: str, answer: CellAnswer | str = ANSWER, markers: Markers | None = None,
+    text: str,
+    answer: CellAnswer | str = ANSWER,
+    markers: Markers | None = None,
     threshold: float | None = None,
-) -> CellMarks:  # fmt: skip
+) -> CellMarks:
     given = CellAnswer(answer) if isinstance(answer, str) else answer
     return await mark_answer(_specs(text), threshold, given, CONTEXT, markers or _nothing())
 
@@ -110,15 +112,18 @@ def _nothing() -> Markers:
         ("{type: 'trajectory:tool-sequence', value: [forecast, geocode]}", False),
         ("{type: 'trajectory:tool-sequence', value: {steps: [geocode], mode: exact}}", False),
         ("{type: 'trajectory:tool-args-match', value: {name: forecast, args: {city: Oslo}}}", True),
-        ("{type: 'trajectory:tool-args-match', value: "
-         "{name: forecast, args: {city: Oslo}, mode: exact}}", False),
+        (
+            "{type: 'trajectory:tool-args-match', value: "
+            "{name: forecast, args: {city: Oslo}, mode: exact}}",
+            False,
+        ),
         ("{type: 'trajectory:step-count', value: {max: 3}}", True),
         ("{type: 'trajectory:step-count', value: {type: tool, max: 1}}", False),
         ("{type: tool-call-f1, value: [geocode, forecast]}", True),
         ("{type: tool-call-f1, value: [geocode, book], threshold: 0.5}", True),
         ("{type: is-valid-openai-tools-call}", True),
     ],
-)  # fmt: skip
+)
 async def test_a_type_decides(assertion: str, passes: bool) -> None:
     marks = await _mark(assertion)
     assert marks.passed is passes
@@ -140,13 +145,16 @@ async def test_a_type_decides(assertion: str, passes: bool) -> None:
         (r"{type: regex, value: '^[\w ]+$'}", "naïve", False),  # as promptfoo 0.123 decides it
         (r"{type: regex, value: '\W\s\d'}", "ï 5", True),
         ("{type: regex, value: 'cost: [$]5'}", "cost: $5", True),
-        ("{type: is-json, value: {type: object, properties: {a: {type: string}}}}", '{"a": 1}',
-         False),
+        (
+            "{type: is-json, value: {type: object, properties: {a: {type: string}}}}",
+            '{"a": 1}',
+            False,
+        ),
         ("{type: is-refusal}", "I'm sorry, but I can't help with that.", True),
         ("{type: contains, value: '{{ names | dump }}'}", 'it is ["a", "b"]', True),
         ("{type: ends-with, value: done.}", "All done.", True),
     ],
-)  # fmt: skip
+)
 async def test_a_type_decides_on_a_text(assertion: str, answer: str, passes: bool) -> None:
     assert (await _mark(assertion, answer)).passed is passes
 
@@ -200,16 +208,38 @@ async def test_the_place_in_the_answer_is_told() -> None:
     [
         (["{type: contains, value: Oslo}", "{type: contains, value: Bern}"], None, False, 0.5),
         (["{type: contains, value: Oslo}", "{type: contains, value: Bern}"], 0.5, True, 0.5),
-        (["{type: contains, value: Oslo, weight: 3}", "{type: contains, value: Bern}"], 0.7, True,
-         0.75),
-        (["{type: contains, value: Oslo}", "{type: contains, value: Bern, weight: 0}"], None, True,
-         1.0),
-        (["{type: assert-set, threshold: 0.5, assert: [{type: contains, value: Oslo}, "
-          "{type: contains, value: Bern}]}"], None, True, 0.5),
-        (["{type: assert-set, assert: [{type: contains, value: Oslo}, "
-          "{type: contains, value: Bern}]}"], None, False, 0.5),
+        (
+            ["{type: contains, value: Oslo, weight: 3}", "{type: contains, value: Bern}"],
+            0.7,
+            True,
+            0.75,
+        ),
+        (
+            ["{type: contains, value: Oslo}", "{type: contains, value: Bern, weight: 0}"],
+            None,
+            True,
+            1.0,
+        ),
+        (
+            [
+                "{type: assert-set, threshold: 0.5, assert: [{type: contains, value: Oslo}, "
+                "{type: contains, value: Bern}]}"
+            ],
+            None,
+            True,
+            0.5,
+        ),
+        (
+            [
+                "{type: assert-set, assert: [{type: contains, value: Oslo}, "
+                "{type: contains, value: Bern}]}"
+            ],
+            None,
+            False,
+            0.5,
+        ),
     ],
-)  # fmt: skip
+)
 async def test_weights_thresholds_and_sets_make_the_verdict(
     lines: list[str], threshold: float | None, passes: bool, score: float
 ) -> None:
@@ -256,8 +286,11 @@ CODE = [
     ("{type: javascript, value: 'output.length > 1000'}", "failed", 0),
     ("{type: javascript, value: 'Math.min(0.4, output.length)', threshold: 0.5}", "failed", 0.4),
     ("{type: javascript, value: '({pass: true, score: 0.7, reason: \"r\"})'}", "passed", 0.7),
-    ("{type: javascript, value: \"const n = output.split(' ').length;\\nreturn n > 3;\"}",
-     "passed", 1),
+    (
+        "{type: javascript, value: \"const n = output.split(' ').length;\\nreturn n > 3;\"}",
+        "passed",
+        1,
+    ),
     ("{type: javascript, value: 'Math.min(0.5, output.length);'}", "passed", 0.5),
     ("{type: javascript, value: 'return output.length > 3; // said'}", "passed", 1),
     ("{type: javascript, value: 'await Promise.resolve(true)'}", "passed", 1),
@@ -269,8 +302,11 @@ CODE = [
     ("{type: javascript, value: file://check.js}", "passed", 1),
     ("{type: javascript, value: file://check.js:named}", "failed", 0),
     ("{type: python, value: \"context['vars']['expected'] in output\"}", "passed", 1),
-    ("{type: python, value: \"import re\\nreturn len(re.findall('o', output)) / 100\"}",
-     "passed", 0.04),
+    (
+        "{type: python, value: \"import re\\nreturn len(re.findall('o', output)) / 100\"}",
+        "passed",
+        0.04,
+    ),
     ("{type: python, value: '1/0'}", "error", 0),
     ("{type: python, value: \"print('noise') or True\"}", "passed", 1),
     ("{type: python, value: file://check.py}", "passed", 0.25),
@@ -279,11 +315,14 @@ CODE = [
     ("{type: python, value: '__import__(\"os\")._exit(3)'}", "error", 0),
     ("{type: python, value: 'True'}", "passed", 1),
     ("{type: equals, value: OSLO, transform: \"'Oslo'.toUpperCase()\"}", "passed", 1),
-    ("{type: equals, value: {city: Oslo}, transform: \"({city: context.vars.expected})\"}",
-     "passed", 1),
+    (
+        '{type: equals, value: {city: Oslo}, transform: "({city: context.vars.expected})"}',
+        "passed",
+        1,
+    ),
     ("{type: equals, value: seen, transform: file://check.py:changed}", "passed", 1),
     ("{type: contains, value: Oslo, transform: nothing.here}", "error", 0),
-]  # fmt: skip
+]
 """Assertions by code, with the state and score that they give."""
 
 
@@ -327,14 +366,20 @@ def test_node_takes_the_place_of_the_engine_in_a_trusted_folder(
 
     def run(code: str, *, node: bool = True) -> object:
         return _javascript(
-            {"code": code, "file": "", "output": "Oslo", "context": {"vars": {"n": 3}},
-             "node": node}
-        )  # fmt: skip
+            {
+                "code": code,
+                "file": "",
+                "output": "Oslo",
+                "context": {"vars": {"n": 3}},
+                "node": node,
+            }
+        )
 
     assert run("output.length > context.vars.n") is True
     assert run("console.log('noise'); return {pass: false, reason: 'r'}") == {
-        "pass": False, "reason": "r"
-    }  # fmt: skip
+        "pass": False,
+        "reason": "r",
+    }
     with pytest.raises(RuntimeError, match="timed out"):
         run("while (true) {}")
     with pytest.raises(ImportError):

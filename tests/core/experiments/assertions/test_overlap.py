@@ -50,12 +50,29 @@ def test_rouge_counts_tokens_as_often_as_both_have_them() -> None:
     ("text", "tokens"),
     [
         ('He said "no".', ["He", "said", "``", "no", "''", "."]),
-        ("I can't; it's gonna be 1,000.50 (or so)",
-         ["I", "ca", "n't", ";", "it", "'s", "gon", "na", "be", "1,000.50", "(", "or", "so", ")"]),
+        (
+            "I can't; it's gonna be 1,000.50 (or so)",
+            [
+                "I",
+                "ca",
+                "n't",
+                ";",
+                "it",
+                "'s",
+                "gon",
+                "na",
+                "be",
+                "1,000.50",
+                "(",
+                "or",
+                "so",
+                ")",
+            ],
+        ),
         ("In the U.S.", ["In", "the", "U.S."]),
         ("", []),
     ],
-)  # fmt: skip
+)
 def test_tokens_are_those_of_the_penn_treebank(text: str, tokens: list[str]) -> None:
     assert treebank_tokens(text) == tokens
 

@@ -97,18 +97,22 @@ def test_problems_stand_at_their_place(text: str, code: str, place: tuple[int, i
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("evaluateOptions: {repeat: 99999999999999}",
-         "repeat must be from 1 to 10,000; it is 99,999,999,999,999."),
+        (
+            "evaluateOptions: {repeat: 99999999999999}",
+            "repeat must be from 1 to 10,000; it is 99,999,999,999,999.",
+        ),
         ("evaluateOptions: {repeat: 0}", "repeat must be from 1 to 10,000; it is 0."),
         ("evaluateOptions: {maxConcurrency: -1}", "maxConcurrency must be at least 1; it is -1."),
         ("evaluateOptions: {timeoutMs: .inf}", "timeoutMs must be a number"),
         ("budget: {cost: .nan}", "cost must be a number"),
-        ("budget: {tokens: 1" + "0" * 400 + "}",
-         "tokens must be from 0 to 1,000,000,000,000,000; it is far beyond that."),
+        (
+            "budget: {tokens: 1" + "0" * 400 + "}",
+            "tokens must be from 0 to 1,000,000,000,000,000; it is far beyond that.",
+        ),
         ("budget: {tokens: 0x" + "F" * 5_000 + "}", "tokens must be a number"),
         ("gates: {pass_rate: 2}", "pass_rate must be from 0 to 1; it is 2."),
     ],
-)  # fmt: skip
+)
 def test_a_number_beyond_its_bounds_is_said_with_them(line: str, said: str) -> None:
     file = read_experiment(f"prompts: [a]\n{line}")
     assert [each.message[: len(said)] for each in file.problems] == [said]
@@ -146,23 +150,62 @@ def test_scenarios_are_every_test_with_every_configuration() -> None:
 @pytest.mark.parametrize(
     ("name", "is_one"),
     [
-        ("a.experiment.yaml", True), ("b/A.Experiment.YML", True), ("promptfooconfig.yaml", True),
-        ("a.yaml", False), ("a.prompty", False),
+        ("a.experiment.yaml", True),
+        ("b/A.Experiment.YML", True),
+        ("promptfooconfig.yaml", True),
+        ("a.yaml", False),
+        ("a.prompty", False),
     ],
-)  # fmt: skip
+)
 def test_experiments_are_known_by_their_name(name: str, is_one: bool) -> None:
     assert is_experiment(name) is is_one
 
 
 _WORDS = (
-    *KEYS, "vars", "assert", "type", "value", "threshold", "weight", "id", "label", "edit", "path",
-    "take", "where", "columns", "repeat", "pass_hat", "slices", "$ref", "options",
-    "config", "tests",
-)  # fmt: skip
+    *KEYS,
+    "vars",
+    "assert",
+    "type",
+    "value",
+    "threshold",
+    "weight",
+    "id",
+    "label",
+    "edit",
+    "path",
+    "take",
+    "where",
+    "columns",
+    "repeat",
+    "pass_hat",
+    "slices",
+    "$ref",
+    "options",
+    "config",
+    "tests",
+)
 _VALUES: tuple[Json, ...] = (
-    None, True, 0, -1, 1.5, "", "a", "file://x.csv", "samples", "https://x", "contains", "not-",
-    "assert-set", "mean", "{{ x }}", "x.prompty@main", "file://p.py:f", "openai:chat:m", [], {},
-)  # fmt: skip
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    "",
+    "a",
+    "file://x.csv",
+    "samples",
+    "https://x",
+    "contains",
+    "not-",
+    "assert-set",
+    "mean",
+    "{{ x }}",
+    "x.prompty@main",
+    "file://p.py:f",
+    "openai:chat:m",
+    [],
+    {},
+)
 
 
 def _anything(chance: random.Random, depth: int) -> Json:

@@ -19,13 +19,18 @@ from studio.core.experiments.values import Gates, PassRule
 @pytest.mark.parametrize(
     ("rule", "passed", "score", "threshold", "passes"),
     [
-        ("all", 4, 1.0, None, True), ("all", 3, 0.9, None, False),
-        ("any", 1, 0.2, None, True), ("any", 0, 0.9, None, False),
-        ("mean", 2, 0.7, 0.7, True), ("mean", 2, 0.69, 0.7, False),
-        ("mean", 3, 0.1, None, True), ("mean", 2, 1.0, None, False),
-        (0.75, 3, 0.1, None, True), (0.75, 2, 1.0, None, False),
+        ("all", 4, 1.0, None, True),
+        ("all", 3, 0.9, None, False),
+        ("any", 1, 0.2, None, True),
+        ("any", 0, 0.9, None, False),
+        ("mean", 2, 0.7, 0.7, True),
+        ("mean", 2, 0.69, 0.7, False),
+        ("mean", 3, 0.1, None, True),
+        ("mean", 2, 1.0, None, False),
+        (0.75, 3, 0.1, None, True),
+        (0.75, 2, 1.0, None, False),
     ],
-)  # fmt: skip
+)
 def test_repeats_make_a_row_pass_by_the_rule(
     rule: PassRule, passed: int, score: float, threshold: float | None, passes: bool
 ) -> None:
@@ -57,8 +62,11 @@ def test_a_clear_difference_stays_clear_beside_another() -> None:
 
 
 def test_rows_without_an_answer_are_no_verdict() -> None:
-    totals = [RowTotal(1, 0, 0, 0, 0.0, 4), RowTotal(2, 0, 2, 2, 1.0, 0, undecided=0),
-              RowTotal(3, 0, 2, 0, 0.0, 0, undecided=2)]  # fmt: skip
+    totals = [
+        RowTotal(1, 0, 0, 0, 0.0, 4),
+        RowTotal(2, 0, 2, 2, 1.0, 0, undecided=0),
+        RowTotal(3, 0, 2, 0, 0.0, 0, undecided=2),
+    ]
     assert list(row_verdicts(totals, {1: "a", 2: "b", 3: "c"}, "all", {})[0]) == ["b"]
 
 
@@ -78,14 +86,20 @@ def _subject() -> GateSubject:
 @pytest.mark.parametrize(
     ("gates", "held"),
     [
-        (Gates(pass_rate=0.75), [True]), (Gates(pass_rate=0.76), [False]),
-        (Gates(row_pass_rate=0.75), [True]), (Gates(pass_hat=(4, 0.5)), [True]),
-        (Gates(pass_hat=(4, 0.6)), [False]), (Gates(lost_rows=1), [True]),
-        (Gates(lost_rows=0), [False]), (Gates(p_value=0.05), [True]),
-        (Gates(cost=0.4), [False]), (Gates(p95_ms=150), [True]), (Gates(p95_ms=90), [False]),
+        (Gates(pass_rate=0.75), [True]),
+        (Gates(pass_rate=0.76), [False]),
+        (Gates(row_pass_rate=0.75), [True]),
+        (Gates(pass_hat=(4, 0.5)), [True]),
+        (Gates(pass_hat=(4, 0.6)), [False]),
+        (Gates(lost_rows=1), [True]),
+        (Gates(lost_rows=0), [False]),
+        (Gates(p_value=0.05), [True]),
+        (Gates(cost=0.4), [False]),
+        (Gates(p95_ms=150), [True]),
+        (Gates(p95_ms=90), [False]),
         (Gates(slices={"language": Gates(pass_rate=0.6)}), [True, False]),
         (Gates(), []),
     ],
-)  # fmt: skip
+)
 def test_gates_decide(gates: Gates, held: list[bool]) -> None:
     assert [each.held for each in check_gates(gates, _subject())] == held

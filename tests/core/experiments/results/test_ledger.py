@@ -29,7 +29,10 @@ from studio.core.text.span import Span
 def _begun(ledger: ExperimentLedger, rows: int = 3, repeats: int = 2) -> int:
     return ledger.begin(
         NewResult(
-            "refund", "/x/refund.experiment.yaml", {"pass_rule": "mean"}, ["main", "edit"],
+            "refund",
+            "/x/refund.experiment.yaml",
+            {"pass_rule": "mean"},
+            ["main", "edit"],
             [ResultRow(row, f"r{row}", {"vars": {"q": "ä" * row}}) for row in range(1, rows + 1)],
             repeats,
             [
@@ -39,14 +42,21 @@ def _begun(ledger: ExperimentLedger, rows: int = 3, repeats: int = 2) -> int:
                 for variant in (0, 1)
             ],
         )
-    )  # fmt: skip
+    )
 
 
 def _outcome(**changes: object) -> CellOutcome:
     given: dict[str, object] = {
-        "state": CellState.DONE, "output": "Oslo", "passed": True, "score": 1.0, "cost": 0.01,
-        "input_tokens": 10, "output_tokens": 2, "ms": 120.0, "steps": 1,
-    }  # fmt: skip
+        "state": CellState.DONE,
+        "output": "Oslo",
+        "passed": True,
+        "score": 1.0,
+        "cost": 0.01,
+        "input_tokens": 10,
+        "output_tokens": 2,
+        "ms": 120.0,
+        "steps": 1,
+    }
     return CellOutcome(**{**given, **changes})  # type: ignore[arg-type]
 
 
@@ -55,8 +65,12 @@ def test_cells_are_leased_row_by_row_with_repeats_last(tmp_path: Path) -> None:
     number = _begun(ledger)
     first = ledger.lease(number, 5)
     assert [(each.repeat, each.row, each.variant) for each in first] == [
-        (1, 1, 0), (1, 1, 1), (1, 2, 0), (1, 2, 1), (1, 3, 0)
-    ]  # fmt: skip
+        (1, 1, 0),
+        (1, 1, 1),
+        (1, 2, 0),
+        (1, 2, 1),
+        (1, 3, 0),
+    ]
     rest = ledger.lease(number, 100)
     assert len(rest) == 7
     assert not set(first) & set(rest)
@@ -94,10 +108,12 @@ def test_runs_are_kept_small_beside_a_sibling(tmp_path: Path) -> None:
     number = _begun(ledger, rows=20)
     keys = ledger.lease(number, 100)
     texts = {
-        key: (f'{{"t":"Started","prompt":"{"the same long prompt " * 100}","row":{key.row}}}\n'
-              f'{{"t":"Replied","text":"answer {key.row} {key.repeat}"}}').encode()
+        key: (
+            f'{{"t":"Started","prompt":"{"the same long prompt " * 100}","row":{key.row}}}\n'
+            f'{{"t":"Replied","text":"answer {key.row} {key.repeat}"}}'
+        ).encode()
         for key in keys
-    }  # fmt: skip
+    }
     for key in keys:
         ledger.finish(number, key, _outcome(), texts[key])
     assert all(ledger.journal(number, key) == texts[key] for key in keys)
@@ -115,9 +131,10 @@ def test_totals_add_up(tmp_path: Path) -> None:
         else:
             passed = key.variant == 1 or key.repeat == 1
             ledger.finish(
-                number, key,
+                number,
+                key,
                 _outcome(passed=passed, score=float(passed), is_cached=key.row == 1),
-            )  # fmt: skip
+            )
     main, edit = ledger.scans.variant_totals(number)
     assert (main.done, main.passed, main.errors, main.cached) == (6, 3, 0, 2)
     assert (edit.done, edit.passed, edit.errors) == (5, 5, 1)
@@ -150,9 +167,12 @@ def test_kept_totals_are_those_of_the_cells_whatever_happens_to_them(tmp_path: P
     assert agree()
     keys = ledger.lease(number, 16)
     outcomes = [
-        _outcome(), _outcome(passed=False), _outcome(passed=None, cost=None),
-        _outcome(is_cached=True), CellOutcome(CellState.ERROR, error="no"),
-    ]  # fmt: skip
+        _outcome(),
+        _outcome(passed=False),
+        _outcome(passed=None, cost=None),
+        _outcome(is_cached=True),
+        CellOutcome(CellState.ERROR, error="no"),
+    ]
     for at, key in enumerate(keys):
         ledger.finish(number, key, outcomes[at % len(outcomes)])
         assert agree()
@@ -185,8 +205,9 @@ def test_a_result_is_blessed_alone(tmp_path: Path) -> None:
     ledger.accept(second)
     ledger.end(first, "done")
     assert [(each.id, each.is_accepted) for each in ledger.results()] == [
-        (second, True), (first, False)
-    ]  # fmt: skip
+        (second, True),
+        (first, False),
+    ]
     assert ledger.result(first).label == "release 1"
     assert ledger.result(first).finished is not None
     ledger.delete(first)
@@ -237,9 +258,12 @@ def test_standings_tell_in_letters_what_the_rows_tell(tmp_path: Path) -> None:
     ledger = ExperimentLedger(tmp_path / "a.db")
     number = _begun(ledger)
     given = (
-        _outcome(), _outcome(score=0.5), _outcome(passed=False, score=0.0),
-        _outcome(passed=None, score=1.0), CellOutcome(CellState.ERROR, error="no answer"),
-    )  # fmt: skip
+        _outcome(),
+        _outcome(score=0.5),
+        _outcome(passed=False, score=0.0),
+        _outcome(passed=None, score=1.0),
+        CellOutcome(CellState.ERROR, error="no answer"),
+    )
     for key, outcome in zip(ledger.lease(number, len(given)), given, strict=True):
         ledger.finish(number, key, outcome)
     assert ledger.scans.standings(number) == {1: "PpfUew", 2: "wwwwww"}

@@ -16,10 +16,15 @@ from studio.core.experiments.results.result import NewResult, ResultRow
 @pytest.mark.parametrize(
     ("rating", "verdict"),
     [
-        (Rating(5), True), (Rating(4), True), (Rating(3), None), (Rating(2), False),
-        (Rating(1, passed=True), True), (Rating(note="so so"), None), (Rating(), None),
+        (Rating(5), True),
+        (Rating(4), True),
+        (Rating(3), None),
+        (Rating(2), False),
+        (Rating(1, passed=True), True),
+        (Rating(note="so so"), None),
+        (Rating(), None),
     ],
-)  # fmt: skip
+)
 def test_points_say_whether_it_passes(rating: Rating, verdict: bool | None) -> None:
     assert rating.verdict is verdict
 

@@ -34,8 +34,9 @@ def test_a_body_without_its_stream_is_that_of_a_request_that_asks_for_none() -> 
 
 @given(
     st.lists(st.integers(min_value=1, max_value=60), max_size=40),
-    st.integers(min_value=1, max_value=9), st.integers(min_value=10, max_value=100),
-)  # fmt: skip
+    st.integers(min_value=1, max_value=9),
+    st.integers(min_value=10, max_value=100),
+)
 def test_parts_keep_all_requests_in_order_and_within_bounds(
     sizes: list[int], most: int, most_bytes: int
 ) -> None:

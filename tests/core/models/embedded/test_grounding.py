@@ -24,7 +24,7 @@ FACT = r"^(capital|currency) of [A-Z][a-z]+( [A-Z][a-z]+)?$"
         ("", SUM, ()),
         ("anything", "(", ()),
     ],
-)  # fmt: skip
+)
 def test_the_longest_phrases_that_fit_a_pattern(
     question: str, pattern: str, found: tuple[str, ...]
 ) -> None:

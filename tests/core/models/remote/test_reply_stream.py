@@ -47,21 +47,33 @@ def test_the_reply_is_the_same(deltas: list[ReplyDelta]) -> None:
 
 def test_neighbours_are_joined_and_the_order_stays() -> None:
     deltas = [
-        TextDelta("Let "), TextDelta("me "), TextDelta("see."), ReasoningDelta("Hm"),
-        ReasoningDelta("m."), TextDelta("So"), ReplyNotice("waited"), TextDelta("."),
-    ]  # fmt: skip
-    assert list(joined(deltas)) == [
-        TextDelta("Let me see."), ReasoningDelta("Hmm."), TextDelta("So"), ReplyNotice("waited"),
+        TextDelta("Let "),
+        TextDelta("me "),
+        TextDelta("see."),
+        ReasoningDelta("Hm"),
+        ReasoningDelta("m."),
+        TextDelta("So"),
+        ReplyNotice("waited"),
         TextDelta("."),
-    ]  # fmt: skip
+    ]
+    assert list(joined(deltas)) == [
+        TextDelta("Let me see."),
+        ReasoningDelta("Hmm."),
+        TextDelta("So"),
+        ReplyNotice("waited"),
+        TextDelta("."),
+    ]
 
 
 def test_arguments_are_joined_within_one_call() -> None:
     deltas = [
-        ToolCallDelta(0, "a", "f", ""), ToolCallDelta(0, None, None, '{"q"'),
-        ToolCallDelta(0, None, None, ": 1}"), ToolCallDelta(1, "b", "f", "{"),
+        ToolCallDelta(0, "a", "f", ""),
+        ToolCallDelta(0, None, None, '{"q"'),
+        ToolCallDelta(0, None, None, ": 1}"),
+        ToolCallDelta(1, "b", "f", "{"),
         ToolCallDelta(1, None, None, "}"),
-    ]  # fmt: skip
+    ]
     assert list(joined(deltas)) == [
-        ToolCallDelta(0, "a", "f", '{"q": 1}'), ToolCallDelta(1, "b", "f", "{}")
-    ]  # fmt: skip
+        ToolCallDelta(0, "a", "f", '{"q": 1}'),
+        ToolCallDelta(1, "b", "f", "{}"),
+    ]

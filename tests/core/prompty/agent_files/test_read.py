@@ -85,26 +85,54 @@ def test_a_slip_of_the_pen_has_a_fix() -> None:
     [
         ("a.prompt.md", "Plan it: {{ x }}\nsystem:\n", []),
         ("a.prompt.md", "---\nagent: agent\ntools: ['search']\n---\nPlan.", []),
-        ("a.prompt.md", "---\nmode: ask\ntools: 3\n---\nPlan.",
-         [("agent-file-old-key", 2), ("agent-file-value", 3)]),
+        (
+            "a.prompt.md",
+            "---\nmode: ask\ntools: 3\n---\nPlan.",
+            [("agent-file-old-key", 2), ("agent-file-value", 3)],
+        ),
         ("a.agent.md", "---\ntarget: vscode\nhandoffs:\n  - label: Go\n    agent: b\n---\n", []),
-        ("a.agent.md", "---\ntarget: vim\nuser-invocable: 1\n---\n",
-         [("agent-file-value", 2), ("agent-file-value", 3)]),
+        (
+            "a.agent.md",
+            "---\ntarget: vim\nuser-invocable: 1\n---\n",
+            [("agent-file-value", 2), ("agent-file-value", 3)],
+        ),
         ("AGENTS.md", "---\nanything: 1\n---\nsystem:\n{% if %}\n", []),
-        ("a.prompt", "---\nmodel: m\nmy.own: 1\nconfig: {temperature: 1}\n---\n"
-         "{{role \"system\"}}{{#if a}}b{{/if}}{{!-- {{#each}} --}}", []),
-        ("a.prompt", "---\nmodle: m\n---\n{{#if a}}{{/each}}\n{{role 'sytem'}}",
-         [("agent-file-key", 2), ("agent-file-template", 4), ("agent-file-template", 4),
-          ("agent-file-template", 5)]),
-        ("a.prompt", "---\nmodel: m\nmaxTurns: 7\ntoolChoice: auto\nreturnToolRequests: true\n---\n"
-         "{{#> card}}x{{/card}}{{^a}}b{{^}}c{{/a}}{{#*inline \"p\"}}d{{/inline}}"
-         "{{#each ../a.b}}{{/each}}", []),
-        ("a.prompt", "---\nmodel: m\nmaxTurns: many\n---\n{{#> card}}{{^a}}{{/card}}",
-         [("agent-file-value", 3), ("agent-file-template", 5), ("agent-file-template", 5),
-          ("agent-file-template", 5)]),
+        (
+            "a.prompt",
+            "---\nmodel: m\nmy.own: 1\nconfig: {temperature: 1}\n---\n"
+            '{{role "system"}}{{#if a}}b{{/if}}{{!-- {{#each}} --}}',
+            [],
+        ),
+        (
+            "a.prompt",
+            "---\nmodle: m\n---\n{{#if a}}{{/each}}\n{{role 'sytem'}}",
+            [
+                ("agent-file-key", 2),
+                ("agent-file-template", 4),
+                ("agent-file-template", 4),
+                ("agent-file-template", 5),
+            ],
+        ),
+        (
+            "a.prompt",
+            "---\nmodel: m\nmaxTurns: 7\ntoolChoice: auto\nreturnToolRequests: true\n---\n"
+            '{{#> card}}x{{/card}}{{^a}}b{{^}}c{{/a}}{{#*inline "p"}}d{{/inline}}'
+            "{{#each ../a.b}}{{/each}}",
+            [],
+        ),
+        (
+            "a.prompt",
+            "---\nmodel: m\nmaxTurns: many\n---\n{{#> card}}{{^a}}{{/card}}",
+            [
+                ("agent-file-value", 3),
+                ("agent-file-template", 5),
+                ("agent-file-template", 5),
+                ("agent-file-template", 5),
+            ],
+        ),
         ("a.prompt", "---\nmodel: [\n", [("yaml-syntax", 0), ("front-matter-open", 1)]),
     ],
-)  # fmt: skip
+)
 def test_each_kind_has_its_own_rules(name: str, text: str, expected: list[tuple[str, int]]) -> None:
     seen = found(name, text)
     assert sorted(code for code, _ in seen) == sorted(code for code, _ in expected)

@@ -161,8 +161,10 @@ def test_what_cannot_be_hoisted_is_said_once(options: str, code: str, folder: Pa
 def test_options_may_be_empty_or_missing(folder: Path) -> None:
     made = prepared("  - id: a\n    options:\n  - id: b\n  - id: 3\n    options: {}\n", folder)
     assert [(tool.id, tool.options) for tool in made.messages.tools] == [
-        ("a", {}), ("b", {}), ("3", {}),
-    ]  # fmt: skip
+        ("a", {}),
+        ("b", {}),
+        ("3", {}),
+    ]
     assert codes(made) == []
 
 

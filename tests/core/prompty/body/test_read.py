@@ -25,8 +25,11 @@ def test_text_below_a_thread_is_said_and_attributes_stay() -> None:
     assert codes(made) == ["text-below-thread"]
     assert made.document.source.slice(made.problems[0].span) == 'thread[key="value"]:'
     assert [(m.role, m.text) for m in made.messages.messages] == [
-        ("system", "S"), ("assistant", "Hi."), ("system", "content"), ("user", "q"),
-    ]  # fmt: skip
+        ("system", "S"),
+        ("assistant", "Hi."),
+        ("system", "content"),
+        ("user", "q"),
+    ]
     assert made.messages.messages[1].attributes == {"key": "value"}
     assert codes(prepared("thread:\n\nuser:\nq\n")) == []
 

@@ -6,15 +6,43 @@ from studio.core.prompty.body.roles import read_marker
 from tests.support.soon import soon
 
 PROMPTY_YES = [
-    "system:", "System:", "USER[A=TRUE]:", "# system:", "#system:", " user:", "user :", "user:   ",
-    'user[name="Seth"]:', "user[name=Seth]:", 'user[a="x]y"]:', "user[a=1,b=2,]:", "developer:",
+    "system:",
+    "System:",
+    "USER[A=TRUE]:",
+    "# system:",
+    "#system:",
+    " user:",
+    "user :",
+    "user:   ",
+    'user[name="Seth"]:',
+    "user[name=Seth]:",
+    'user[a="x]y"]:',
+    "user[a=1,b=2,]:",
+    "developer:",
     "user[a=1 b=2]:",
-]  # fmt: skip
+]
 PROMPTY_NO = [
-    "## system:", "system: hello", "**system:**", "user [a=1]:", "user[]:", "user[name]:",
-    "user[ name=x ]:", "user[my-key=1]:", "tool:", "function:", "thread:", "tools:", "system：",
-    "\u200bsystem:", "", ":", "user", "ſystem:", "user[a=1:", 'user[a="1]:',
-]  # fmt: skip
+    "## system:",
+    "system: hello",
+    "**system:**",
+    "user [a=1]:",
+    "user[]:",
+    "user[name]:",
+    "user[ name=x ]:",
+    "user[my-key=1]:",
+    "tool:",
+    "function:",
+    "thread:",
+    "tools:",
+    "system：",
+    "\u200bsystem:",
+    "",
+    ":",
+    "user",
+    "ſystem:",
+    "user[a=1:",
+    'user[a="1]:',
+]
 
 
 @pytest.mark.parametrize("line", PROMPTY_YES)

@@ -16,13 +16,27 @@ from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 
 VALUES = {
-    "name": "Ann", "flag": True, "off": False, "n": 3, "f": 1.0, "h": 1.5, "items": ["a", "b"],
-    "empty": [], "m": {"z": 1, "a": 2}, "s": "", "order": {"items": [1, 2], "total": 4},
+    "name": "Ann",
+    "flag": True,
+    "off": False,
+    "n": 3,
+    "f": 1.0,
+    "h": 1.5,
+    "items": ["a", "b"],
+    "empty": [],
+    "m": {"z": 1, "a": 2},
+    "s": "",
+    "order": {"items": [1, 2], "total": 4},
     "users": [{"n": "x", "a": True}, {"n": "y", "a": False}],
-}  # fmt: skip
+}
 KINDS = {
-    bool: "boolean", int: "integer", float: "float", str: "string", list: "array", dict: "object",
-}  # fmt: skip
+    bool: "boolean",
+    int: "integer",
+    float: "float",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
 
 
 def head_of(values: Mapping[str, object], form: str = "jinja2") -> str:

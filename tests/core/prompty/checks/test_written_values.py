@@ -8,13 +8,35 @@ from studio.core.prompty.parse import parse
 @pytest.mark.parametrize(
     "name",
     [
-        "gpt-5.1-mini", "gpt-5-mini-2025-08-07", "gpt-5-pro", "gpt-7-mini", "o5-mini", "mixtral",
-        "gpt-5-codex", "claude-fable-5", "claude-haiku-4-6", "claude-3-5-sonnet-latest", "llava3.1",
-        "my-gpt-5-mini", "gpt-35-turbo", "openai/gpt-5-mini", "gemini-3-flash", "deepseek-coder",
-        "grok-4-fast", "ft:gpt-4o-mini:me", "qwen3", "gemma-3", "phi-4", "${env:MODEL}", "gpt-4",
-        "mistral-medium", "o1-preview", "gpt-4o-audio", "gpt-image-1",
+        "gpt-5.1-mini",
+        "gpt-5-mini-2025-08-07",
+        "gpt-5-pro",
+        "gpt-7-mini",
+        "o5-mini",
+        "mixtral",
+        "gpt-5-codex",
+        "claude-fable-5",
+        "claude-haiku-4-6",
+        "claude-3-5-sonnet-latest",
+        "llava3.1",
+        "my-gpt-5-mini",
+        "gpt-35-turbo",
+        "openai/gpt-5-mini",
+        "gemini-3-flash",
+        "deepseek-coder",
+        "grok-4-fast",
+        "ft:gpt-4o-mini:me",
+        "qwen3",
+        "gemma-3",
+        "phi-4",
+        "${env:MODEL}",
+        "gpt-4",
+        "mistral-medium",
+        "o1-preview",
+        "gpt-4o-audio",
+        "gpt-image-1",
     ],
-)  # fmt: skip
+)
 def test_other_models_are_no_slips(name: str) -> None:
     document = parse(f"---\nmodel: {name}\n---\nuser:\nHi\n")
     assert "near-model" not in {each.code for each in document.problems}

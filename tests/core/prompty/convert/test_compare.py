@@ -24,10 +24,12 @@ def prepared(text: str) -> Prepared:
         ("system:\nBe kind.\n\nuser:\n{{ no }}\n", "leaves the last message (user)"),
         ("system:\nBe kind.\n\nuser:\nWhy?\n", "makes other messages of it than"),
         ("system:\nBe quick.\n\nuser:\n{{ no }}\n", "makes other messages of it than"),
-        ("system:\nBe kind.\n\nuser:\n{{ no }}\n\nuser:\n{{ no }}\n",
-         "makes other messages of it than"),
+        (
+            "system:\nBe kind.\n\nuser:\n{{ no }}\n\nuser:\n{{ no }}\n",
+            "makes other messages of it than",
+        ),
     ],
-)  # fmt: skip
+)
 def test_only_one_empty_message_at_the_end_is_what_prompty_1_leaves_out(
     body: str, said: str
 ) -> None:

@@ -42,10 +42,35 @@ def kept(tmp_path: Path, text: str) -> tuple[Any, list[tuple[str, str]]]:
 
 @pytest.mark.parametrize(
     "value",
-    ["What is it?", "a: b", "x, y", "[a]", "{a}", "is #1", "# no", "- a", "it's", '"q" a', "@a",
-     "%b", "!c", "&d", "*e", "|f", "a\tb", "a --- b", "yes", "012", "1e3", "~", "ä ?", "C:\\x",
-     "a\\nb", ""],
-)  # fmt: skip
+    [
+        "What is it?",
+        "a: b",
+        "x, y",
+        "[a]",
+        "{a}",
+        "is #1",
+        "# no",
+        "- a",
+        "it's",
+        '"q" a',
+        "@a",
+        "%b",
+        "!c",
+        "&d",
+        "*e",
+        "|f",
+        "a\tb",
+        "a --- b",
+        "yes",
+        "012",
+        "1e3",
+        "~",
+        "ä ?",
+        "C:\\x",
+        "a\\nb",
+        "",
+    ],
+)
 def test_a_short_input_is_written_so_that_the_runtime_reads_it(value: str, tmp_path: Path) -> None:
     text = f"---\n{MODEL}inputs:\n  q: {json.dumps(value)}\n---\nsystem:\n<{{{{q}}}}>\n"
     _, messages = kept(tmp_path, text)
@@ -67,8 +92,11 @@ def test_outputs_items_and_words_for_types_are_converted(tmp_path: Path) -> None
     )
     agent, _ = kept(tmp_path, text)
     assert [(item.name, item.kind) for item in agent.inputs] == [
-        ("a", "array"), ("b", "integer"), ("c", "object"), ("e", "array"),
-    ]  # fmt: skip
+        ("a", "array"),
+        ("b", "integer"),
+        ("c", "object"),
+        ("e", "array"),
+    ]
     assert [(item.name, item.kind) for item in agent.outputs] == [("x", "string"), ("y", "array")]
     assert "# a number" in converted(tmp_path, text).text
 
@@ -81,8 +109,10 @@ def test_inputs_as_a_list_stay_a_list(tmp_path: Path) -> None:
     agent, messages = kept(tmp_path, text)
     assert messages == [("system", "x [1]")]
     assert [(item.name, item.kind) for item in agent.inputs] == [
-        ("a", "string"), ("b", "float"), ("c", "array"),
-    ]  # fmt: skip
+        ("a", "string"),
+        ("b", "float"),
+        ("c", "array"),
+    ]
 
 
 @pytest.mark.parametrize("reference", ["${file:s.json}", "s.json"])
@@ -113,15 +143,18 @@ SCHEMA = {
 
 @pytest.mark.parametrize("place", ["parameters", "file", "root"])
 def test_tools_keep_their_parameters(place: str, tmp_path: Path) -> None:
-    tool = {"type": "function", "function": {"name": "find", "description": "Finds.",
-                                             "parameters": SCHEMA}}  # fmt: skip
+    tool = {
+        "type": "function",
+        "function": {"name": "find", "description": "Finds.", "parameters": SCHEMA},
+    }
     (tmp_path / "t.json").write_text(json.dumps([tool]), encoding="utf-8")
     tools = "${file:t.json}" if place == "file" else json.dumps([tool])
     inside = f"  parameters:\n    tools: {tools}\n" if place != "root" else f"tools: {tools}\n"
     agent, _ = kept(tmp_path, f"---\n{MODEL}{inside}---\nsystem:\nHi\n")
     assert [(each.name, each.kind, each.required) for each in agent.tools[0].parameters] == [
-        ("q", "string", True), ("n", "integer", None),
-    ]  # fmt: skip
+        ("q", "string", True),
+        ("n", "integer", None),
+    ]
 
 
 def test_parameters_as_a_list_of_properties_are_kept(tmp_path: Path) -> None:
@@ -174,8 +207,9 @@ def test_a_prompty_2_file_gets_what_its_runtime_wants(front: str, tmp_path: Path
 
 def test_a_file_without_front_matter_gets_one(tmp_path: Path) -> None:
     assert kept(tmp_path, "system:\nBe kind.\n\nuser:\nHi\n")[1] == [
-        ("system", "Be kind."), ("user", "Hi"),
-    ]  # fmt: skip
+        ("system", "Be kind."),
+        ("user", "Hi"),
+    ]
 
 
 def test_a_file_that_is_right_stays_as_it_is(tmp_path: Path) -> None:
@@ -200,9 +234,13 @@ def test_blocks_that_are_left_empty_are_taken_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ['"a\n      --- b\n\n      c"', "|\n      a\n      --- b\n", ">-\n      a\n      --- b\n\n",
-     "'a ----- +++ b'"],
-)  # fmt: skip
+    [
+        '"a\n      --- b\n\n      c"',
+        "|\n      a\n      --- b\n",
+        ">-\n      a\n      --- b\n\n",
+        "'a ----- +++ b'",
+    ],
+)
 def test_dashes_in_texts_of_several_lines_are_written_so_that_they_stay(
     written: str, tmp_path: Path
 ) -> None:
@@ -269,12 +307,16 @@ def test_an_empty_last_message_that_prompty_1_leaves_out_is_named(tmp_path: Path
 @pytest.mark.parametrize(
     ("block", "endpoint"),
     [
-        ("type: serverless, endpoint: 'https://models.example.com', model: m, key: '${env:K}'",
-         "${env:MODELS_EXAMPLE_COM_ENDPOINT:https://models.example.com}"),
-        ("type: openai, base_url: 'http://127.0.0.1:11434/v1', name: m",
-         "${env:HOST_127_0_0_1_11434_ENDPOINT:http://127.0.0.1:11434/v1}"),
+        (
+            "type: serverless, endpoint: 'https://models.example.com', model: m, key: '${env:K}'",
+            "${env:MODELS_EXAMPLE_COM_ENDPOINT:https://models.example.com}",
+        ),
+        (
+            "type: openai, base_url: 'http://127.0.0.1:11434/v1', name: m",
+            "${env:HOST_127_0_0_1_11434_ENDPOINT:http://127.0.0.1:11434/v1}",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_address_of_the_file_is_a_variable_with_that_default(
     block: str, endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

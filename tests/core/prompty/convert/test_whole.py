@@ -310,21 +310,37 @@ def test_to_prompty_1_and_back_again() -> None:
         assert comment in conversion.text
     assert legacy.data["model"] == {
         "configuration": {
-            "type": "azure_openai", "azure_endpoint": "${env:E}", "api_key": "${env:K}",
+            "type": "azure_openai",
+            "azure_endpoint": "${env:E}",
+            "api_key": "${env:K}",
             "azure_deployment": "some-model",
         },
         "parameters": {
-            "temperature": 0, "max_tokens": 5, "stop": ["END"], "logit_bias": {"a": 1},
-            "tools": [{"type": "function", "function": {
-                "name": "look", "description": "Looks.", "parameters": {
-                    "type": "object", "properties": {"thing": {"type": "string"}},
-                    "required": ["thing"]}}}],
+            "temperature": 0,
+            "max_tokens": 5,
+            "stop": ["END"],
+            "logit_bias": {"a": 1},
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": "look",
+                        "description": "Looks.",
+                        "parameters": {
+                            "type": "object",
+                            "properties": {"thing": {"type": "string"}},
+                            "required": ["thing"],
+                        },
+                    },
+                }
+            ],
         },
         "api": "chat",
-    }  # fmt: skip
+    }
     assert legacy.data["inputs"] == {
-        "who": {"type": "number"}, "thread": {"type": "thread"},
-    }  # fmt: skip
+        "who": {"type": "number"},
+        "thread": {"type": "thread"},
+    }
     assert legacy.data["sample"] == {"who": 2}
     assert legacy.data["authors"] == ["me"]
     assert legacy.data["template"] == "mustache"

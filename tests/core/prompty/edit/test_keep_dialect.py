@@ -20,8 +20,13 @@ from tests.core.prompty.test_properties import texts
 from tests.support.soon import soon
 
 MEANT = "Use the section dialect"
-UNREADABLE = {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open",
-              "front-matter-not-mapping"}  # fmt: skip
+UNREADABLE = {
+    "yaml-syntax",
+    "yaml-tab",
+    "yaml-character",
+    "front-matter-open",
+    "front-matter-not-mapping",
+}
 
 
 def fixes_of(document: PromptDocument) -> list[Fix]:
@@ -29,8 +34,13 @@ def fixes_of(document: PromptDocument) -> list[Fix]:
     found = (*document.problems, *prepared.problems)
     if any(problem.code in UNREADABLE for problem in found):
         return []  # what the file says is known only once it is fixed
-    if any(edit.text == "template" for problem in found if problem.code == "unknown-key"
-           for fix in problem.fixes for edit in fix.edits):  # fmt: skip
+    if any(
+        edit.text == "template"
+        for problem in found
+        if problem.code == "unknown-key"
+        for fix in problem.fixes
+        for edit in fix.edits
+    ):
         return []
     return [fix for problem in found for fix in problem.fixes if fix.title != MEANT]
 
@@ -68,8 +78,17 @@ def test_declaring_an_input_leaves_a_picture_a_picture(newline: str) -> None:
     document = parse(text)
     (fix,) = fixes_of(document)
     changed = apply_edits(text, fix.edits)
-    lines = ["---", "inputs:", "  topic:", "    kind: string", "template:", "  parser:",
-             "    kind: section", "---", ""]  # fmt: skip
+    lines = [
+        "---",
+        "inputs:",
+        "  topic:",
+        "    kind: string",
+        "template:",
+        "  parser:",
+        "    kind: section",
+        "---",
+        "",
+    ]
     assert changed == newline.join(lines) + text
     before, after = (
         messages_to_json(prepare(parse(each), {"topic": "it"}).messages, "section")
@@ -120,8 +139,18 @@ def test_a_misspelled_template_gets_no_second_one_beside_it() -> None:
     assert text == right
 
 
-LINES = ["user:", "tools:", "- a", "tool:", "```", "Hi", "", "![thread]", "![a b=1](c)",
-         "user[type=image]:"]  # fmt: skip
+LINES = [
+    "user:",
+    "tools:",
+    "- a",
+    "tool:",
+    "```",
+    "Hi",
+    "",
+    "![thread]",
+    "![a b=1](c)",
+    "user[type=image]:",
+]
 FRONTS = ["", "---\nmodel: {id: x}\n---\n"]
 BODIES = lists(sampled_from(LINES), max_size=8)
 

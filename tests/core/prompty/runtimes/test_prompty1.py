@@ -97,9 +97,13 @@ def test_the_rules_are_those_of_the_package(tmp_path: Path) -> None:
         paths[name] = tmp_path / f"{index}.prompty"
         paths[name].write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [str(PYTHON), "-I", "-c", SCRIPT], input=json.dumps([str(p) for p in paths.values()]),
-        capture_output=True, text=True, check=True, timeout=patience.SECONDS,
-    )  # fmt: skip
+        [str(PYTHON), "-I", "-c", SCRIPT],
+        input=json.dumps([str(p) for p in paths.values()]),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=patience.SECONDS,
+    )
     theirs = json.loads(done.stdout.strip().rpartition("\n")[2])
     wrong = {
         name: (ours(path), theirs[str(path)])
@@ -129,11 +133,16 @@ def ours(path: Path) -> object:
     except RuntimeRefusal:
         return "refused"
     return [
-        ["function" if m.role == "tool" else m.role,
-         [p.text if isinstance(p, TextPart) else [p.source] for p in m.parts
-          if isinstance(p, TextPart | MediaPart)]]
+        [
+            "function" if m.role == "tool" else m.role,
+            [
+                p.text if isinstance(p, TextPart) else [p.source]
+                for p in m.parts
+                if isinstance(p, TextPart | MediaPart)
+            ],
+        ]
         for m in made
-    ]  # fmt: skip
+    ]
 
 
 def test_samples_of_prompty_1_have_no_blanks_at_their_ends() -> None:

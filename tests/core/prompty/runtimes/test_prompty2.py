@@ -25,7 +25,6 @@ BUNDLED = sorted((ROOT / "resources").glob("*/*.prompty"))
 TEMPLATE = "template: {format: {kind: jinja2}, parser: {kind: prompty}}\n"
 HEAD = f"---\nname: x\n{TEMPLATE}"
 
-# fmt: off
 FRONTS = {
     "plain": f"name: x\n{TEMPLATE}",
     "template word": "template: jinja2\n",
@@ -93,7 +92,6 @@ FRONTS = {
     ),
     "options of a word": f"model: {{id: m, options: fast}}\n{TEMPLATE}",
 }
-# fmt: on
 
 
 def refusal(path: Path) -> str:
@@ -124,9 +122,15 @@ def never_renders(path: Path) -> str:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "Hi", "system:\nHi\n", "---\nname: x\n---\n", "+++\nname: x\n+++\na",
-     f"\ufeff{HEAD}---\nsystem:\nHi\n"],
-)  # fmt: skip
+    [
+        "",
+        "Hi",
+        "system:\nHi\n",
+        "---\nname: x\n---\n",
+        "+++\nname: x\n+++\na",
+        f"\ufeff{HEAD}---\nsystem:\nHi\n",
+    ],
+)
 def test_files_without_front_matter_or_body_are_refused(text: str, tmp_path: Path) -> None:
     assert list(check_file(parse(text, tmp_path / "a.prompty")))
 
@@ -141,7 +145,9 @@ BODIES: dict[str, tuple[str, str, Mapping[str, Any]]] = {
     "marker in other letters": ("", "# System:\nA\n  USER :\nB\n", {}),
     "marker with a name": ("", 'user[name="Ann", n=1]:\nHi\n', {}),
     "attributes without strict": (
-        "strict", 'user[name="Ann", n=1, b=true, f=1.5]:\nHi\nsystem[a=b]:\nx\n', {},
+        "strict",
+        'user[name="Ann", n=1, b=true, f=1.5]:\nHi\nsystem[a=b]:\nx\n',
+        {},
     ),
     "tool and function": ("", "tool:\nx\nfunction:\ny\nthread:\nz\n", {}),
     "developer": ("", "developer:\nx\n", {}),
@@ -174,9 +180,11 @@ BODIES: dict[str, tuple[str, str, Mapping[str, Any]]] = {
         {"t": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]},
     ),
     "thread that the body does not name": (
-        "t: {kind: thread}", "system:\nx\n", {"t": [{"role": "user", "content": "a"}]},
+        "t: {kind: thread}",
+        "system:\nx\n",
+        {"t": [{"role": "user", "content": "a"}]},
     ),
-}  # fmt: skip
+}
 
 
 def written(extra: str, body: str) -> str:
@@ -254,11 +262,27 @@ def test_only_one_image_of_a_message_is_seen(tmp_path: Path) -> None:
 
 
 YAML = [
-    "a: {b: What?}", "a: {b: is it?, c: d}", "a: [what?]", "a: {b: ? c}", 'a: {b: "What?"}',
-    "a: What?", "a: [x?y]", "a:\tb", "a: b\t", "a: |#\n  b", "a: {b: c}", "a: [1, 2]\nb: what?",
-    "a: !x b", "a: !? b", "a: {b: 'c?'}", "# what?\na: {b: c}", "a: b # {x?}", "a: {b: c}\u2028",
-    "a: - b", "a: {b: http://x?y=1}",
-]  # fmt: skip
+    "a: {b: What?}",
+    "a: {b: is it?, c: d}",
+    "a: [what?]",
+    "a: {b: ? c}",
+    'a: {b: "What?"}',
+    "a: What?",
+    "a: [x?y]",
+    "a:\tb",
+    "a: b\t",
+    "a: |#\n  b",
+    "a: {b: c}",
+    "a: [1, 2]\nb: what?",
+    "a: !x b",
+    "a: !? b",
+    "a: {b: 'c?'}",
+    "# what?\na: {b: c}",
+    "a: b # {x?}",
+    "a: {b: c}\u2028",
+    "a: - b",
+    "a: {b: http://x?y=1}",
+]
 
 
 @pytest.mark.parametrize("text", YAML)

@@ -39,18 +39,34 @@ def test_text_is_stock_jinjas(template: str) -> None:
 _EXPRESSION = st.recursive(
     st.sampled_from(["q", "n", "f", "xs", "words", "d.one", "xs[0]", "'s'", "2", "nope"]),
     lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from(["upper", "trim", "length", "string", "list", "sort",
-                                          "default('x')", "first", "join('-')", "reverse"]))
-        .map(lambda pair: f"({pair[0]})|{pair[1]}"),
-        st.tuples(inner, st.sampled_from(["+", "-", "*", "//", "%", "~", "==", "<", "in", "and",
-                                          "or"]), inner)
-        .map(lambda three: f"({three[0]} {three[1]} {three[2]})"),
+        st.tuples(
+            inner,
+            st.sampled_from(
+                [
+                    "upper",
+                    "trim",
+                    "length",
+                    "string",
+                    "list",
+                    "sort",
+                    "default('x')",
+                    "first",
+                    "join('-')",
+                    "reverse",
+                ]
+            ),
+        ).map(lambda pair: f"({pair[0]})|{pair[1]}"),
+        st.tuples(
+            inner,
+            st.sampled_from(["+", "-", "*", "//", "%", "~", "==", "<", "in", "and", "or"]),
+            inner,
+        ).map(lambda three: f"({three[0]} {three[1]} {three[2]})"),
         st.tuples(inner, inner, inner).map(lambda three: "({} if {} else {})".format(*three)),
         inner.map(lambda item: f"[{item}]"),
         inner.map(lambda item: f"(not {item})"),
     ),
     max_leaves=6,
-)  # fmt: skip
+)
 _PIECE = st.recursive(
     st.one_of(
         st.sampled_from(["text", " ", "\n", "{# c #}", "{", "}"]),

@@ -12,9 +12,23 @@ VALUES = {"a": "x", "b": {"c": [1, 2]}}
 
 @pytest.mark.parametrize(
     "text",
-    ["{a}", "{{a}}", "{{{a}}}", "{{{{", "}}}}", '{{"k": "{a}"}}', "{{% if %}}", "{{# c #}}",
-     "{b[c][1]} {b.c}", "a {{ {a} }} b", "x", "", "{{{{a}}}}", "${env:X} {a}"],
-)  # fmt: skip
+    [
+        "{a}",
+        "{{a}}",
+        "{{{a}}}",
+        "{{{{",
+        "}}}}",
+        '{{"k": "{a}"}}',
+        "{{% if %}}",
+        "{{# c #}}",
+        "{b[c][1]} {b.c}",
+        "a {{ {a} }} b",
+        "x",
+        "",
+        "{{{{a}}}}",
+        "${env:X} {a}",
+    ],
+)
 def test_it_renders_to_the_same_text(text: str) -> None:
     made = fstring_as_jinja(text)
     assert made is not None

@@ -150,9 +150,16 @@ def test_values_read_as_prompts_want_them(value: object, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "template", ["[{{ a }}]", "[{{ a.b.c }}]", "[{{ a['b'].c }}]", "[{{ a|upper }}]",
-                 "[{% for x in a.b %}{{ x }}{% endfor %}]", "[{% if a.b %}x{% endif %}]"],
-)  # fmt: skip
+    "template",
+    [
+        "[{{ a }}]",
+        "[{{ a.b.c }}]",
+        "[{{ a['b'].c }}]",
+        "[{{ a|upper }}]",
+        "[{% for x in a.b %}{{ x }}{% endfor %}]",
+        "[{% if a.b %}x{% endif %}]",
+    ],
+)
 def test_what_is_undefined_renders_as_nothing(template: str) -> None:
     rendering = _render(template)
 
@@ -335,8 +342,9 @@ def test_a_problem_in_a_loop_is_reported_once() -> None:
     assert len(rendering.problems) == 1
 
 
-@pytest.mark.parametrize("tag", ["include 'x'", "import 'x' as y", "from 'x' import y",
-                                 "extends 'x'"])  # fmt: skip
+@pytest.mark.parametrize(
+    "tag", ["include 'x'", "import 'x' as y", "from 'x' import y", "extends 'x'"]
+)
 def test_other_template_files_are_refused_by_name(tag: str) -> None:
     rendering = _render(f"a{{% {tag} %}}b")
 

@@ -55,10 +55,12 @@ def test_an_alias_counts_with_all_that_it_stands_for(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a: *b", "line 1: .*b"), ("a: 1\nb: [", "line"), ("a: 1\nb: *c\nc: &c 1", "line 2: "),
+        ("a: *b", "line 1: .*b"),
+        ("a: 1\nb: [", "line"),
+        ("a: 1\nb: *c\nc: &c 1", "line 2: "),
         ("a: [1\n---\n", "line 2: "),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_yaml_is_told_with_its_line(text: str, said: str) -> None:
     with pytest.raises(YamlTextError, match=said):
         read_plain_yaml(text)

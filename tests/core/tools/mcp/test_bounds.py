@@ -122,9 +122,13 @@ async def http_server(kind: str, answer: Answer, head: str = "") -> AsyncIterato
             while True:
                 request = await reader.readuntil(b"\r\n\r\n")
                 length = next(
-                    (int(line[15:]) for line in request.lower().split(b"\r\n")
-                     if line.startswith(b"content-length:")), 0
-                )  # fmt: skip
+                    (
+                        int(line[15:])
+                        for line in request.lower().split(b"\r\n")
+                        if line.startswith(b"content-length:")
+                    ),
+                    0,
+                )
                 asked = json.loads(await reader.readexactly(length) or b"{}")
                 await respond(send, asked)
                 if asked.get("method") == "tools/call":
@@ -137,10 +141,13 @@ async def http_server(kind: str, answer: Answer, head: str = "") -> AsyncIterato
     async def respond(send: Send, asked: dict[str, object]) -> None:
         number = asked.get("id")
         results = {
-            "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
-                           "serverInfo": {"name": "s", "version": "1"}},
+            "initialize": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "s", "version": "1"},
+            },
             "tools/list": {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]},
-        }  # fmt: skip
+        }
         method = str(asked.get("method"))
         if method == "tools/call":
             await send(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n{head}\r\n".encode())
@@ -211,8 +218,11 @@ async def test_an_answer_over_http_without_end_is_cut(kind: str, head: str, answ
 
 async def test_a_stream_of_many_events_may_be_longer_than_one_answer() -> None:
     async def chatty(send: Send, number: int) -> None:
-        note = {"jsonrpc": "2.0", "method": "notifications/message",
-                "params": {"level": "info", "data": "y" * 60_000}}  # fmt: skip
+        note = {
+            "jsonrpc": "2.0",
+            "method": "notifications/message",
+            "params": {"level": "info", "data": "y" * 60_000},
+        }
         for _ in range(40):
             await send(b"data: " + json.dumps(note).encode() + b"\n\n")
         await send(b"data: " + result(number, "z" * 500_000) + b"\n\n")

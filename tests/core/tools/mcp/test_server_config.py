@@ -67,6 +67,8 @@ def test_approval_modes() -> None:
     assert approval_mode("always", "x") == "always"
     assert approval_mode({"kind": "never"}, "x") == "allow"
     assert [approval_mode(lists, name) for name in ("send", "read", "x")] == [
-        "always", "allow", None,
-    ]  # fmt: skip
+        "always",
+        "allow",
+        None,
+    ]
     assert approval_mode(None, "x") is None

@@ -121,10 +121,14 @@ def test_damaged_descriptions_give_what_there_is(damage: JsonObject) -> None:
 
 def test_definitions_that_would_explode_are_kept_as_references() -> None:
     schemas: dict[str, Any] = {
-        f"S{n}": {"properties": {"a": {"$ref": f"#/components/schemas/S{n + 1}"},
-                                 "b": {"$ref": f"#/components/schemas/S{n + 1}"}}}
+        f"S{n}": {
+            "properties": {
+                "a": {"$ref": f"#/components/schemas/S{n + 1}"},
+                "b": {"$ref": f"#/components/schemas/S{n + 1}"},
+            }
+        }
         for n in range(40)
-    }  # fmt: skip
+    }
     body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}}
     data = {
         "openapi": "3.1.0",

@@ -26,32 +26,60 @@ from tests.core.tools.conftest import WritePrompt
 
 SWAGGER: JsonObject = {
     "swagger": "2.0",
-    "host": "pets.invalid", "basePath": "/v2", "schemes": ["http", "https"],
+    "host": "pets.invalid",
+    "basePath": "/v2",
+    "schemes": ["http", "https"],
     "consumes": ["application/json"],
-    "securityDefinitions": {"token": {"type": "apiKey", "in": "header", "name": "X-Key"},
-                            "login": {"type": "basic"}},
+    "securityDefinitions": {
+        "token": {"type": "apiKey", "in": "header", "name": "X-Key"},
+        "login": {"type": "basic"},
+    },
     "security": [{"token": []}],
     "parameters": {"Id": {"name": "id", "in": "path", "type": "integer", "required": True}},
     "paths": {
         "/pets/{id}": {
             "parameters": [{"$ref": "#/parameters/Id"}],
-            "get": {"operationId": "getPet", "parameters": [
-                {"name": "tags", "in": "query", "type": "array", "collectionFormat": "multi"},
-                {"name": "pipes", "in": "query", "type": "array", "collectionFormat": "pipes"},
-                {"name": "csv", "in": "query", "type": "array"}]},
-            "post": {"operationId": "upload", "security": [{"login": []}], "parameters": [
-                {"name": "file", "in": "formData", "type": "file", "required": True},
-                {"name": "note", "in": "formData", "type": "string"}]},
-            "put": {"operationId": "putPet", "parameters": [
-                {"name": "pet", "in": "body", "required": True,
-                 "schema": {"$ref": "#/definitions/Pet"}}]},
+            "get": {
+                "operationId": "getPet",
+                "parameters": [
+                    {"name": "tags", "in": "query", "type": "array", "collectionFormat": "multi"},
+                    {"name": "pipes", "in": "query", "type": "array", "collectionFormat": "pipes"},
+                    {"name": "csv", "in": "query", "type": "array"},
+                ],
+            },
+            "post": {
+                "operationId": "upload",
+                "security": [{"login": []}],
+                "parameters": [
+                    {"name": "file", "in": "formData", "type": "file", "required": True},
+                    {"name": "note", "in": "formData", "type": "string"},
+                ],
+            },
+            "put": {
+                "operationId": "putPet",
+                "parameters": [
+                    {
+                        "name": "pet",
+                        "in": "body",
+                        "required": True,
+                        "schema": {"$ref": "#/definitions/Pet"},
+                    }
+                ],
+            },
         },
     },
-    "definitions": {"Pet": {"type": "object", "required": ["id", "name"], "properties": {
-        "id": {"type": "integer", "readOnly": True},
-        "name": {"type": "string", "x-nullable": True, "example": "Rex"},
-        "mother": {"$ref": "#/definitions/Pet"}}}},
-}  # fmt: skip
+    "definitions": {
+        "Pet": {
+            "type": "object",
+            "required": ["id", "name"],
+            "properties": {
+                "id": {"type": "integer", "readOnly": True},
+                "name": {"type": "string", "x-nullable": True, "example": "Rex"},
+                "mother": {"$ref": "#/definitions/Pet"},
+            },
+        }
+    },
+}
 
 
 def named(description: Description, name: str) -> Any:
@@ -75,8 +103,9 @@ def test_swagger_2() -> None:
     assert put["required"] == ["id", "body"]
     assert put["properties"]["body"]["required"] == ["name"]
     assert put["properties"]["body"]["properties"] == {
-        "name": {"type": "string"}, "mother": {"$ref": "#/$defs/Pet"}
-    }  # fmt: skip
+        "name": {"type": "string"},
+        "mother": {"$ref": "#/$defs/Pet"},
+    }
     check(put, {"id": 1, "body": {"name": "Rex", "mother": {"name": "Lady"}}}, valid=True)
     check(put, {"id": 1, "body": {"name": "Rex", "mother": {"name": 5}}}, valid=False)
 
@@ -97,12 +126,14 @@ def of_body(schema: JsonObject, schemas: JsonObject, version: str = "3.0.3") -> 
 
 
 def test_words_of_openapi_3_0_become_json_schema() -> None:
-    schema: JsonObject = {"properties": {
-        "n": {"type": "number", "minimum": 0, "exclusiveMinimum": True, "nullable": True},
-        "e": {"type": "string", "enum": ["a"], "nullable": True},
-        "r": {"allOf": [{"$ref": "#/components/schemas/R"}], "nullable": True},
-        "example": {"type": "string", "example": "x", "xml": {"name": "y"}},
-    }}  # fmt: skip
+    schema: JsonObject = {
+        "properties": {
+            "n": {"type": "number", "minimum": 0, "exclusiveMinimum": True, "nullable": True},
+            "e": {"type": "string", "enum": ["a"], "nullable": True},
+            "r": {"allOf": [{"$ref": "#/components/schemas/R"}], "nullable": True},
+            "example": {"type": "string", "example": "x", "xml": {"name": "y"}},
+        }
+    }
     made = of_body(schema, {"R": {"type": "object", "discriminator": {"propertyName": "k"}}})
     check(made, {"body": {"n": None, "e": None, "r": None, "example": "z"}}, valid=True)
     check(made, {"body": {"n": 0}}, valid=False)
@@ -132,13 +163,24 @@ def test_what_is_shared_is_not_written_a_thousand_times() -> None:
 
 
 def test_what_stands_in_another_file_is_named() -> None:
-    data: JsonObject = {"openapi": "3.1.0", "paths": {"/a": {"get": {"parameters": [
-        {"name": "q", "in": "query", "schema": {"$ref": "other.yaml#/X"}},
-        {"name": "r", "in": "query", "schema": {"$ref": "#/nowhere"}}]}}}}  # fmt: skip
+    data: JsonObject = {
+        "openapi": "3.1.0",
+        "paths": {
+            "/a": {
+                "get": {
+                    "parameters": [
+                        {"name": "q", "in": "query", "schema": {"$ref": "other.yaml#/X"}},
+                        {"name": "r", "in": "query", "schema": {"$ref": "#/nowhere"}},
+                    ]
+                }
+            }
+        },
+    }
     found = read_description(data, "x")
     assert found.problems == (
-        "other.yaml#/X is in another file, which is not read", "#/nowhere leads nowhere",
-    )  # fmt: skip
+        "other.yaml#/X is in another file, which is not read",
+        "#/nowhere leads nowhere",
+    )
     assert "$ref" not in json.dumps(found.operations[0].spec.parameters)
 
 
@@ -149,10 +191,13 @@ def test_servers_of_paths_and_operations_and_their_variables() -> None:
         "servers": [{"url": "https://{host}/{base}", "variables": variables}],
         "paths": {
             "/a": {"get": {}},
-            "/b": {"servers": [{"url": "https://b.invalid"}], "get": {},
-                   "post": {"servers": [{"url": "https://c.invalid"}]}},
+            "/b": {
+                "servers": [{"url": "https://b.invalid"}],
+                "get": {},
+                "post": {"servers": [{"url": "https://c.invalid"}]},
+            },
         },
-    }  # fmt: skip
+    }
     found = read_description(data, "x", {"base": "v2"})
     places = [server_url(found, "", "", each) for each in found.operations]
     assert places == ["https://a.invalid/v2", "https://b.invalid", "https://c.invalid"]
@@ -182,19 +227,37 @@ def large(operations: int) -> dict[str, Any]:
     fields = {
         f"field_{n}": {"type": "string", "description": "What it is. " * 4} for n in range(40)
     }
-    schemas = {f"S{n}": {"type": "object", "properties": {
-        **fields, "next": {"$ref": f"#/components/schemas/S{n // 4 * 4 + (n + 1) % 4}"}}}
-        for n in range(200)}  # fmt: skip
+    schemas = {
+        f"S{n}": {
+            "type": "object",
+            "properties": {
+                **fields,
+                "next": {"$ref": f"#/components/schemas/S{n // 4 * 4 + (n + 1) % 4}"},
+            },
+        }
+        for n in range(200)
+    }
     paths = {
-        f"/things/{n}/{{id}}": {"post": {
-            "operationId": f"things/make-{n}", "tags": [f"tag{n % 10}"],
-            "parameters": [{"name": "id", "in": "path", "schema": {"type": "string"}}],
-            "requestBody": {"content": {"application/json": {
-                "schema": {"$ref": f"#/components/schemas/S{n % 200}"}}}}}}
+        f"/things/{n}/{{id}}": {
+            "post": {
+                "operationId": f"things/make-{n}",
+                "tags": [f"tag{n % 10}"],
+                "parameters": [{"name": "id", "in": "path", "schema": {"type": "string"}}],
+                "requestBody": {
+                    "content": {
+                        "application/json": {"schema": {"$ref": f"#/components/schemas/S{n % 200}"}}
+                    }
+                },
+            }
+        }
         for n in range(operations)
-    }  # fmt: skip
-    return {"openapi": "3.0.3", "servers": [{"url": "https://x.invalid"}], "paths": paths,
-            "components": {"schemas": schemas}}  # fmt: skip
+    }
+    return {
+        "openapi": "3.0.3",
+        "servers": [{"url": "https://x.invalid"}],
+        "paths": paths,
+        "components": {"schemas": schemas},
+    }
 
 
 @cache
@@ -222,11 +285,15 @@ def test_a_large_description_is_read_whole_as_json_and_as_yaml() -> None:
 @pytest.mark.parametrize(
     ("written", "count"),
     [
-        (None, 1_200), ([], 1_200), (["things/make-1?"], 10), ("POST /things/7/*", 1),
-        ({"tags": ["tag3", "TAG4"]}, 240), ({"paths": ["/things/11?/*"]}, 10),
+        (None, 1_200),
+        ([], 1_200),
+        (["things/make-1?"], 10),
+        ("POST /things/7/*", 1),
+        ({"tags": ["tag3", "TAG4"]}, 240),
+        ({"paths": ["/things/11?/*"]}, 10),
         ({"methods": ["POST"], "tags": "tag1", "ids": ["*-1", "*-11", "*-12"]}, 2),
     ],
-)  # fmt: skip
+)
 def test_operations_are_chosen(written: Json, count: int) -> None:
     assert len(chosen(whole(), read_choice(written)).operations) == count
 
@@ -234,10 +301,12 @@ def test_operations_are_chosen(written: Json, count: int) -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ({"tag": ["a"]}, "has no 'tag'"), (5, "is a list of names"),
-        ({"methods": ["fetch"]}, "not an HTTP method"), (["nothing"], "none of its 1 operations"),
+        ({"tag": ["a"]}, "has no 'tag'"),
+        (5, "is a list of names"),
+        ({"methods": ["fetch"]}, "not an HTTP method"),
+        (["nothing"], "none of its 1 operations"),
     ],
-)  # fmt: skip
+)
 def test_a_choice_that_fits_nothing_is_said(written: Json, said: str) -> None:
     with pytest.raises(OpenApiError, match=said):
         load_description(json.dumps(large(1)), "x", read_choice(written), {})
@@ -251,12 +320,17 @@ def test_a_choice_that_fits_nothing_is_said(written: Json, said: str) -> None:
         ("[" * 100_000, "more than 200 levels"),
         ("a: &a [*b]", "nothing is named 'b'"),
         ("a: &a\n  b: *a\n", "nothing is named 'a'"),
-        ("&a a: 1\n" + "".join(
-            f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]\n" if n else "l0: &l0 [x]\n"
-            for n in range(12)), "more than 10,000,000 values"),
+        (
+            "&a a: 1\n"
+            + "".join(
+                f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]\n" if n else "l0: &l0 [x]\n"
+                for n in range(12)
+            ),
+            "more than 10,000,000 values",
+        ),
         ("just words", "no object at its root"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_read_is_told_with_its_place(text: str, said: str) -> None:
     with pytest.raises(OpenApiError, match=said):
         load_description(text, "x", OperationChoice(), {})
@@ -265,13 +339,17 @@ def test_what_cannot_be_read_is_told_with_its_place(text: str, said: str) -> Non
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("", None), ("a: 1\nb: [x, 'y', \"z\", ~]", {"a": 1, "b": ["x", "y", "z", None]}),
-        ("a: &n {x: 1}\nb: *n\nc: {<<: *n, y: 2}", {"a": {"x": 1}, "b": {"x": 1},
-                                                     "c": {"x": 1, "y": 2}}),
-        ("200: ok\ntrue: yes", {"200": "ok", "true": True}), ("a: |\n  t\n", {"a": "t\n"}),
+        ("", None),
+        ("a: 1\nb: [x, 'y', \"z\", ~]", {"a": 1, "b": ["x", "y", "z", None]}),
+        (
+            "a: &n {x: 1}\nb: *n\nc: {<<: *n, y: 2}",
+            {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1, "y": 2}},
+        ),
+        ("200: ok\ntrue: yes", {"200": "ok", "true": True}),
+        ("a: |\n  t\n", {"a": "t\n"}),
         ("a: '1'\nb: !!str 2\nd: 2020-01-01", {"a": "1", "b": "2", "d": "2020-01-01"}),
     ],
-)  # fmt: skip
+)
 def test_plain_yaml(text: str, value: Json) -> None:
     assert read_plain_yaml(text) == value
 

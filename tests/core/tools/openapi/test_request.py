@@ -78,9 +78,17 @@ def plain(value: Json) -> str:
 
 
 @settings(max_examples=600)
-@given(st.fixed_dictionaries({"owner": values, "repo": values}, optional={
-    "q": values, "X-Why": values, "session": values, "body": values,
-}))  # fmt: skip
+@given(
+    st.fixed_dictionaries(
+        {"owner": values, "repo": values},
+        optional={
+            "q": values,
+            "X-Why": values,
+            "session": values,
+            "body": values,
+        },
+    )
+)
 def test_any_argument_stays_in_its_place_or_is_refused(arguments: dict[str, Json]) -> None:
     try:
         request = build_request(operation(), arguments, BASE)
@@ -118,9 +126,26 @@ def test_any_argument_stays_in_its_place_or_is_refused(arguments: dict[str, Json
 
 @pytest.mark.parametrize(
     "value",
-    ["", " ", ".", "..", "../admin", "a/../b", "..\\admin", "%2e%2e", "%252e%252e/x", ".%2e",
-     "..;", "a/..;x=1/b", "..\0", " ..", "%" + "25" * 12 + "2e", None, "\ud800"],
-)  # fmt: skip
+    [
+        "",
+        " ",
+        ".",
+        "..",
+        "../admin",
+        "a/../b",
+        "..\\admin",
+        "%2e%2e",
+        "%252e%252e/x",
+        ".%2e",
+        "..;",
+        "a/..;x=1/b",
+        "..\0",
+        " ..",
+        "%" + "25" * 12 + "2e",
+        None,
+        "\ud800",
+    ],
+)
 def test_a_value_that_leads_elsewhere_is_refused(value: str | None) -> None:
     with pytest.raises(ArgumentError):
         build_request(of_path("/dot/{p}"), {"p": value}, BASE)
@@ -247,14 +272,23 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=40)
 @given(
-    st.fixed_dictionaries({"owner": texts, "repo": texts}, optional={
-        "q": values, "X-Why": values, "session": values, "body": values,
-    }),
-    st.sampled_from([
-        Credential("header", "Authorization", "Bearer "), Credential("query", "api_key"),
-        Credential("cookie", "sid"),
-    ]),
-)  # fmt: skip
+    st.fixed_dictionaries(
+        {"owner": texts, "repo": texts},
+        optional={
+            "q": values,
+            "X-Why": values,
+            "session": values,
+            "body": values,
+        },
+    ),
+    st.sampled_from(
+        [
+            Credential("header", "Authorization", "Bearer "),
+            Credential("query", "api_key"),
+            Credential("cookie", "sid"),
+        ]
+    ),
+)
 def test_what_is_shown_is_what_is_sent(
     described: Path, arguments: dict[str, Json], credential: Credential
 ) -> None:

@@ -48,8 +48,9 @@ def parameter(place: str, schema: JsonObject, **more: Any) -> dict[str, Any]:
 )
 def test_styles_of_the_path(style: str, explode: bool, value: Json, sent: str) -> None:
     schema = LIST if isinstance(value, list) else OBJECT if isinstance(value, dict) else {}
-    made = operation("/{color}", parameters=[
-        parameter("path", schema, style=style, explode=explode)])  # fmt: skip
+    made = operation(
+        "/{color}", parameters=[parameter("path", schema, style=style, explode=explode)]
+    )
     assert build_request(made, {"color": value}, BASE).url == BASE + sent
 
 
@@ -105,8 +106,11 @@ def test_an_object_of_the_models_takes_no_other_parameters_place() -> None:
 
 
 def test_one_name_in_two_places_is_two_arguments() -> None:
-    listed = [{"name": "id", "in": "query", "schema": {}}, {"name": "id", "in": "path"},
-              {"name": "body", "in": "query", "schema": {}}]  # fmt: skip
+    listed = [
+        {"name": "id", "in": "query", "schema": {}},
+        {"name": "id", "in": "path"},
+        {"name": "body", "in": "query", "schema": {}},
+    ]
     made = operation("/{id}", "post", parameters=listed, requestBody={"content": {}})
     assert set(made.spec.parameters["properties"]) == {"id", "id_query", "body_query", "body"}  # type: ignore[arg-type]
     arguments: JsonObject = {"id": "p", "id_query": "q", "body_query": "b", "body": {"x": 1}}
@@ -128,9 +132,13 @@ def test_forms() -> None:
     sent = body_of(form, fields, value)
     assert sent.headers["Content-Type"] == form
     assert sent.body == "name=a+b%26c&tags=x&tags=y&meta=%7B%22k%22%3A+%22v%22%7D"
-    stripe = body_of(form, fields, {"items": [{"price": "p", "n": 1}], "expand": ["a", "b"]},
-                     items={"style": "deepObject", "explode": True},
-                     expand={"style": "deepObject", "explode": True})  # fmt: skip
+    stripe = body_of(
+        form,
+        fields,
+        {"items": [{"price": "p", "n": 1}], "expand": ["a", "b"]},
+        items={"style": "deepObject", "explode": True},
+        expand={"style": "deepObject", "explode": True},
+    )
     assert stripe.body == "items[0][price]=p&items[0][n]=1&expand[]=a&expand[]=b"
     with pytest.raises(ArgumentError, match="an object of its fields"):
         body_of(form, fields, "raw")
@@ -145,8 +153,14 @@ def test_parts() -> None:
     parsed = message_from_bytes(f"Content-Type: {kind}\r\n\r\n".encode() + request.body.encode())
     parts = parsed.get_payload()
     assert isinstance(parts, list)
-    found = [(part.get_param("name", header="content-disposition"), part.get_content_type(),
-              part.get_payload(decode=True).decode()) for part in parts]  # type: ignore[union-attr]  # fmt: skip
+    found = [
+        (
+            part.get_param("name", header="content-disposition"),
+            part.get_content_type(),
+            part.get_payload(decode=True).decode(),
+        )
+        for part in parts
+    ]  # type: ignore[union-attr]
     assert found == [
         ("file", "application/octet-stream", "päyload\r\n--x"),
         ("meta", "application/json", '{"k": 1}'),

@@ -106,9 +106,17 @@ async def test_what_is_listed_can_be_called_by_its_name(
     source = open_file(opened, tmp_path / "many.py", MANY)
     specs = {spec.name: spec for spec in await source.list_tools()}
     assert set(specs) == {
-        "bare", "plain", "hidden", "cached", "bound", "short", "adder", "method", "wrapped",
+        "bare",
+        "plain",
+        "hidden",
+        "cached",
+        "bound",
+        "short",
+        "adder",
+        "method",
+        "wrapped",
         "cube",
-    }  # fmt: skip
+    }
     assert [each.message.partition(":")[0] for each in source.problems] == ["quoted"]
     assert specs["cached"].description == "Cached."
     assert specs["adder"].description == "Add to it."
@@ -193,9 +201,15 @@ async def test_signatures_and_results(opened: list[PythonFileSource], tmp_path: 
 
 @pytest.mark.parametrize("how", ["def", "async def"])
 @pytest.mark.parametrize(
-    "error", ["KeyboardInterrupt", "GeneratorExit", "BaseException('odd')", "SystemExit(3)",
-              "ValueError('\\ud83d')"]
-)  # fmt: skip
+    "error",
+    [
+        "KeyboardInterrupt",
+        "GeneratorExit",
+        "BaseException('odd')",
+        "SystemExit(3)",
+        "ValueError('\\ud83d')",
+    ],
+)
 async def test_whatever_is_raised_is_told_at_once(
     opened: list[PythonFileSource], tmp_path: Path, how: str, error: str
 ) -> None:

@@ -260,8 +260,12 @@ def test_import_by_drop_opens_what_the_file_becomes(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     path = tmp_path / "request.json"
-    body = {"model": "m", "top_k": 3, "messages": [{"role": "user", "content": "Hi {{x}}"}],
-            "stream": True}  # fmt: skip
+    body = {
+        "model": "m",
+        "top_k": 3,
+        "messages": [{"role": "user", "content": "Hi {{x}}"}],
+        "stream": True,
+    }
     path.write_text(json.dumps(body), encoding="utf-8")
     drop_files(window, path)
 

@@ -84,9 +84,11 @@ def test_each_snippet_is_right_in_every_dialect_it_is_offered_in(number: int) ->
                 problem
                 for problem in document.problems
                 # The names that a snippet begins with are declared by whoever fills it.
-                if problem.severity != "hint" and "declared" not in problem.message
-                and "is not there" not in problem.message and "No file" not in problem.message
-            ]  # fmt: skip
+                if problem.severity != "hint"
+                and "declared" not in problem.message
+                and "is not there" not in problem.message
+                and "No file" not in problem.message
+            ]
             assert document.dialect == dialect, (snippet.name, document.dialect_reason)
             assert not wrong, (snippet.name, dialect, template, wrong)
 

@@ -23,8 +23,9 @@ def test_tools_that_were_left_out_have_no_chip_and_the_title_says_why(qtbot: QtB
     card.show_tools(specs, hoisted, "2 of 3 tools, by the words of the question: search, convert")
 
     assert [chip.text() for chip in card.findChildren(Chip) if not chip.isHidden()] == [
-        "search", "convert · function",
-    ]  # fmt: skip
+        "search",
+        "convert · function",
+    ]
     title = card.findChildren(QLabel)[0]
     assert title.text() == "2 of 3 tools, by the words of the question"
     assert "search, convert" in title.toolTip()

@@ -207,8 +207,9 @@ def _tag(source: str, start: int, left: str, right: str, ends: dict[str, int]) -
     end = source.find(closing, at, limit)
     goes_on = end < 0 or 0 <= following <= end - len(left)
     raw = source[at : following if goes_on else end]
-    return _Tag(sigil, raw.strip(), at + len(raw) - len(raw.lstrip()), start,
-                end + len(closing), goes_on)  # fmt: skip
+    return _Tag(
+        sigil, raw.strip(), at + len(raw) - len(raw.lstrip()), start, end + len(closing), goes_on
+    )
 
 
 def _around(source: str, tag: _Tag, position: int) -> tuple[int, int]:

@@ -212,11 +212,12 @@ def comment_parts(
     ]
     if out is None:
         out = any(
-            line.strip() and _commented(line, *_comment_signs(yaml=kind == "#", template=template))
-            is None
-            for kind, part in parts if kind == "#" or (kind == "body" and template != "fstring")
+            line.strip()
+            and _commented(line, *_comment_signs(yaml=kind == "#", template=template)) is None
+            for kind, part in parts
+            if kind == "#" or (kind == "body" and template != "fstring")
             for line in part
-        )  # fmt: skip
+        )
     return [
         line
         for kind, part in parts

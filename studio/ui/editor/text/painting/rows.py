@@ -220,8 +220,11 @@ class GhostValues(QObject):
         line, grown = self._view.textCursor().blockNumber(), self._view.blockCount() - self._lines
         self._lines += grown
         first = line - max(0, grown)
-        moved = {at if at < first else at + grown: text for at, text in self._values.items()
-                 if at < first or at > first}  # fmt: skip
+        moved = {
+            at if at < first else at + grown: text
+            for at, text in self._values.items()
+            if at < first or at > first
+        }
         self._values = moved
 
     def paint(self, dirty: QRect) -> None:

@@ -52,8 +52,11 @@ class MarkBar(QScrollBar):
             ("change", self.tr("1 changed line"), self.tr("{count} changed lines")),
         ]
         counts = ((len(self._lines.get(kind, ())), one, many) for kind, one, many in lines)
-        texts = [(one if count == 1 else many).format(count=count)
-                for count, one, many in counts if count]  # fmt: skip
+        texts = [
+            (one if count == 1 else many).format(count=count)
+            for count, one, many in counts
+            if count
+        ]
         self.setAccessibleDescription(", ".join(texts))
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -63,8 +66,13 @@ class MarkBar(QScrollBar):
             return
         painter = QPainter(self)
         theme = theme_in_use()
-        colors = {"error": theme.error, "warning": theme.warning, "hint": theme.hint,
-                  "match": theme.accent, "change": theme.success}  # fmt: skip
+        colors = {
+            "error": theme.error,
+            "warning": theme.warning,
+            "hint": theme.hint,
+            "match": theme.accent,
+            "change": theme.success,
+        }
         count = max(1, self._view.blockCount())
         room = self.height() - _MARK_HEIGHT
         for kind in _ORDER:

@@ -50,12 +50,23 @@ def test_text_is_chevrons(template: str) -> None:
 
 _PIECES = st.lists(
     st.sampled_from(
-        ["text ", "\n", "{{name}}", "{{{name}}}", "{{#words}}{{.}}{{/words}}", "{{user.name}}",
-         "{{#people}}\n{{name}}\n{{/people}}\n", "{{^nothing}}x{{/nothing}}", "{{! c }}", " & ",
-         "{{#user}}{{#tags}}{{.}}{{name}}{{/tags}}{{/user}}", "{{missing}}"]
+        [
+            "text ",
+            "\n",
+            "{{name}}",
+            "{{{name}}}",
+            "{{#words}}{{.}}{{/words}}",
+            "{{user.name}}",
+            "{{#people}}\n{{name}}\n{{/people}}\n",
+            "{{^nothing}}x{{/nothing}}",
+            "{{! c }}",
+            " & ",
+            "{{#user}}{{#tags}}{{.}}{{name}}{{/tags}}{{/user}}",
+            "{{missing}}",
+        ]
     ),
     max_size=12,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=200)
@@ -68,8 +79,9 @@ def test_any_mixture_is_chevrons(pieces: list[str]) -> None:
 
 def test_booleans_and_null_differ_from_chevron_on_purpose() -> None:
     """docs/design/file-format.md: they read as `true`, `false` and nothing in every language."""
-    rendering = render_template("{{a}}{{b}}{{c}}", {"a": True, "b": False, "c": None},
-                                format="mustache")  # fmt: skip
+    rendering = render_template(
+        "{{a}}{{b}}{{c}}", {"a": True, "b": False, "c": None}, format="mustache"
+    )
 
     assert rendering.text == "truefalse"
 

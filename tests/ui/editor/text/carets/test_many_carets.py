@@ -97,45 +97,66 @@ CASES = {
     "a pair is closed": ("a | b |", keys("("), "a (|) b (|)"),
     "a pair is put around": ("<one> <two>", keys("("), "(<one>) (<two>)"),
     "and typed on in it": ("<one> <two>", keys("(a"), "(a|) (a|)"),
-    "a selection becomes an expression": (
-        "<one> <t👩‍🚀>", keys("{{"), "{{ <one> }} {{ <t👩‍🚀> }}"),
+    "a selection becomes an expression": ("<one> <t👩‍🚀>", keys("{{"), "{{ <one> }} {{ <t👩‍🚀> }}"),
     "braces open an expression": ("| and |", keys("{{"), "{{ | }} and {{ | }}"),
     "a closing bracket is typed over": ("| and |", keys("(x)"), "(x)| and (x)|"),
-    "an empty pair goes as one": (
-        "| and |", keys("(", (Qt.Key.Key_Backspace, PLAIN)), "| and |"),
+    "an empty pair goes as one": ("| and |", keys("(", (Qt.Key.Key_Backspace, PLAIN)), "| and |"),
     "a list goes on": ("- a|\n- b|\n", keys((Qt.Key.Key_Return, PLAIN)), "- a\n- |\n- b\n- |\n"),
     "an indent is kept": (
-        "  a|\n  b|", keys((Qt.Key.Key_Return, PLAIN), "c"), "  a\n  c|\n  b\n  c|"),
+        "  a|\n  b|",
+        keys((Qt.Key.Key_Return, PLAIN), "c"),
+        "  a\n  c|\n  b\n  c|",
+    ),
     "Tab fills up": ("a|\nbb|", keys((Qt.Key.Key_Tab, PLAIN)), "a |\nbb  |"),
     "Tab indents each line once": (
-        "<a> <b>\n<c>", keys((Qt.Key.Key_Tab, PLAIN)), "  <a> <b>\n  <c>"),
+        "<a> <b>\n<c>",
+        keys((Qt.Key.Key_Tab, PLAIN)),
+        "  <a> <b>\n  <c>",
+    ),
     "Shift+Tab outdents": ("  a|\n  b|", keys((Qt.Key.Key_Backtab, SHIFT)), "a|\nb|"),
     "by words": (
-        "|one two\n|three four", keys((Qt.Key.Key_Right, CONTROL)), "one| two\nthree| four"),
+        "|one two\n|three four",
+        keys((Qt.Key.Key_Right, CONTROL)),
+        "one| two\nthree| four",
+    ),
     "to a word selected": (
-        "one two|\nthree four|", keys((Qt.Key.Key_Left, CONTROL | SHIFT), "x"),
-        "one x|\nthree x|"),
+        "one two|\nthree four|",
+        keys((Qt.Key.Key_Left, CONTROL | SHIFT), "x"),
+        "one x|\nthree x|",
+    ),
     "a word is erased": (
-        "one two|\nthree four|", keys((Qt.Key.Key_Backspace, CONTROL)), "one |\nthree |"),
+        "one two|\nthree four|",
+        keys((Qt.Key.Key_Backspace, CONTROL)),
+        "one |\nthree |",
+    ),
     "the word ahead is erased": (
-        "|one two\n|three four", keys((Qt.Key.Key_Delete, CONTROL)), "| two\n| four"),
+        "|one two\n|three four",
+        keys((Qt.Key.Key_Delete, CONTROL)),
+        "| two\n| four",
+    ),
     "Home goes to the first word": (
-        "  one|\n  two|", keys((Qt.Key.Key_Home, PLAIN)), "  |one\n  |two"),
+        "  one|\n  two|",
+        keys((Qt.Key.Key_Home, PLAIN)),
+        "  |one\n  |two",
+    ),
     "and from there to the start": (
-        "  |one\n  |two", keys((Qt.Key.Key_Home, PLAIN)), "|  one\n|  two"),
-    "carets that meet are one": (
-        "a|b|c", keys((Qt.Key.Key_Home, PLAIN), "x"), "x|abc"),
-    "selections that meet are one": (
-        "|one|", keys((Qt.Key.Key_Home, SHIFT), "x"), "x|"),
+        "  |one\n  |two",
+        keys((Qt.Key.Key_Home, PLAIN)),
+        "|  one\n|  two",
+    ),
+    "carets that meet are one": ("a|b|c", keys((Qt.Key.Key_Home, PLAIN), "x"), "x|abc"),
+    "selections that meet are one": ("|one|", keys((Qt.Key.Key_Home, SHIFT), "x"), "x|"),
     "neighbors": ("<one><two>", keys("x"), "x|x|"),
-    "characters of two units": (
-        "😀|\n😀|", keys((Qt.Key.Key_Backspace, PLAIN), "👍"), "👍|\n👍|"),
-    "marks that combine": ("e\u0301|x\ne\u0301|y", keys((Qt.Key.Key_Left, PLAIN)),
-                           "|e\u0301x\n|e\u0301y"),
+    "characters of two units": ("😀|\n😀|", keys((Qt.Key.Key_Backspace, PLAIN), "👍"), "👍|\n👍|"),
+    "marks that combine": (
+        "e\u0301|x\ne\u0301|y",
+        keys((Qt.Key.Key_Left, PLAIN)),
+        "|e\u0301x\n|e\u0301y",
+    ),
     "from right to left": ("שלום|\nשלום|", keys("x"), "שלוםx|\nשלוםx|"),
     "at the end of the text": ("a|\n|", keys("b"), "ab|\nb|"),
     "a long line": (f"{'x' * 5000}|{'y' * 5000}|", keys("("), f"{'x' * 5000}(|{'y' * 5000}(|)"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -503,9 +524,13 @@ def test_the_menu_of_a_right_click_is_for_all_carets(editor: PromptEditor) -> No
     load(editor, "<one> <two>")
     place = editor.viewport().rect().center()
     pressed = QMouseEvent(
-        QEvent.Type.MouseButtonPress, QPointF(place), editor.mapToGlobal(QPointF(place)),
-        Qt.MouseButton.RightButton, Qt.MouseButton.RightButton, PLAIN,
-    )  # fmt: skip
+        QEvent.Type.MouseButtonPress,
+        QPointF(place),
+        editor.mapToGlobal(QPointF(place)),
+        Qt.MouseButton.RightButton,
+        Qt.MouseButton.RightButton,
+        PLAIN,
+    )
     QApplication.sendEvent(editor.viewport(), pressed)
     assert editor.carets.selected() == ["one", "two"]
 

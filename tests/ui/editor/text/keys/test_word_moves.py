@@ -31,15 +31,17 @@ def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
 @pytest.mark.parametrize(
     ("text", "stops"),
     [
-        ("   /* Just some   more   text a+= 3 +5-3 + 7 */  ",
-         "   /*| Just| some|   more|   text| a|+=| 3| +5|-3| +| 7| */|  |"),
+        (
+            "   /* Just some   more   text a+= 3 +5-3 + 7 */  ",
+            "   /*| Just| some|   more|   text| a|+=| 3| +5|-3| +| 7| */|  |",
+        ),
         ("{{ customer.name or 1 }}", "{{| customer|.name| or| 1| }}|"),
         ("user:\nHi there", "user|:|\nHi| there|"),
         ("no 😀 éver-ö", "no| 😀| éver|-ö|"),
         ("a\n\n  b", "a|\n|\n  b|"),
         ("a\n   \n", "a|\n   |\n|"),
     ],
-)  # fmt: skip
+)
 def test_right_stops_at_the_ends_of_words(editor: PromptEditor, text: str, stops: str) -> None:
     editor.load(text)
     editor.moveCursor(QTextCursor.MoveOperation.Start)
@@ -49,14 +51,16 @@ def test_right_stops_at_the_ends_of_words(editor: PromptEditor, text: str, stops
 @pytest.mark.parametrize(
     ("text", "stops"),
     [
-        ("   /* Just some   more   text a+= 3 +5-3 + 7 */  ",
-         "|   |/* |Just |some   |more   |text |a|+= |3 |+|5-|3 |+ |7 |*/  "),
+        (
+            "   /* Just some   more   text a+= 3 +5-3 + 7 */  ",
+            "|   |/* |Just |some   |more   |text |a|+= |3 |+|5-|3 |+ |7 |*/  ",
+        ),
         ("{{ customer.name }}", "|{{ |customer.|name |}}"),
         ("user:\nHi there", "|user:\n|Hi |there"),
         ("no 😀 éver-ö", "|no |😀 |éver-|ö"),
         ("a\n\n  b", "|a\n|\n|  |b"),
     ],
-)  # fmt: skip
+)
 def test_left_stops_at_their_beginnings(editor: PromptEditor, text: str, stops: str) -> None:
     editor.load(text)
     editor.moveCursor(QTextCursor.MoveOperation.End)
