@@ -28,12 +28,16 @@ test: setup-dev ## run all tests, without a screen, in three processes (JOBS=3; 
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 1 \
 	  $(if $(ORDER),-p randomly --randomly-dont-reset-seed $(if $(filter-out random,$(ORDER)),--randomly-seed=$(ORDER)))
 
-lint: setup-dev ## check style, types and layers; count the lines of code
+coverage: setup-dev ## run all tests and report which lines no test runs, into build/coverage
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 1 \
+	  --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
+
+lint: setup-dev ## check style, types, layers and size
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python packaging/code_lines.py
+	@$(BIN)/python packaging/size_check.py
 
 lock: setup-dev ## renew the locked versions of all packages and show what changed
 	@$(BIN)/python packaging/lock.py

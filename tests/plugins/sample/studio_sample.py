@@ -6,15 +6,25 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from studio.core.export.target import ExportResult, ExportSource
-from studio.core.imports.imported import Imported, ImportFailure, ImportSource
-from studio.core.models.connections import Connection, Preset
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.span import Span
-from studio.core.text.values import JsonObject
-from studio.core.tools.source import ToolOutcome, ToolSource
+from studio.plugins import (
+    Connection,
+    ExportResult,
+    ExportSource,
+    Fix,
+    Imported,
+    ImportFailure,
+    ImportSource,
+    JsonObject,
+    Preset,
+    Problem,
+    PromptDocument,
+    Severity,
+    Span,
+    TextEdit,
+    ToolOutcome,
+    ToolSource,
+    ToolSpec,
+)
 
 
 class Outline:

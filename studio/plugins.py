@@ -1,0 +1,43 @@
+"""The names that a plug-in imports: import nothing else of the studio (docs/extending.md).
+
+A name stays for at least one minor version after the changelog says that it goes.
+"""
+
+from studio.core.export.target import ExportResult, ExportSource, ExportTarget
+from studio.core.imports.imported import Imported, Importer, ImportFailure, ImportSource
+from studio.core.models.connections import Connection, Preset
+from studio.core.prompty.checks import Check
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import JsonObject
+from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceKind
+
+API_VERSION = 1
+"""Version of these names; it rises when one of them goes or changes its meaning."""
+
+__all__ = [
+    "API_VERSION",
+    "Check",
+    "Connection",
+    "ExportResult",
+    "ExportSource",
+    "ExportTarget",
+    "Fix",
+    "ImportFailure",
+    "ImportSource",
+    "Imported",
+    "Importer",
+    "JsonObject",
+    "Preset",
+    "Problem",
+    "PromptDocument",
+    "Severity",
+    "Span",
+    "TextEdit",
+    "ToolOutcome",
+    "ToolSource",
+    "ToolSourceKind",
+    "ToolSpec",
+]
