@@ -18,6 +18,7 @@ from studio.core.imports.compose import placeholder
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.promptfoo import import_promptfoo
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.amounts import size
@@ -157,6 +158,9 @@ def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, Prom
     if entry.id.endswith(".prompty"):
         yield entry.label, _edited(_prompt_file(entry, folder), entry, folder)
         return
+    foreign = foreign_problem(folder.read(entry.id), Path(entry.id))
+    if foreign is not None:
+        raise ExperimentError(f"{entry.id}: {foreign.message}")
     found = list(_imported(f"file://{entry.id}", entry, folder))
     for number, document in enumerate(found, 1):
         yield (entry.label if len(found) == 1 else f"{entry.label} ({number})"), document

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from studio.core.imports.compose import Composition, compose
+from studio.core.imports.compose import Composition, LiteralText, compose
 from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.langchain import settle_literals, template_format
+from studio.core.imports.langchain_script import PLACEHOLDER, read_rows
+from studio.core.imports.record import with_unread_keys
 from studio.core.imports.request_json import import_request
 from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.front.declarations import kind_of_value
@@ -25,7 +28,7 @@ from studio.core.prompty.threads import read_thread
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import apply_edits
 from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, objects_of
 
 _HERE = re.compile(r"<<-?\s*'?(\w+)'?[^\n]*\n(.*?)\n[ \t]*\1\s*$", re.DOTALL | re.MULTILINE)
 _DATA = ("-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json")
@@ -54,7 +57,7 @@ def import_curl(text: str) -> Imported:
         data = parse_json(body)
     except ValueError as error:
         raise ImportFailure(f"The body of the command is not JSON: {reason_of(error)}.") from error
-    made = import_request(data)
+    made = with_unread_keys(data, import_request)
     address = next((word for word in words if "://" in word), "")
     parts = urlsplit(address)
     if not address or parts.hostname in _OWN_HOSTS:
@@ -87,7 +90,8 @@ def _option(words: list[str], names: tuple[str, ...]) -> str:
 def is_script(text: str) -> bool:
     """Whether a text is a Python script that the studio exported."""
     return (
-        "Made by Prompt Studio" in text[:2000] and re.search(r"(?m)^MESSAGES = ", text) is not None
+        "made by prompt studio" in text[:2000].lower()
+        and re.search(r"(?m)^MESSAGES = ", text) is not None
     )
 
 
@@ -97,48 +101,94 @@ def import_script(text: str) -> Imported:
     Raises:
         ImportFailure: it is not Python, or holds no messages.
     """
-    found = _literals(text)
-    messages = found.get("MESSAGES")
-    if not isinstance(messages, list) or not messages:
-        raise ImportFailure("The script holds no messages.")
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ImportFailure(f"The script cannot be read: {error}.") from error
+    found = _literals(tree)
     work = Composition(is_template=True)
-    work.format = "mustache" if re.search(r"(?m)^import chevron", text) else "jinja2"
-    if re.search(r"(?m)^(?:import|from) jinja2", text) is None and work.format == "jinja2":
-        work.is_template = re.search(r"(?m)^FIELD = ", text) is not None
-        work.format = "fstring" if work.is_template else "jinja2"
-    for item in messages:
-        if isinstance(item, Mapping) and isinstance(item.get("thread"), str):
-            name = str(item["thread"])
-            work.inputs[name] = {"kind": "thread"}
-            work.messages.append(name)
-            continue
-        work.messages += [
-            Message(each.role, each.parts, each.attributes)
-            for each in read_thread([item], {}, None) or ()
-        ]
+    is_langchain = re.search(r"(?m)^from langchain_core", text) is not None
+    inputs = _langchain_messages(text, tree, work) if is_langchain else found.get("INPUTS")
+    if not is_langchain:
+        _script_messages(text, found.get("MESSAGES"), work)
+    if not work.messages:
+        raise ImportFailure("The script holds no messages in its list MESSAGES.")
     model: dict[str, Json] = {"id": found["MODEL"]} if isinstance(found.get("MODEL"), str) else {}
     options = found.get("OPTIONS")
     if isinstance(options, Mapping) and options:
         model["options"] = legacy_options(options)
     if model:
         work.front["model"] = model
-    _declare(work, found.get("INPUTS"))
-    tools = found.get("TOOLS")
-    work.tools += [
-        function_tool(tool)
-        for tool in (tools if isinstance(tools, list) else [])
-        if isinstance(tool, Mapping)
-    ]
-    if work.tools:
+    _declare(work, inputs)
+    work.tools += [function_tool(tool) for tool in objects_of(found.get("TOOLS"))]
+    if work.tools and not is_langchain:
         work.notes.append("The functions of the tools stay in the script; name it as a tool file.")
     return Imported(compose(work), "exported Python script", tuple(work.notes))
 
 
-def _literals(text: str) -> dict[str, Json]:
+def _script_messages(text: str, messages: Json, work: Composition) -> None:
+    """Add the messages of a script of the studio's own, which renders them itself."""
+    work.format = "mustache" if re.search(r"(?m)^import chevron", text) else "jinja2"
+    if re.search(r"(?m)^(?:import|from) jinja2", text) is None and work.format == "jinja2":
+        work.is_template = re.search(r"(?m)^FIELD = ", text) is not None
+        work.format = "fstring" if work.is_template else "jinja2"
+    for item in objects_of(messages):
+        if isinstance(item.get("thread"), str):
+            _add_thread(work, str(item["thread"]))
+        else:
+            work.messages.append(_read_message(item))
+
+
+def _langchain_messages(text: str, tree: ast.Module, work: Composition) -> JsonObject:
+    """Add the messages of a script for LangChain; returns the values of its `partial`."""
+    partial: dict[str, Json] = {}
+    for node in ast.walk(tree):
+        for keyword in node.keywords if isinstance(node, ast.Call) else ():
+            if keyword.arg == "template_format" and isinstance(keyword.value, ast.Constant):
+                work.format = template_format(str(keyword.value.value))
+            elif keyword.arg is None and isinstance(keyword.value, ast.Dict):
+                partial |= _literal_pairs(keyword.value, work)
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ImportFailure(f"The script cannot be read: {error}.") from error
+        rows = list(read_rows(text))
+    except (ValueError, TypeError, LookupError, SyntaxError, RecursionError) as error:
+        raise ImportFailure(f"MESSAGES: a message cannot be read: {reason_of(error)}.") from error
+    for role, content, further in rows:
+        if role == PLACEHOLDER:
+            _add_thread(work, str(content))
+            continue
+        made = _read_message({"role": role, "content": content, **further})
+        if further:  # a message object, in which LangChain renders nothing
+            texts = [LiteralText(p.text) if isinstance(p, TextPart) else p for p in made.parts]
+            kept = {key: value for key, value in made.attributes.items() if key != "static"}
+            made = Message(made.role, tuple(texts), kept)
+        work.messages.append(made)
+    settle_literals(work)
+    return partial
+
+
+def _literal_pairs(node: ast.Dict, work: Composition) -> dict[str, Json]:
+    """The literal values of a dictionary; one that is made by code is named."""
+    found: dict[str, Json] = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+        try:
+            found[name] = ast.literal_eval(value)
+        except (ValueError, TypeError, SyntaxError, RecursionError):
+            work.notes.append(f"{name}: its value is made by code, and is left out.")
+    return found
+
+
+def _add_thread(work: Composition, name: str) -> None:
+    work.inputs[name] = {"kind": "thread"}
+    work.messages.append(name)
+
+
+def _read_message(item: JsonObject) -> Message:
+    (made,) = read_thread([item], {}, None) or ()
+    return Message(made.role, made.parts, made.attributes)
+
+
+def _literals(tree: ast.Module) -> dict[str, Json]:
     found: dict[str, Json] = {}
     for node in tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None

@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.handlebars import rewrite
 from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.record import with_unread_keys
 from studio.core.prompty.front.declarations import INPUT_KINDS, kind_of_value, kind_of_word
 from studio.core.prompty.front.tool_shapes import properties_of_schema
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 _CONFIG = {
     "temperature": "temperature",
@@ -35,7 +36,6 @@ _PROVIDERS = {
     "openai": "openai",
     "anthropic": "anthropic",
 }
-_KNOWN = ("name", "description", "model", "config", "input", "output", "tools", "metadata")
 _PICO = re.compile(r"(?P<name>[^(?]+)(?P<optional>\?)?(?:\((?P<kind>\w+)(?:,\s*(?P<told>.*))?\))?")
 _ROLES = ("system", "user", "assistant", "developer")
 
@@ -50,11 +50,17 @@ def import_dotprompt(text: str) -> Imported:
     reading = read_yaml(text[split.front.start : split.front.end] if split.front else "")
     if reading.broken:
         raise ImportFailure(f"The front matter cannot be read: {reading.problems[0].message}")
-    data = reading.value if isinstance(reading.value, Mapping) else {}
+    return with_unread_keys(reading.value, lambda data: _made(data, text[split.body.start :]))
+
+
+def _made(front: Json, body: str) -> Imported:
+    data = object_of(front)
     work = Composition(is_template=True)
     for key in ("name", "description"):
         if isinstance(data.get(key), str):
             work.front[key] = data[key]
+    if data.get("metadata"):
+        work.front["metadata"] = data["metadata"]
     model = _model(data, work)
     if model:
         work.front["model"] = model
@@ -62,8 +68,7 @@ def import_dotprompt(text: str) -> Imported:
     _outputs(data.get("output"), work)
     if data.get("tools"):
         work.notes.append("tools: only their names are in the file; declare them, or add tools.")
-    work.notes += [f"{key}: has no place in a prompt file." for key in data if key not in _KNOWN]
-    _body(text[split.body.start :], work)
+    _body(body, work)
     if not work.messages:
         raise ImportFailure("The file holds no template.")
     name = work.front.get("name")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 
 from studio.core.imports.compose import Composition, compose, declare_string
 from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.record import plain
+from studio.core.imports.request_json import read_outputs
 from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.front_matter import legacy_options
-from studio.core.prompty.front.tool_shapes import function_tool, properties_of_schema
+from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.threads import read_thread
 from studio.core.text.naming import unique_names
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 _BRACES = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
 _MOST_SETS = 100
@@ -46,12 +49,14 @@ def import_langfuse(data: Json) -> Imported:
             work.inputs[name] = {"kind": "thread"}
             work.messages.append(name)
         elif isinstance(item, Mapping):
-            kept = {key: value for key, value in item.items() if key in ("role", "content", "name")}
-            _add([kept], work)
+            _add([{key: item[key] for key in ("role", "content", "name") if key in item}], work)
     name = _front(data, work)
     config = data.get("config")
     if isinstance(config, Mapping):
         _settings(config, work)
+        read_outputs(config.get("response_format"), work)
+    if "@@@langfusePrompt:" in json.dumps(prompt):
+        work.notes.append("@@@langfusePrompt…@@@: another prompt belongs there; copy its text in.")
     return _made(work, "Langfuse prompt", name)
 
 
@@ -76,11 +81,10 @@ def import_stored(data: Json) -> Imported:
     if not isinstance(data, Mapping):
         raise ImportFailure("It is not a stored prompt.")
     data = _with_run(data)
-    block = data
+    block: ChainMap[str, Json] = ChainMap(data)  # type: ignore[arg-type]
     for key in ("prompt", "version", "data_source"):
-        inner = data.get(key)
-        if isinstance(inner, Mapping):
-            block = {**data, **inner}
+        if isinstance(inner := data.get(key), Mapping):
+            block = ChainMap(inner, data)  # type: ignore[arg-type]
     work = Composition(is_template=True)
     instructions = block.get("instructions")
     if isinstance(instructions, str) and instructions:
@@ -93,14 +97,14 @@ def import_stored(data: Json) -> Imported:
         raise ImportFailure("The export holds no messages: an eval keeps them in its runs.")
     name = _front(data, work)
     settings = block.get("sampling_params")
-    _settings({**block, **(settings if isinstance(settings, Mapping) else {})}, work)
-    _answer(block, work)
+    _settings(ChainMap(object_of(settings), *block.maps), work)  # type: ignore[arg-type]
+    text = block.get("text")
+    read_outputs(text.get("format") if isinstance(text, Mapping) else None, work)
+    read_outputs(block.get("response_format"), work)
     variables = block.get("variables")
     for key, value in variables.items() if isinstance(variables, Mapping) else ():
         text = value if isinstance(value, str | int | float | bool) else None
         work.inputs[str(key)] = declare_string(default=text)
-    if data.get("testing_criteria"):
-        work.notes.append("testing_criteria: what an eval asserts has no place in a prompt file.")
     return _made(work, "OpenAI stored prompt", name, _eval_sets(block))
 
 
@@ -110,25 +114,9 @@ def _with_run(data: JsonObject) -> JsonObject:
     listed = runs.get("data") if isinstance(runs, Mapping) else runs
     for run in listed if isinstance(listed, list) else []:
         if isinstance(run, Mapping) and _template_of(run) is not None:
-            return {
-                **run,
-                **{key: data[key] for key in ("name", "testing_criteria") if key in data},
-            }
+            named = {"name": data["name"]} if "name" in data else {}
+            return ChainMap(named, run)  # type: ignore[arg-type]
     return data
-
-
-def _answer(block: JsonObject, work: Composition) -> None:
-    """The schema of the answer as outputs; another format is named."""
-    text, chat = block.get("text"), block.get("response_format")
-    form = text.get("format") if isinstance(text, Mapping) else chat
-    if not isinstance(form, Mapping) or form.get("type") == "text":
-        return
-    inner = form.get("json_schema")
-    schema = inner.get("schema") if isinstance(inner, Mapping) else form.get("schema")
-    if isinstance(schema, Mapping):
-        work.front["outputs"] = properties_of_schema(schema)
-    else:
-        work.notes.append(f"The answer's format {json.dumps(form)} has no place in a prompt file.")
 
 
 def _template_of(data: JsonObject) -> Json:
@@ -170,7 +158,7 @@ def import_chatgpt(data: Json, choose: int = 0) -> Imported:
     listed = [item for item in (data if isinstance(data, list) else [data]) if is_chatgpt(item)]
     if not 0 <= choose < len(listed):
         raise ImportFailure(f"There are {len(listed)} conversations; none has number {choose + 1}.")
-    chosen = listed[choose]
+    chosen = plain(listed[choose])  # a log, of which the texts alone are a prompt
     if not isinstance(chosen, Mapping):
         raise ImportFailure("It is not a conversation.")
     work = Composition()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
 from typing import cast
@@ -20,6 +20,7 @@ from studio.core.imports.hosted import (
 from studio.core.imports.imported import Imported, Importer, ImportFailure, ImportSource
 from studio.core.imports.langchain import import_langchain, is_langchain
 from studio.core.imports.promptfoo import import_promptfoo, is_promptfoo
+from studio.core.imports.record import with_unread_keys
 from studio.core.imports.request_json import import_request, is_request
 from studio.core.plugins import Plugin, fault, installed
 from studio.core.prompty.yaml.reader import write_yaml
@@ -46,13 +47,20 @@ class DataFormat:
     suffixes: tuple[str, ...] = _DATA
     """Endings of its files."""
 
+    reads_text: bool = False
+    """Whether `make` reads the text and not the data, and names unread keys by itself."""
+
     def accepts(self, source: ImportSource) -> bool:
         """Whether the file is of this format."""
         return self.is_one(source.data)
 
     def read(self, source: ImportSource, choose: int) -> Imported:
         """Make the prompt file."""
-        return self.make(source, choose)
+        if self.reads_text:
+            return self.make(source, choose)
+        return with_unread_keys(
+            source.data, lambda data: self.make(replace(source, data=data), choose)
+        )
 
 
 IMPORTERS: tuple[Importer, ...] = (
@@ -67,6 +75,7 @@ IMPORTERS: tuple[Importer, ...] = (
         lambda source, choose: import_promptfoo(
             source.text, source.read_beside, choose, partial(_beside, source)
         ),
+        reads_text=True,
     ),
     DataFormat(
         "LangChain prompt",
@@ -74,7 +83,12 @@ IMPORTERS: tuple[Importer, ...] = (
         lambda source, _: import_langchain(source.data, source.read_beside),
     ),
     DataFormat("request body", is_request, lambda source, _: import_request(source.data)),
-    DataFormat("AgentSchema agent", is_agent_schema, lambda source, _: _agent_schema(source)),
+    DataFormat(
+        "AgentSchema agent",
+        is_agent_schema,
+        lambda source, _: _agent_schema(source),
+        reads_text=True,  # as edits of the text, in which every key stays
+    ),
 )
 """The studio's own; no two accept the same data."""
 

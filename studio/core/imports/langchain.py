@@ -15,6 +15,7 @@ from studio.core.imports.compose import (
     literal,
 )
 from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.record import implied
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.tool_shapes import function_tool
@@ -65,7 +66,8 @@ def is_langchain(data: Json) -> bool:
 def _kind_of(data: JsonObject) -> str:
     """The `_type` of an older file; without one `load_prompt` takes it for a prompt."""
     kind = data.get("_type")
-    if kind is None and isinstance(data.get("input_variables"), list):
+    variables = data.get("input_variables")
+    if kind is None and isinstance(variables, list) and all(isinstance(v, str) for v in variables):
         kind = "prompt" if "template" in data or "template_path" in data else None
     return kind if isinstance(kind, str) else ""
 
@@ -100,8 +102,6 @@ def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Im
         raise ImportFailure(f"A prompt of the class {name!r} cannot be read: it holds no template.")
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
-    if kwargs.get("output_parser") is not None:
-        work.notes.append("output_parser: how the answer is read is not part of a prompt file.")
     _settle_format(work, formats)
     _inputs(work, kwargs)
     return Imported(compose(work), "LangChain prompt", tuple(work.notes))
@@ -121,6 +121,7 @@ def _find_prompt(data: Json, work: Composition) -> tuple[str, JsonObject] | None
     if not isinstance(data, Mapping):
         return None
     if data.get("lc") != 1:
+        implied(data, "input_variables", "input_types", "validate_template")
         kind = _kind_of(data)
         names = {
             "prompt": "PromptTemplate",
@@ -284,7 +285,7 @@ def _few_shot(kwargs: JsonObject, work: Composition, formats: list[str]) -> None
     from studio.core.prompty.templates import render_template
 
     _, example = _constructor(kwargs.get("example_prompt"))
-    form = _FORMATS.get(_format_of(example), "fstring")
+    form = template_format(_format_of(example))
     texts = [str(kwargs.get("prefix") or "")]
     for values in list_of(kwargs.get("examples")):
         if isinstance(values, Mapping):
@@ -298,11 +299,16 @@ def _few_shot(kwargs: JsonObject, work: Composition, formats: list[str]) -> None
 
 
 def _settle_format(work: Composition, formats: list[str]) -> None:
-    """One template language for the file; literal messages are escaped for it."""
+    """Choose one template language for the file, and escape literal messages for it."""
     used = list(dict.fromkeys(formats)) or ["f-string"]
-    work.format = _FORMATS.get(used[0], "fstring")
+    work.format = template_format(used[0])
     if len(used) > 1:
         work.notes.append(f"The messages use {' and '.join(used)}; the file is {used[0]}.")
+    settle_literals(work)
+
+
+def settle_literals(work: Composition) -> None:
+    """Escape the literal texts of a template's messages for the language of the file."""
     done: list[Message | str] = []
     for item in work.messages:
         if isinstance(item, str):
@@ -347,10 +353,27 @@ def _constructor(data: Json) -> tuple[str, JsonObject]:
     if data.get("lc") != 1:
         return str({"prompt": "PromptTemplate"}.get(str(data.get("_type")), "")), data
     names, kwargs = data.get("id"), data.get("kwargs")
+    implied(data, "name", "graph")
+    implied(kwargs, "input_variables", "input_types", "validate_template")
     name = str(names[-1]) if isinstance(names, list) and names else ""
     return name, kwargs if isinstance(kwargs, Mapping) else {}
 
 
+def template_format(word: str) -> TemplateFormat:
+    """The template language of a LangChain prompt.
+
+    Raises:
+        ImportFailure: LangChain has no such language.
+    """
+    if word not in _FORMATS:
+        raise ImportFailure(
+            f"template_format: {word!r} is none of LangChain's ({', '.join(_FORMATS)}); is this a "
+            "prompt of another program? Export its messages, and import those."
+        )
+    return _FORMATS[word]
+
+
 def _format_of(kwargs: JsonObject) -> str:
-    word = kwargs.get("template_format")
-    return word if isinstance(word, str) and word else "f-string"
+    word = str(kwargs.get("template_format") or "f-string")
+    template_format(word)
+    return word

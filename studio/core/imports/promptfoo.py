@@ -11,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice, product
 
 from studio.core.imports.compose import Composition, compose, declare_string
@@ -19,9 +20,11 @@ from studio.core.imports.promptfoo_parts import (
     FindFiles,
     ReadFile,
     asserted_experiment,
+    head_comments,
     messages_of,
     prompts_of,
 )
+from studio.core.imports.record import plain, with_unread_keys
 from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.front.tool_shapes import function_tool
@@ -32,12 +35,10 @@ from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import unique_names
 from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 _MOST_SETS = 100
 _PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs", ".mts", ".cts")
-_COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[ \t]?(.*)$")
-_CARRIED = ("description", "prompts", "providers", "targets", "tests", "defaultTest")
 _OPTION_WORDS = {
     **LEGACY_OPTIONS,
     **{name: name for name in SAME_OPTIONS},
@@ -74,6 +75,19 @@ def import_promptfoo(
     if not isinstance(data, Mapping) or reading.broken:
         words = reading.problems[0].message.removeprefix("Invalid frontmatter: ")
         raise ImportFailure(f"The YAML cannot be read: {words}")
+    experiment, notes = asserted_experiment(data)
+
+    def make(record: Json) -> Imported:
+        given = object_of(record)
+        for key in experiment:
+            plain(given[key])
+        made = _made(given, text, read, choose, find)
+        return replace(made, experiment=experiment, notes=(*made.notes, *notes))
+
+    return with_unread_keys(data, make)
+
+
+def _made(data: JsonObject, text: str, read: ReadFile, choose: int, find: FindFiles) -> Imported:
     prompts = list(prompts_of(data.get("prompts"), read, find))
     if not prompts:
         raise ImportFailure("The configuration holds no prompts.")
@@ -84,7 +98,7 @@ def import_promptfoo(
     if isinstance(content, ImportFailure):
         raise content
     work = Composition(is_template=True)
-    work.comments = _comments(text)
+    work.comments = head_comments(text)
     if isinstance(data.get("description"), str):
         work.front["description"] = data["description"]
     model = _model(data, work)
@@ -92,12 +106,7 @@ def import_promptfoo(
         work.front["model"] = model
     work.messages += messages_of(content, work)
     sets = _sets(data, work, read)
-    experiment, notes = asserted_experiment(data)
-    work.notes += notes
     _inputs(work, sets)
-    for key in data:
-        if key not in _CARRIED and key not in experiment:
-            work.notes.append(f"{key}: has no place in a prompt file.")
     if len(prompts) > 1:
         others = ", ".join(name for index, name in enumerate(names) if index != choose)
         work.notes.append(f"This is the prompt {title!r}; the file also holds: {others}.")
@@ -106,7 +115,6 @@ def import_promptfoo(
         "promptfoo configuration",
         tuple(work.notes),
         sets,
-        experiment,
         title=title,
         others=names if len(names) > 1 else (),
     )
@@ -253,10 +261,6 @@ def _sets(data: JsonObject, work: Composition, read: ReadFile) -> dict[str, Json
             continue
         for index, row in enumerate(islice(product(*lists.values()), _MOST_SETS), start=1):
             found[f"{name} [{index}]"] = {**given, **dict(zip(lists, row, strict=True))}
-    default = data.get("defaultTest")
-    for key in ("transform", "storeOutputAs", "postprocess", "prefix", "suffix"):
-        if any(_has_option(test, key) for test in (default, *tests)):
-            work.notes.append(f"tests.options.{key}: has no place in a prompt file.")
     if not found and common:
         found["defaultTest"] = common
     return _with_files(found, work, read)
@@ -323,11 +327,6 @@ def _keeps_lists(test: Json) -> bool:
     return isinstance(options, Mapping) and options.get("disableVarExpansion") is True
 
 
-def _has_option(test: Json, key: str) -> bool:
-    options = test.get("options") if isinstance(test, Mapping) else None
-    return isinstance(options, Mapping) and key in options
-
-
 def _tests(tests: list[Json], read: ReadFile, work: Composition) -> Iterator[Json]:
     """Each test; those of a file are read: CSV, JSON, JSON lines or YAML."""
     for test in tests:
@@ -392,16 +391,3 @@ def _inputs(work: Composition, sets: Mapping[str, JsonObject]) -> None:
             declared["kind"] = kind_of_value(first[name])
             declared["sample"] = first[name]
         work.inputs[name] = declared
-
-
-def _comments(text: str) -> list[str]:
-    """The comments at the head of the file; those inside its blocks speak of what is left out."""
-    entries = read_yaml(text).entries
-    text = text[: min((entry.key.start for entry in entries), default=len(text))]
-    parents = {entry.path[:-1] for entry in entries}
-    values = [entry.value for entry in entries if entry.path not in parents]
-    return [
-        found[1].rstrip()
-        for found in _COMMENT.finditer(text)
-        if not any(value.start <= found.start() < value.end for value in values)
-    ]

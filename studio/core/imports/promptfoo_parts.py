@@ -155,3 +155,19 @@ def _list(value: Json) -> list[Json]:
     if isinstance(value, list):
         return value
     return [] if value is None else [value]
+
+
+_COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[ \t]?(.*)$")
+
+
+def head_comments(text: str) -> list[str]:
+    """Return the comments at the head of the file; those in its blocks are of what is left out."""
+    entries = read_yaml(text).entries
+    text = text[: min((entry.key.start for entry in entries), default=len(text))]
+    parents = {entry.path[:-1] for entry in entries}
+    values = [entry.value for entry in entries if entry.path not in parents]
+    return [
+        found[1].rstrip()
+        for found in _COMMENT.finditer(text)
+        if not any(value.start <= found.start() < value.end for value in values)
+    ]

@@ -25,6 +25,7 @@ from studio.core.imports.markdown_document import read_markdown
 from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import first_unreadable
+from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.messages import Message, Role, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
@@ -41,6 +42,7 @@ from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import is_json, parse_json
 from studio.core.text.problem import Severity, apply_edits
 from studio.core.text.reason import reason_of
+from studio.core.text.source import SourceText
 from studio.core.text.values import Json
 
 MOST_BYTES = 10_000_000
@@ -142,6 +144,10 @@ def import_text(text: str, path: Path | None = None, choose: int = 0) -> Importe
     Raises:
         ImportFailure: it cannot be imported.
     """
+    foreign = foreign_problem(text, path)
+    if foreign is not None:
+        line = SourceText(text, path).position(foreign.span.start).line
+        raise ImportFailure(f"Line {line}: {foreign.message}")
     made = _import_text(text, path, choose)
     return made if made.text == text else checked(made)
 
@@ -153,6 +159,11 @@ def checked(made: Imported) -> Imported:
         ImportFailure: an error is left, with its place.
     """
     document = parse(made.text)
+    if not document.source.slice(document.body).strip():
+        raise ImportFailure(
+            f"No message was found in it ({made.form}), and a prompt needs one; copy its text into "
+            "a .prompty file below a line with its role (user:)."
+        )
     fixes = [
         item.fixes[0] for item in document.problems if item.code == "other-word" and item.fixes
     ]

@@ -6,29 +6,34 @@ Source: Prompty spec §7.1, §7.4 and §7.5, read backwards; the texts are liter
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.imports.request_messages import dropped_of, form_of, messages_of, tools_of
+from studio.core.imports.record import implied
+from studio.core.imports.request_messages import form_of, messages_of, tools_of
+from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.front.front_matter import parameter_schema
 from studio.core.prompty.front.tool_shapes import properties_of_schema
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 from studio.core.wire import anthropic, chat, responses
 
 _HANDLED = {
-    "openai-chat": (
-        "model",
-        "messages",
-        "tools",
-        "functions",
-        "response_format",
-        "stream",
-        "stream_options",
-    ),
-    "openai-responses": ("model", "input", "instructions", "tools", "text", "reasoning", "stream"),
-    "anthropic": ("model", "messages", "system", "tools", "tool_choice", "output_config", "stream"),
+    "openai-chat": ("model", "messages", "tools", "functions", "response_format"),
+    "openai-responses": ("model", "input", "instructions", "tools", "text", "reasoning"),
+    "anthropic": ("model", "messages", "system", "tools", "tool_choice", "output_config"),
 }
+"""Keys of a body that are no options of the model."""
+_HOW_IT_COMES = ("stream", "stream_options", "conversations")
+_DOCUMENTED = re.compile(
+    "audio|background|betas|cache_control|container|context_management|conversation|function_call"
+    "|include|inference_geo|logit_bias|logprobs|max_tokens|max_tool_calls|mcp_servers|metadata"
+    "|modalities|n|output_format|parallel_tool_calls|prediction|previous_response_id|prompt"
+    "|prompt_cache_key|prompt_cache_retention|reasoning_effort|safety_identifier|service_tier"
+    "|speed|store|thinking|tool_choice|top_logprobs|truncation|user|verbosity|web_search_options"
+)
+"""Further options of a body in the references of OpenAI's and Anthropic's APIs."""
 _OPTIONS: Mapping[str, Mapping[str, str]] = {
     "openai-chat": chat.OPTIONS | {"": "max_tokens"},
     "openai-responses": responses.OPTIONS,
@@ -50,9 +55,15 @@ def is_request(data: Json) -> bool:
     if isinstance(data.get("conversations"), list) or _is_preference(data):
         return True
     messages = data.get("messages")
-    if isinstance(messages, list) and all(isinstance(item, Mapping) for item in messages):
-        return True
-    return "input" in data and ("model" in data or "instructions" in data)
+    if isinstance(messages, list) and foreign_problem(_top_level(data), None) is None:
+        return all(_is_message(item) for item in messages)
+    asked = isinstance(data.get("input"), str | list)
+    return asked and ("model" in data or "instructions" in data)
+
+
+def _top_level(data: JsonObject) -> str:
+    """The keys of an object as the text of a YAML file, in which formats are recognized."""
+    return "".join(f"{k}: {v if isinstance(v, str) else ''}\n" for k, v in data.items())
 
 
 def import_request(data: Json) -> Imported:
@@ -65,20 +76,20 @@ def import_request(data: Json) -> Imported:
         data = {"messages": data}
     if not isinstance(data, Mapping):
         raise ImportFailure("The JSON is neither a request nor a list of messages.")
-    if isinstance(data.get("conversations"), list):  # ShareGPT's words
-        data = {**data, "messages": data["conversations"]}
     work = Composition()
     if _is_preference(data):
         data = _preferred(data)
-        work.notes.append("non_preferred_output: the answer that lost has no place in a prompt.")
     form = form_of(data)
     work.front = {"model": _model(data, form, work)}
     work.messages += messages_of(data, form)
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
     work.tools = [_tool(item, work) for item in tools_of(data)]
-    work.notes += dropped_of(data, form)
-    _outputs(data, form, work)
+    answer: Json = data.get("response_format")
+    if form != "openai-chat":
+        answer = object_of(data.get("text" if form == "openai-responses" else "output_config"))
+        answer = answer.get("format")
+    read_outputs(answer, work)
     if not work.front["model"]:
         del work.front["model"]
     label = _LABELS[form] if "model" in data else "list of chat messages"
@@ -114,15 +125,18 @@ def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
     names.setdefault("max_tokens", "maxOutputTokens")
     options: dict[str, Json] = {}
     further: dict[str, Json] = {}
-    for key, value in data.items():
-        if key in _HANDLED[form] or key == "conversations":
-            if key in ("stream", "stream_options"):
-                work.notes.append(f"{key}: how the answer comes is not a prompt's to say.")
-            continue
+    for key in data:
+        is_known = key in names or _DOCUMENTED.fullmatch(key) is not None
+        if key in _HANDLED[form] or key in _HOW_IT_COMES or not (found or is_known):
+            continue  # what no list of messages has stays unread, and is named
+        value = data[key]
+        if not is_known:
+            work.notes.append(
+                f"{key}: the API's reference has no such option; it stays in the body as written."
+            )
         if key == "function_call":
             further |= _choice_of_function(value)
-            continue
-        if key in names:
+        elif key in names:
             listed = [value] if names[key] == "stopSequences" and isinstance(value, str) else value
             options[names[key]] = listed
         else:
@@ -156,10 +170,12 @@ def _choice_of_function(value: Json) -> dict[str, Json]:
 
 def _tool(item: JsonObject, work: Composition) -> JsonObject:
     """A tool as Prompty 2 declares it; its schema whole where a list of properties would lose."""
-    name = str(item.get("name") or item.get("type") or "tool")
-    if "name" not in item:
+    own = object_of(item.get(str(item.get("type"))))  # OpenAI's `{type: custom, custom: {name}}`
+    name = str(item.get("name") or own.get("name") or item.get("type") or "tool")
+    is_service = item.get("type") not in (None, "function") and "parameters" not in item
+    if "name" not in item or is_service:
         work.notes.append(f"tools: {name!r} is a service of the provider; it is kept as written.")
-        options = {key: value for key, value in item.items() if key != "type"}
+        options = {key: value for key, value in item.items() if key not in ("type", "name")}
         return {"name": name, "kind": str(item.get("type", "custom")), "options": options}
     made: dict[str, Json] = {"name": name, "kind": "function"}
     if item.get("description"):
@@ -194,23 +210,22 @@ def _with_known_required(name: str, schema: JsonObject, work: Composition) -> Js
     return {**rest, "required": kept} if kept else rest
 
 
-def _outputs(data: JsonObject, form: str, work: Composition) -> None:
-    """The schema of the answer as outputs."""
-    if form == "openai-chat":
-        block = data.get("response_format")
-        inner = block.get("json_schema") if isinstance(block, Mapping) else None
-        schema = inner.get("schema") if isinstance(inner, Mapping) else None
-        if isinstance(inner, Mapping) and inner.get("name") not in (None, "structured_output"):
-            work.notes.append("response_format.json_schema.name: a prompt file names no schema.")
-    else:
-        key = "text" if form == "openai-responses" else "output_config"
-        holder = data.get(key)
-        block = holder.get("format") if isinstance(holder, Mapping) else None
-        schema = block.get("schema") if isinstance(block, Mapping) else None
-    if isinstance(schema, Mapping):
-        work.front["outputs"] = properties_of_schema(schema)
-    elif block is not None:
-        work.notes.append(f"The answer's format {json.dumps(block)} has no place in a prompt file.")
+def read_outputs(form: Json, work: Composition) -> None:
+    """Read the format of the answer, whose schema becomes outputs; another one is named."""
+    if not isinstance(form, Mapping) or form.get("type") == "text":
+        return
+    inner = form.get("json_schema")
+    holder = inner if isinstance(inner, Mapping) else form
+    schema = holder.get("schema")
+    if not isinstance(schema, Mapping):
+        work.notes.append(f"The answer's format {json.dumps(form)} has no place in a prompt file.")
+        return
+    work.front["outputs"] = properties_of_schema(schema)
+    # A schema of outputs is sent as strict, under the name of the studio.
+    implied(holder, "strict")
+    implied(schema, "additionalProperties", "$schema")
+    if holder.get("name") not in (None, "structured_output"):
+        work.notes.append(f"{holder.get('name')}: a prompt file names no schema of its answer.")
 
 
 def _is_message(item: Json) -> bool:

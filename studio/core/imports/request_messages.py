@@ -23,18 +23,18 @@ def read_request(data: JsonObject) -> tuple[tuple[Message, ...], tuple[JsonObjec
 
 def form_of(data: JsonObject) -> str:
     """Which provider's form a body has."""
-    if "messages" not in data:
+    if "messages" not in data and "conversations" not in data:
         return "openai-responses"
     tools = data.get("tools")
     first = tools[0] if isinstance(tools, list) and tools else {}
     if "system" in data or (isinstance(first, Mapping) and "input_schema" in first):
         return "anthropic"
-    messages = data["messages"] if isinstance(data["messages"], list) else []
+    messages = list_of(data.get("messages"))
     kinds = {
         str(block.get("type"))
         for message in messages
-        if isinstance(message, Mapping) and isinstance(message.get("content"), list)
-        for block in message["content"]
+        if isinstance(message, Mapping)
+        for block in list_of(message.get("content"))
         if isinstance(block, Mapping)
     }
     return "anthropic" if kinds & {"tool_use", "tool_result", "document"} else "openai-chat"
@@ -48,7 +48,8 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
     if form == "anthropic":
         yield from _anthropic_messages(data)
         return
-    for item in _older_calls(list_of(data.get("messages"))):
+    listed = list_of(data.get("messages")) or list_of(data.get("conversations"))  # ShareGPT's word
+    for item in _older_calls(listed):
         if not isinstance(item, Mapping):
             continue
         if "from" in item and "role" not in item:
@@ -56,24 +57,6 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
             yield from _thread(({"role": role, "content": item.get("value", "")},))
         else:
             yield from _thread((item,))
-
-
-def dropped_of(data: JsonObject, form: str) -> Iterator[str]:
-    """What a body's messages hold and a prompt file has no place for, each once, in words."""
-    found = json.dumps([data.get("messages"), data.get("system"), data.get("tools")])
-    if form == "anthropic":
-        for word, loss in _ANTHROPIC_ONLY.items():
-            if f'"{word}"' in found:
-                yield loss
-
-
-_ANTHROPIC_ONLY = {
-    "cache_control": "cache_control: what Anthropic keeps in its cache is not a prompt's to say.",
-    "is_error": "is_error: that a tool's result is an error is not kept.",
-    "thinking": "thinking: the model's own thoughts in earlier answers are left out.",
-    "redacted_thinking": "redacted_thinking: the model's hidden thoughts are left out.",
-    "citations": "citations: what an answer or a document cites is left out.",
-}
 
 
 def _function_call(item: JsonObject) -> JsonObject:
@@ -125,16 +108,12 @@ def _responses_messages(data: JsonObject) -> Iterator[Message]:
     for item in list_of(given):
         if not isinstance(item, Mapping):
             continue
-        kind = item.get("type", "message")
-        if kind == "function_call":
-            calls.append(
-                {
-                    "id": item.get("call_id", item.get("id", "")),
-                    "name": item.get("name", ""),
-                    "arguments": item.get("arguments", "{}"),
-                }
-            )
+        kind = str(item.get("type", "message"))
+        if kind in ("function_call", "custom_tool_call"):
+            calls.append({**item, "id": item.get("call_id", item.get("id", ""))})
             continue
+        if kind in ("reasoning", "item_reference") or kind.endswith("_call"):
+            continue  # stays unread, and is named
         if calls:
             yield from _thread(
                 ({**(held or {"role": "assistant", "content": ""}), "tool_calls": calls},)
@@ -143,7 +122,7 @@ def _responses_messages(data: JsonObject) -> Iterator[Message]:
         elif held is not None:
             yield from _thread((held,))
             held = None
-        if kind == "function_call_output":
+        if kind in ("function_call_output", "custom_tool_call_output"):
             yield Message(
                 "tool",
                 (ToolResultPart(_as_text(item.get("output"))),),

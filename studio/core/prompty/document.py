@@ -318,7 +318,7 @@ ResolvedInputs: TypeAlias = Mapping[str, Json]
 """Values by input name, defaults filled in."""
 
 
-_OF_READING = ("yaml-", "duplicate-key", "front-matter-", "file-too-large")
+_OF_READING = ("yaml-", "duplicate-key", "front-matter-", "file-too-large", "foreign-format")
 """Beginnings of the codes of problems that the readers of YAML, front matter and files report."""
 
 

@@ -12,6 +12,7 @@ from studio.core.prompty.checks import check_document
 from studio.core.prompty.dialect import decide_dialect
 from studio.core.prompty.document import BodySection, Dialect, PromptDocument, TemplateFormat
 from studio.core.prompty.edit.edits import set_value
+from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.front.front_matter import read_front_matter
 from studio.core.prompty.parameters import find_parameters
 from studio.core.prompty.split import Split, split_front_matter
@@ -44,7 +45,9 @@ def parse(text: str, path: Path | None = None) -> PromptDocument:
     """
     source = SourceText(text, path)
     if len(text) > MAX_TEXT:
-        return _too_large(source)
+        return PromptDocument(source, body=Span(0, len(text)), problems=(_too_large(source),))
+    if (foreign := foreign_problem(text, path)) is not None:
+        return PromptDocument(source, problems=(foreign,))  # without a body: nothing of it is sent
     if path is not None and path.suffix == ".py":
         # No prompt: a file of tools, whose functions the tool registry reads.
         return PromptDocument(
@@ -180,11 +183,9 @@ def _split_problems(text: str, split: Split, reading: YamlReading) -> list[Probl
     return found
 
 
-def _too_large(source: SourceText) -> PromptDocument:
-    place = Span(0, 0)
+def _too_large(source: SourceText) -> Problem:
     message = (
         f"This file has {len(source)} characters; a prompt is read up to {MAX_TEXT}. "
         "It is shown, and not checked."
     )
-    problem = Problem("file-too-large", Severity.ERROR, message, place)
-    return PromptDocument(source, body=Span(0, len(source)), problems=(problem,))
+    return Problem("file-too-large", Severity.ERROR, message, Span(0, 0))

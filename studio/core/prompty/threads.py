@@ -121,10 +121,15 @@ def _read_part(item: Json, role: Role) -> Part:
 
 
 def read_call(call: JsonObject, span: Span | None) -> ToolCallPart:
-    """A tool call as a mapping (`{id, type, function: {name, arguments}}`, or flat)."""
-    function = call.get("function")
+    """A tool call as a mapping (`{id, type, function: {name, arguments}}`, or flat).
+
+    The input of OpenAI's custom tools, a text, is the argument `input`.
+    """
+    function = call["function"] if "function" in call else call.get("custom")
     inner = function if isinstance(function, Mapping) else call
     arguments = inner.get("arguments")
+    if arguments is None and isinstance(inner.get("input"), str):
+        arguments = {"input": inner["input"]}
     if arguments is None:
         text = "{}"
     elif isinstance(arguments, str):

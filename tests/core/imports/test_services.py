@@ -286,10 +286,10 @@ def test_tests_of_promptfoo_in_a_file(name: str, content: str, tmp_path: Path) -
 
 
 def test_comments_of_what_is_left_out_are_not_piled_up(tmp_path: Path) -> None:
-    text = "# Head\nprompts: ['Hi']\n# one\nscenarios: [] # two\ntests:\n# three\n- vars: {}\n"
+    text = "# Head\nprompts: ['Hi']\n# one\nsharing: on # two\ntests:\n# three\n- vars: {}\n"
     made = imported(tmp_path, "a.yaml", text)
     assert made.text.startswith("---\n# Head\ntemplate:")
-    assert [note for note in made.notes if "scenarios" in note]
+    assert [note for note in made.notes if "sharing" in note]
 
 
 def test_a_template_that_cannot_be_read_is_kept_letter_by_letter(tmp_path: Path) -> None:
@@ -374,7 +374,12 @@ def test_what_only_anthropic_says_is_named_once(tmp_path: Path) -> None:
         },
     )
     assert messages(made) == [("system", "S"), ("user", "Hi"), ("assistant", "Ho")]
-    assert sorted(note.partition(":")[0] for note in made.notes) == ["cache_control", "thinking"]
+    assert sorted(note.partition(":")[0] for note in made.notes) == [
+        "messages[].content[].cache_control",
+        "messages[].content[].signature",
+        "messages[].content[].thinking",
+        "system[].cache_control",
+    ]
 
 
 def test_a_call_of_the_older_form_is_kept(tmp_path: Path) -> None:

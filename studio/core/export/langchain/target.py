@@ -6,8 +6,6 @@ LangChain calls unsafe for files of others; ten lines of Python are read, review
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +21,7 @@ from studio.core.export.round_trip import Meaning, compare, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.imports.compose import literal
+from studio.core.imports.langchain_script import CLASSES, PLACEHOLDER, read_rows
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.messages import Message
 from studio.core.prompty.runtimes.render import CannotRender
@@ -33,15 +32,6 @@ from studio.core.text.values import Json, JsonObject, texts_in
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 
-CLASSES = {
-    "system": "SystemMessage",
-    "developer": "SystemMessage",
-    "user": "HumanMessage",
-    "assistant": "AIMessage",
-    "tool": "ToolMessage",
-}
-"""LangChain's class of a message, by role."""
-
 
 def langchain_round_trips(
     source: ExportSource,
@@ -51,7 +41,7 @@ def langchain_round_trips(
     tools: Sequence[str],
 ) -> Iterator[RoundTrip]:
     """Read the list of messages out of the file, and render it as LangChain does."""
-    rows = tuple(_read(text))
+    rows = tuple(read_rows(text))
     render = langchain_renderer(form)
     for name, prepared in source.round_trips.items():
         got: list[Message] = []
@@ -72,7 +62,7 @@ def _rendered(
     row: tuple[str, Json, JsonObject], render: Render, values: Mapping[str, Json]
 ) -> tuple[Message, ...]:
     role, content, further = row
-    if role == THREAD:
+    if role == PLACEHOLDER:
         return read_thread(values.get(str(content)), {}, None) or ()
     item: JsonObject = {"role": role, "content": content, **further}
     if further or (content and isinstance(content, str) and role == "tool"):
@@ -87,41 +77,6 @@ def _known(messages: tuple[Message, ...] | list[Message]) -> tuple[Message, ...]
 
 def _kept(attributes: JsonObject) -> JsonObject:
     return {key: item for key, item in attributes.items() if key in ("name", "tool_call_id")}
-
-
-def _read(text: str) -> Iterator[tuple[str, Json, JsonObject]]:
-    """Role, content and further keys of each message in a file that this module wrote."""
-    for node in ast.parse(text).body:
-        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
-            continue
-        if node.targets[0].id != "MESSAGES" or not isinstance(node.value, ast.List):
-            continue
-        for item in node.value.elts:
-            if isinstance(item, ast.Tuple):
-                role, content = ast.literal_eval(item)
-                yield {"human": "user", "ai": "assistant"}.get(role, role), content, {}
-            elif isinstance(item, ast.Call) and isinstance(item.func, ast.Name):
-                yield _read_call(item.func.id, item)
-
-
-def _read_call(name: str, item: ast.Call) -> tuple[str, Json, JsonObject]:
-    if name == "MessagesPlaceholder":
-        return THREAD, ast.literal_eval(item.args[0]), {}
-    found = {keyword.arg: ast.literal_eval(keyword.value) for keyword in item.keywords}
-    role = next(role for role, each in CLASSES.items() if each == name)
-    if "additional_kwargs" in found:
-        role = "developer"
-    further: dict[str, Json] = {key: found[key] for key in ("name", "tool_call_id") if key in found}
-    if "tool_calls" in found:
-        further["tool_calls"] = [
-            {
-                "id": call["id"],
-                "type": "function",
-                "function": {"name": call["name"], "arguments": json.dumps(call["args"])},
-            }
-            for call in found["tool_calls"]
-        ]
-    return role, found.get("content", ""), further or {"static": True}
 
 
 _FORMATS: dict[TemplateFormat, str] = {

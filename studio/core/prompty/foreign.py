@@ -1,0 +1,105 @@
+"""Prompt formats of other programs that cannot be read, and how their files are recognized.
+
+Sources: docs.github.com (storing prompts in GitHub repositories), learn.microsoft.com (Semantic
+Kernel, YAML schema of prompts), docs.boundaryml.com (BAML), microsoft.github.io/poml.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.core.prompty.split import split_front_matter
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignFormat:
+    """A format that is named and refused, and never sent as text."""
+
+    name: str
+    """The format, for people: "GitHub Models prompt"."""
+
+    endings: tuple[str, ...]
+    """Endings of file names that only this format has."""
+
+    mark: re.Pattern[str]
+    """Matches the key or word that only this format has."""
+
+    beside: re.Pattern[str]
+    """Matches what the text must hold too; an empty pattern where the mark is enough."""
+
+    advice: str
+    """What the user can do instead."""
+
+
+_ANY = re.compile("")
+
+FOREIGN_FORMATS = (
+    ForeignFormat(
+        "GitHub Models prompt",
+        (".prompt.yml", ".prompt.yaml"),
+        re.compile(
+            r"(?m)^(?:modelParameters|testData|evaluators|responseFormat|jsonSchema)(?=[ \t]*:)"
+        ),
+        re.compile(r"(?m)^messages[ \t]*:"),
+        "copy its messages into a .prompty file below lines with their roles (system:, user:), "
+        "and its test data into an input set or an experiment",
+    ),
+    ForeignFormat(
+        "Semantic Kernel prompt",
+        (),
+        re.compile(
+            r"(?m)^template_format[ \t]*:[ \t]*[\"']?(?:semantic-kernel|handlebars|liquid)\b"
+            r"|^execution_settings(?=[ \t]*:)|^input_variables[ \t]*:[ \t]*\r?\n[ \t]*-[ \t]+name:"
+        ),
+        re.compile(r"(?m)^template[ \t]*:"),
+        "copy its template into a .prompty file: each message below a line with its role, "
+        "its input_variables as inputs",
+    ),
+    ForeignFormat(
+        "BAML file",
+        (".baml",),
+        re.compile(
+            r"(?m)^(?:function[ \t]+\w+[ \t]*\([^)\n]*\)[ \t]*->|client[ \t]*<llm>[ \t]+\w+)"
+        ),
+        _ANY,
+        "copy the text of its prompt into a .prompty file, and the result type as outputs",
+    ),
+    ForeignFormat(
+        "POML document",
+        (".poml",),
+        re.compile(r"(?m)\A\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*-->\s*)?<poml\b"),
+        _ANY,
+        "render it with POML, and import the messages that it makes",
+    ),
+)
+"""By format; a row is all that the studio knows of it."""
+
+
+def foreign_problem(text: str, path: Path | None) -> Problem | None:
+    """Return the problem of a file that is a prompt of another program; None for any other.
+
+    Args:
+        text: the file's text.
+        path: the file; None for a pasted text.
+    """
+    name = path.name.lower() if path is not None else ""
+    split = split_front_matter(text)
+    if name.endswith((".prompty", ".md")) or (split.front is not None and not split.unclosed):
+        return None
+    for each in FOREIGN_FORMATS:
+        mark = each.mark.search(text)
+        if not name.endswith(each.endings or ("\0",)) and not (mark and each.beside.search(text)):
+            continue
+        place = Span(*mark.span()) if mark is not None else Span(0, 0)
+        key = f" ({mark[0].split()[0].strip(':<')})" if mark is not None else ""
+        return Problem(
+            "foreign-format",
+            Severity.ERROR,
+            f"This is a {each.name}{key}, which Prompt Studio does not read; {each.advice}.",
+            place,
+        )
+    return None
