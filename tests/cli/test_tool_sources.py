@@ -206,6 +206,31 @@ def test_a_prompts_whole_set_by_the_trust_in_its_folder(
     assert capsys.readouterr().out == "Bonn: sunny for 1\n"
 
 
+def test_a_request_says_of_no_tool_that_it_sends_that_it_is_not_sent(
+    user_home: Path, description: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prompt = description.with_name("agent.prompty")
+    tool = "{name: pets, kind: openapi, specification: api.yaml, connection: {kind: anonymous}}"
+    text = f"---\nname: a\nmodel: m\ntools: [{tool}]\n---\n"
+    prompt.write_text(text + "user:\nHi\n", encoding="utf-8")
+    assert run_command(["request", str(prompt)]) == PROBLEMS
+    assert "'pets' is not sent" in capsys.readouterr().err
+    assert run_command(["request", str(prompt), "--trust"]) == FINE
+    said = capsys.readouterr()
+    assert "getPet" in said.out
+    assert "not sent" not in said.err
+
+
+def test_an_argument_that_no_operation_has_sends_nothing(
+    user_home: Path, description: Path, api: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--endpoint", api, str(description), "getPet", '{"id": 1, "limitt": 3}']
+    assert run_command(["tools", "call", *arguments]) == PROBLEMS
+    said = capsys.readouterr()
+    assert "limitt" in said.out + said.err
+    assert "/pets/1" not in said.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

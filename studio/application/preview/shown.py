@@ -19,6 +19,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
 from studio.core.tools.document import declared_tools
 from studio.core.tools.trust.store import TrustStore
+from studio.core.wire.draft import is_sendable
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,9 @@ def shown_prompt(
     prepared = replace(prepared, samples=shown.samples, problems=problems)
     named = {tool.name for tool in every}
     hoisted = declared_tools(document, prepared.messages.tools)
-    every = (*every, *(tool for tool in hoisted if tool.name not in named))
+    added = (tool for tool in hoisted if tool.name not in named)
+    # Sources that were asked stand for themselves: their declarations are no tools beside them.
+    every = (*every, *(tool for tool in added if offered is None or is_sendable(tool)))
     told = told_tools(document, prepared.inputs, every)
     question = question_of(document, prepared.inputs)
     return ShownPrompt(prepared, told, choice_before_run(document, question, told, every))

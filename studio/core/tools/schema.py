@@ -1,10 +1,17 @@
-"""Small operations on JSON schemas of arguments: what is required, combine."""
+"""Small operations on JSON schemas of arguments: what is required, combine, how large."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
+
+LARGE_TOOL = 20 * 1024
+"""Characters of a tool from which on it is marked."""
+
+_LETTERS_A_TOKEN = 4
 
 _CONSTRAINTS = (
     "pattern",
@@ -72,3 +79,13 @@ def _properties(schema: JsonObject) -> dict[str, Mapping[str, Json]]:
     if not isinstance(properties, Mapping):
         return {}
     return {name: value if isinstance(value, Mapping) else {} for name, value in properties.items()}
+
+
+def spec_size(spec: ToolSpec) -> int:
+    """Return the characters that a tool takes in each request."""
+    return len(spec.name) + len(spec.description) + len(json.dumps(spec.parameters))
+
+
+def about_tokens(sizes: Iterable[int]) -> int:
+    """Return about how many tokens tools of these sizes take, each rounded by itself."""
+    return sum(size // _LETTERS_A_TOKEN for size in sizes)

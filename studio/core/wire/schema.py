@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from studio.core.prompty.tool_spec import ToolSpec
@@ -10,6 +11,20 @@ from studio.core.text.values import Json, JsonObject
 
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _MAPS = ("$defs", "definitions")
+
+_STRICT_WORDS = frozenset(
+    {
+        *("type", "enum", "const", "anyOf", "$ref", "$defs", "title", "description", "properties"),
+        *("required", "additionalProperties", "items", "pattern", "format", "multipleOf"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"),
+    }
+)
+"""Keywords of OpenAI's strict mode (Structured Outputs, "Supported schemas")."""
+
+_STRICT_FORMATS = frozenset(
+    ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
+)
+_MOST_MERGES = 30
 
 _Form: TypeAlias = Literal["strict", "closed", "answer"]
 
@@ -33,9 +48,83 @@ def strict_schema(schema: JsonObject) -> dict[str, Json]:
     """The schema for OpenAI's strict mode (Prompty spec §7.1.4, §7.1.6).
 
     Every property is required and what was optional may be null instead, at every depth; no object
-    takes further properties.
+    takes further properties. What strict mode has no word for is told in the description.
     """
-    return _closed(schema, "strict")
+    definitions = {**_named(schema, "definitions"), **_named(schema, "$defs")}
+    return _closed(_in_strict_words(schema, definitions), "strict")
+
+
+def _in_strict_words(schema: JsonObject, definitions: JsonObject) -> dict[str, Json]:
+    """Return a schema with the keywords of strict mode only, at every depth."""
+    schema = _merged(schema, definitions)
+    made = {key: value for key, value in schema.items() if key in _STRICT_WORDS}
+    branches = schema.get("oneOf")
+    if isinstance(branches, list | tuple) and "anyOf" not in made:
+        made["anyOf"] = branches
+    if definitions and ("$defs" in schema or "definitions" in schema):
+        made["$defs"] = definitions
+    for key in ("properties", "$defs"):
+        if key in made:
+            parts = _named(made, key).items()
+            made[key] = {name: _strict_part(item, definitions) for name, item in parts}
+    for key in ("anyOf", "items"):
+        if isinstance(made.get(key), list | tuple):
+            made[key] = [_strict_part(item, definitions) for item in made[key]]  # type: ignore[union-attr]
+        elif key in made:
+            made[key] = _strict_part(made[key], definitions)
+    told = "; ".join(_untold(schema, made))
+    if told:
+        made["description"] = f"{made.get('description') or ''} ({told})".strip()
+    return made
+
+
+def _strict_part(schema: Json, definitions: JsonObject) -> Json:
+    if not isinstance(schema, Mapping):
+        return {} if schema is True else schema
+    reference = schema.get("$ref")
+    if isinstance(reference, str):  # nothing may stand beside it
+        return {"$ref": reference.replace("#/definitions/", "#/$defs/")}
+    return _in_strict_words(schema, definitions)
+
+
+def _untold(schema: JsonObject, made: dict[str, Json]) -> Iterator[str]:
+    """Yield what a schema says and strict mode cannot, as words for the description."""
+    if made.get("format") not in (None, *_STRICT_FORMATS):
+        yield f"format: {made.pop('format')}"
+    for key, value in schema.items():
+        if key not in (*_STRICT_WORDS, "oneOf", "allOf", "definitions") and key[:1] != "$":
+            yield f"{key}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _merged(schema: JsonObject, definitions: JsonObject, steps: int = 0) -> JsonObject:
+    """Return a schema whose `allOf` is put together: strict mode has no such keyword."""
+    parts = schema.get("allOf")
+    if not isinstance(parts, list | tuple) or steps > _MOST_MERGES:
+        return schema
+    whole: dict[str, Json] = {key: value for key, value in schema.items() if key != "allOf"}
+    for part in parts:
+        found = part if isinstance(part, Mapping) else {}
+        reference = found.get("$ref")
+        if isinstance(reference, str):
+            target = definitions.get(reference.rpartition("/")[2])
+            found = target if isinstance(target, Mapping) else {}
+        found = _merged(found, definitions, steps + 1)
+        required = (*_texts(whole.get("required")), *_texts(found.get("required")))
+        own = _named(whole, "properties")
+        properties = {**own, **_named(found, "properties"), **own}
+        whole = {**found, **whole}
+        if properties:
+            whole |= {"type": "object", "properties": properties, "required": [*required]}
+    return whole
+
+
+def _named(schema: JsonObject, key: str) -> JsonObject:
+    named = schema.get(key)
+    return named if isinstance(named, Mapping) else {}
+
+
+def _texts(value: Json) -> tuple[Json, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else ()
 
 
 def closed_schema(schema: JsonObject) -> dict[str, Json]:

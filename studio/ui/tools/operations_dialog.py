@@ -24,6 +24,7 @@ from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.sources.listing import MOST_TOOLS
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
+from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
 
 _NAME = int(Qt.ItemDataRole.UserRole)
@@ -70,6 +71,10 @@ class OperationsDialog(QDialog):
             [self.tr("Operation"), self.tr("Method"), self.tr("Path"), self.tr("Tokens")]
         )
         self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
+        self.tree.headerItem().setToolTip(
+            3,
+            self.tr("A fourth of the characters. The status bar counts as the chosen model does."),
+        )
         self.tree.setUniformRowHeights(True)
         self.tree.ensurePolished()  # a height that is asked for before is kept, without padding
         self._fill(rows)
@@ -110,6 +115,9 @@ class OperationsDialog(QDialog):
             state = Qt.CheckState.Checked if row.is_chosen else Qt.CheckState.Unchecked
             item.setCheckState(0, state)
             item.setToolTip(0, plain_tip(reveal(row.summary)))
+            if row.is_large:
+                item.setIcon(3, icon("triangle-alert", "warning"))
+                item.setToolTip(3, self.tr("It takes over 20 KB of each request."))
             self._items[row.name] = item
             groups.setdefault(row.tag, []).append(item)
         for tag, items in groups.items():
@@ -181,7 +189,8 @@ class OperationsDialog(QDialog):
 
 
 def _searched(row: OperationRow) -> str:
-    return f"{row.name} {row.method} {row.path} {' '.join(row.tags)} {row.summary}".lower()
+    tags = " ".join(row.tags)
+    return f"{row.name} {row.identifier} {row.method} {row.path} {tags} {row.summary}".lower()
 
 
 class _Item(QTreeWidgetItem):

@@ -61,6 +61,19 @@ def test_groups_have_three_states_and_search_ticks_what_it_lists(
     assert len(told.args[0]) == 11
 
 
+def test_search_finds_what_the_description_calls_an_operation(
+    qtbot: QtBot, parent: QWidget
+) -> None:
+    made = replace(row(1), name="issues_list", identifier="issues/list", is_large=True)
+    dialog = OperationsDialog("api", [made, row(2)], parent)
+    dialog.open()
+    dialog.search.setText("issues/list")
+    found = [item for item in (group(dialog, 0), group(dialog, 1)) if not item.isHidden()]
+    assert [item.child(0).text(0) for item in found] == ["issues_list"]
+    assert "20 KB" in found[0].child(0).toolTip(3)
+    dialog.close()
+
+
 def test_space_ticks_all_that_are_selected(qtbot: QtBot, parent: QWidget) -> None:
     dialog = OperationsDialog("api", [row(n, chosen=False) for n in range(9)], parent)
     dialog.open()

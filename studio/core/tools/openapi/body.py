@@ -10,12 +10,17 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from urllib.parse import quote_plus
+from urllib.parse import quote, quote_plus
 
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 from studio.core.tools.openapi.description import BODY, JSON_TYPE
-from studio.core.tools.openapi.operation import FieldEncoding, OpenApiError, Operation
+from studio.core.tools.openapi.operation import (
+    FieldEncoding,
+    OpenApiError,
+    OpenApiParameter,
+    Operation,
+)
 from studio.core.tools.openapi.serialization import deep_pairs, plain
 
 FORM = "application/x-www-form-urlencoded"
@@ -71,6 +76,18 @@ def _form_pairs(value: Mapping[str, Json], encodings: Mapping[str, FieldEncoding
             yield from (f"{key}={each}" for key, each in pairs)
         else:
             yield f"{quote_plus(name)}={quote_plus(plain(item))}"
+
+
+def whole_query(parameter: OpenApiParameter, value: Json) -> str:
+    """Return the whole query of a request, which one argument is (OpenAPI 3.2 §4.12.4).
+
+    Args:
+        parameter: its media type says how the value is written.
+        value: the argument.
+    """
+    if parameter.content_type.startswith(FORM) and isinstance(value, Mapping):
+        return "&".join(_form_pairs(value, {}))
+    return quote(plain(value), safe="")
 
 
 def _parts(

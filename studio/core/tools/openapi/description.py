@@ -1,7 +1,7 @@
 """OpenAPI descriptions as tools: operations and their arguments. Pure.
 
-3.0, 3.1 and Swagger 2. An operation's arguments are its parameters (path, query, header, cookie) by
-name, and its request body as one argument `body`.
+3.0, 3.1, 3.2 and Swagger 2. An operation's arguments are its parameters (path, query, header,
+cookie, or the whole query) by name, and its request body as one argument `body`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.shortened import shortened
 from studio.core.text.values import Json, JsonObject, object_of, text_of
+from studio.core.tools.openapi.files import OtherFiles
 from studio.core.tools.openapi.operation import (
     BEARER,
     Credential,
@@ -23,16 +25,19 @@ from studio.core.tools.openapi.operation import (
 from studio.core.tools.openapi.schemas import Schemas
 from studio.core.tools.openapi.swagger2 import as_openapi3
 
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-_READING = ("get", "head", "options", "trace")
-_PLACES = ("path", "query", "header", "cookie")
-_STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
-_KNOWN_STYLES = {
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+_READING = ("get", "head", "options", "trace", "query")
+_STYLES = {
     "path": ("simple", "label", "matrix"),
     "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+    "querystring": ("",),
     "header": ("simple",),
     "cookie": ("form",),
 }
+"""Places of parameters in the order of the arguments, each with its styles, the usual one first."""
+
+_PLACES = (*_STYLES,)
+_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")  # the client writes all methods in capitals
 _NOT_ARGUMENTS = frozenset(
     {
         # OpenAPI 3.1 §4.8.12.1 leaves these to the media types and the security schemes.
@@ -48,8 +53,10 @@ BODY = "body"
 JSON_TYPE = re.compile(r"^application/(?:[\w.+-]+\+)?json\b")
 _XML_TYPE = re.compile(r"^(?:application|text)/(?:[\w.+-]+\+)?xml\b")
 _ANY_TYPE = ("*/*", "application/*")
+_PATH_VALUE = re.compile(r"\{([^{}]+)\}")
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST_NAME = 64
+_LONGEST_REASON = 500
 
 
 def read_description(
@@ -57,6 +64,7 @@ def read_description(
     source: str,
     variables: Mapping[str, str] | None = None,
     made: Callable[[int, int], None] = lambda done, whole: None,
+    files: OtherFiles | None = None,
 ) -> Description:
     """Take a description apart.
 
@@ -66,19 +74,22 @@ def read_description(
         variables: values of variables in its servers' addresses, beside their defaults.
         made: is told after each operation how many there are, and will be; what it raises ends
             the reading.
+        files: the other files that its references lead to.
 
     Raises:
         OpenApiError: it is no description of OpenAPI, or has no operations.
     """
+    files = files if files is not None else OtherFiles()
     if not isinstance(data, Mapping):
         raise OpenApiError("it is not an OpenAPI description: there is no object at its root")
+    schemas = Schemas(data, files)
     if str(data.get("swagger", "")).startswith("2"):
-        data = as_openapi3(data)
+        data = as_openapi3(data, lambda item: schemas.resolved(item) or object_of(item))
     if not str(data.get("openapi", "")).startswith("3."):
         raise OpenApiError(
             "it is not an OpenAPI description (no 'openapi: 3…' and no 'swagger: 2…' at its root)"
         )
-    reader = _Reader(data, source, variables or {})
+    reader = _Reader(data, schemas, source, variables or {})
     whole = reader.count()
     found = []
     for operation in reader.operations():
@@ -86,7 +97,8 @@ def read_description(
         made(len(found), whole)
     operations = tuple(found)
     if not operations:
-        raise OpenApiError("it has no operations under 'paths'")
+        why = "; ".join(("it has no operations under 'paths'", *reader.problems))
+        raise OpenApiError(shortened(why, _LONGEST_REASON))
     schemes = reader.schemes()
     security = _alternatives(data.get("security"))
     return Description(
@@ -96,7 +108,8 @@ def read_description(
         text_of(object_of(data.get("info")).get("title")),
         schemes,
         security,
-        tuple(reader.problems | reader.schemas.problems),
+        tuple(reader.problems),
+        files.stamps,
         reader.token_urls(),
     )
 
@@ -104,10 +117,13 @@ def read_description(
 class _Reader:
     """Reads the operations of one description."""
 
-    def __init__(self, data: JsonObject, source: str, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, data: JsonObject, schemas: Schemas, source: str, variables: Mapping[str, str]
+    ) -> None:
         self.data = data
-        self.schemas = Schemas(data)
+        self.schemas = schemas
         self.problems: dict[str, None] = {}
+        self._reported: set[str] = set()
         self._source = source
         self._variables = variables
         self._names: set[str] = set()
@@ -121,10 +137,34 @@ class _Reader:
 
     def operations(self) -> Iterator[Operation]:
         for path, item in object_of(self.data.get("paths")).items():
+            self.schemas.problems.clear()
             shared = self.schemas.resolved(item)
-            for method in METHODS:
-                if isinstance(shared.get(method), Mapping):
-                    yield self._operation(path, method, shared)
+            self._report(path)
+            further = object_of(shared.get("additionalOperations"))
+            for method, written in ({name: shared.get(name) for name in METHODS} | further).items():
+                line = f"{method.upper() if method in METHODS else method} {path}"
+                if not isinstance(written, Mapping):
+                    continue
+                if method in further and not _METHOD.fullmatch(method):
+                    self.problems[f"{line}: left out, {method!r} is not a method in capitals"] = (
+                        None
+                    )
+                    continue
+                operation = self.schemas.resolved(written)
+                lacks = operation.get("requestBody") if operation or not written else written
+                if lacks and not self.schemas.resolved(lacks):
+                    self._report(f"{line}: left out")
+                    continue
+                yield self._operation(path, method.lower(), shared, operation)
+                self._report(line)
+
+    def _report(self, place: str) -> None:
+        """Note which references were not followed, each once; an operation that lacks is named."""
+        for reference, why in self.schemas.problems.items():
+            if reference not in self._reported or place.endswith("left out"):
+                self.problems[f"{place}: {why}"] = None
+        self._reported |= self.schemas.problems.keys()
+        self.schemas.problems.clear()
 
     def schemes(self) -> dict[str, Credential]:
         listed = object_of(object_of(self.data.get("components")).get("securitySchemes"))
@@ -157,10 +197,11 @@ class _Reader:
                 url = url.replace(f"{{{name}}}", str(value))
         return url
 
-    def _operation(self, path: str, method: str, shared: JsonObject) -> Operation:
-        operation = object_of(shared[method])
+    def _operation(
+        self, path: str, method: str, shared: JsonObject, operation: JsonObject
+    ) -> Operation:
         body = self.schemas.resolved(operation.get("requestBody"))
-        found = self._parameters(shared, operation, has_body=bool(body))
+        found = self._parameters(path, shared, operation, has_body=bool(body))
         properties: dict[str, Json] = {}
         required: list[Json] = []
         for parameter, item in found:
@@ -177,6 +218,7 @@ class _Reader:
         parameters: dict[str, Json] = {"type": "object", "properties": whole.schema}
         if required:
             parameters["required"] = required
+        parameters["additionalProperties"] = False
         if whole.definitions:
             parameters["$defs"] = whole.definitions
         identifier = text_of(operation.get("operationId"))
@@ -214,11 +256,16 @@ class _Reader:
         return name
 
     def _parameters(
-        self, shared: JsonObject, operation: JsonObject, *, has_body: bool
+        self, path: str, shared: JsonObject, operation: JsonObject, *, has_body: bool
     ) -> list[tuple[OpenApiParameter, JsonObject]]:
-        listed: dict[tuple[str, str], JsonObject] = {}
+        listed: dict[tuple[str, str], JsonObject] = {
+            (name, "path"): {"name": name, "in": "path", "schema": {"type": "string"}}
+            for name in _PATH_VALUE.findall(path)  # some descriptions do not list all of them
+        }
         for item in (*self._listed(shared), *self._listed(operation)):
             name, place = text_of(item.get("name")), text_of(item.get("in"))
+            if place and place not in _PLACES:
+                self.problems[f"the parameter {name!r} is in {place!r}, which is unknown"] = None
             if not name or place not in _PLACES:
                 continue
             if place != "header" or name.casefold() not in _NOT_ARGUMENTS:
@@ -226,7 +273,7 @@ class _Reader:
         found: list[tuple[OpenApiParameter, JsonObject]] = []
         taken = {BODY} if has_body else set()
         for (name, place), item in sorted(
-            listed.items(), key=lambda each: _PLACES.index(each[0][1]) if each else 0
+            listed.items(), key=lambda each: _PLACES.index(each[0][1])
         ):
             argument = name if name not in taken else f"{name}_{place}"
             taken.add(argument)
@@ -242,12 +289,13 @@ class _Reader:
         self, name: str, place: str, argument: str, item: JsonObject
     ) -> OpenApiParameter:
         content = next(iter(object_of(item.get("content"))), "")
-        style = text_of(item.get("style")) or _STYLES[place]
-        if style not in _KNOWN_STYLES[place]:
+        usual = _STYLES[place][0]
+        style = text_of(item.get("style")) or usual
+        if style not in _STYLES[place]:
             self.problems[f"the style {style!r} of the {place} parameter {name!r} is unknown"] = (
                 None
             )
-            style = _STYLES[place]
+            style = usual
         explode = item.get("explode")
         schema = self.schemas.resolved(_schema_of(item))
         kind = text_of(schema.get("type"))
@@ -258,7 +306,7 @@ class _Reader:
             place,
             explode if isinstance(explode, bool) else style in ("form", "deepObject"),
             argument if argument != name else "",
-            style if style != _STYLES[place] else "",
+            style if style != usual else "",
             kind if kind in ("array", "object") else "",
             item.get("allowReserved") is True,
             content,

@@ -21,6 +21,7 @@ from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json, w
 from studio.core.text.values import Json
 from studio.core.tools.openapi.choice import OperationChoice, chosen
 from studio.core.tools.openapi.description import read_description
+from studio.core.tools.openapi.files import OtherFiles
 from studio.core.tools.openapi.operation import Description, OpenApiError
 from studio.core.tools.openapi.progress import DescriptionReading
 
@@ -56,6 +57,7 @@ def load_description(
     choice: OperationChoice,
     variables: Mapping[str, str],
     reading: DescriptionReading | None = None,
+    path: Path | None = None,
 ) -> Description:
     """Read a description; takes seconds for a large one, so call it in a thread.
 
@@ -65,17 +67,20 @@ def load_description(
         choice: the operations that are wanted.
         variables: values of variables in its servers' addresses.
         reading: is told how far it is, and may stop it.
+        path: the description's file, below whose folder its references are followed.
 
     Raises:
         OpenApiError: it is none; says what is wrong and where.
         ReadingStoppedError: it was stopped.
     """
     reading = reading if reading is not None else DescriptionReading(source)
-    values = _values(text.removeprefix("\ufeff"), reading)
-    return chosen(read_description(values, source, variables, reading.made), choice)
+    files = OtherFiles(path, lambda other: _values(read_text(other), reading))
+    values = files.linked(text, _values(text, reading))
+    return chosen(read_description(values, source, variables, reading.made, files), choice)
 
 
 def _values(text: str, reading: DescriptionReading) -> Json:
+    text = text.removeprefix("\ufeff")
     whole = len(text)
 
     def reached(done: int) -> None:

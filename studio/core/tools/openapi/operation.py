@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from studio.core.prompty.tool_spec import ToolSpec
 
@@ -20,7 +21,7 @@ class OpenApiParameter:
     """Its name on the wire."""
 
     place: str
-    """`path`, `query`, `header` or `cookie`."""
+    """`path`, `query`, `querystring` (the whole query), `header` or `cookie`."""
 
     explode: bool = True
     """Whether each item of a list or object stands by itself."""
@@ -141,6 +142,9 @@ class Description:
     problems: tuple[str, ...] = ()
     """What of it was left out, in sentences."""
 
+    files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
+    """Time and size of each further file that its references lead to."""
+
     token_urls: Mapping[str, str] = field(default_factory=dict)
     """Where programs get tokens (client credentials), by the OAuth 2 schemes that give them."""
 
@@ -152,13 +156,16 @@ ANY = ""
 def credentials_for(
     description: Description, operation: Operation, keys: Collection[str]
 ) -> tuple[tuple[str, Credential], ...]:
-    """The keys to send, each by the name under which it is given, and how it travels.
+    """Return the keys to send, each by the name under which it is given, and how it travels.
 
     Args:
         description: the API.
         operation: what is called.
         keys: names of the schemes that a key is given for; `ANY` is among them for one that serves
             all.
+
+    Raises:
+        OpenApiError: some of the schemes that belong together have a key, and others have none.
     """
     wanted = operation.security if operation.security is not None else description.security
     if wanted is None:
@@ -167,4 +174,11 @@ def credentials_for(
         known = [name for name in alternative if name in description.schemes]
         if len(known) == len(alternative) and all(n in keys or ANY in keys for n in known):
             return tuple((n if n in keys else ANY, description.schemes[n]) for n in known)
+    for alternative in wanted:
+        missing = [name for name in alternative if name not in keys]
+        if ANY not in keys and len(missing) < len(alternative):
+            raise OpenApiError(
+                f"{operation.spec.name} wants {' and '.join(alternative)} together, and there is "
+                f"no key for {' and '.join(missing)}: give it under 'keys' of the connection"
+            )
     return ()

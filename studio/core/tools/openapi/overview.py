@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from studio.core.tools.openapi.choice import OperationChoice, fits
 from studio.core.tools.openapi.operation import Description, Operation
-
-_LETTERS_A_TOKEN = 4
+from studio.core.tools.schema import LARGE_TOOL, about_tokens, spec_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +40,9 @@ class OperationRow:
     is_chosen: bool
     """Whether the prompt has it."""
 
+    is_large: bool = False
+    """Whether it takes over 20 KB of each request."""
+
 
 def operation_rows(description: Description, choice: OperationChoice) -> tuple[OperationRow, ...]:
     """Every operation of a whole description.
@@ -56,7 +57,7 @@ def operation_rows(description: Description, choice: OperationChoice) -> tuple[O
 def _row(operation: Operation, choice: OperationChoice) -> OperationRow:
     spec = operation.spec
     line = f"{operation.method.upper()} {operation.path}"
-    letters = len(spec.name) + len(spec.description) + len(json.dumps(spec.parameters))
+    size = spec_size(spec)
     first = spec.description.strip().splitlines()[:1]
     return OperationRow(
         spec.name,
@@ -66,6 +67,7 @@ def _row(operation: Operation, choice: OperationChoice) -> OperationRow:
         operation.tags[0] if operation.tags else "",
         operation.tags,
         first[0] if first else "",
-        letters // _LETTERS_A_TOKEN,
+        about_tokens((size,)),
         choice.is_all or (not choice.problem and fits(operation, choice)),
+        size > LARGE_TOOL,
     )

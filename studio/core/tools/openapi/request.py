@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urljoin, urlspli
 
 from studio import __version__
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.openapi.body import ArgumentError, encoded_body
+from studio.core.tools.openapi.body import ArgumentError, encoded_body, whole_query
 from studio.core.tools.openapi.description import BODY
 from studio.core.tools.openapi.operation import (
     Credential,
@@ -294,6 +294,13 @@ def _add(draft: _Draft, parameter: OpenApiParameter, value: Json, taken: frozens
                         "another parameter"
                     )
             draft.query.extend(query_pairs(parameter, value))
+        case "querystring":
+            wrong = sorted(taken & value.keys()) if isinstance(value, Mapping) else []
+            if wrong:
+                raise ArgumentError(
+                    f"the argument {parameter.key!r} holds {wrong[0]!r}, which has another value"
+                )
+            draft.query.append(whole_query(parameter, value))
         case "header":
             draft.headers[_token(parameter.name)] = _header(header_text(parameter, value))
         case _:

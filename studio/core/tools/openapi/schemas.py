@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from studio.core.text.naming import free_name
 from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.tools.openapi.files import OtherFiles
+from studio.core.tools.openapi.operation import OpenApiError
 
 _DROPPED = frozenset(("example", "examples", "xml", "externalDocs", "discriminator", "readOnly"))
 _LITERAL = frozenset(("enum", "const", "default", "required", "type"))
@@ -38,27 +41,32 @@ class WholeSchema:
 class Schemas:
     """The definitions of one description."""
 
-    def __init__(self, data: JsonObject) -> None:
+    def __init__(self, data: JsonObject, files: OtherFiles | None = None) -> None:
+        """Make the definitions; references are followed when they are asked for.
+
+        Args:
+            data: the description.
+            files: the other files that its references lead to.
+        """
         self._data = data
+        self._files = files if files is not None else OtherFiles()
         self._names: dict[str, str] = {}
         self._inlined: dict[str, tuple[Json, frozenset[str]]] = {}
         self._direct: dict[str, frozenset[str]] = {}
         self._circular: dict[str, bool] = {}
         self._defined: dict[tuple[str, bool], tuple[Json, list[str]]] = {}
         self._sizes: dict[int, int] = {}  # of definitions, which live as long as this
-        self.problems: dict[str, None] = {}
-        """What could not be followed, in sentences; each once."""
+        self.problems: dict[str, str] = {}
+        """Why a reference is not followed, in a sentence, by the reference."""
 
     def resolved(self, item: Json) -> JsonObject:
-        """The item, or what its reference leads to; empty where that is nothing."""
+        """Return the item, or what its reference leads to; empty where that is nothing."""
         for _ in range(_MOST_STEPS):
-            if not isinstance(item, Mapping):
-                return {}
-            reference = item.get("$ref")
+            reference = item.get("$ref") if isinstance(item, Mapping) else None
             if not isinstance(reference, str):
-                return item
+                break
             item = self._target(reference)
-        return {}
+        return object_of(item)
 
     def whole(self, properties: JsonObject) -> WholeSchema:
         """The schemas of arguments, self-contained.
@@ -130,7 +138,7 @@ class Schemas:
             elif key in _NAMED and isinstance(value, Mapping):
                 made[key] = {
                     name: self._made(item, needed, put_in=put_in)
-                    for name, item in value.items()
+                    for name, item in self.resolved(value).items()
                     if not _is_answer_only(item)
                 }
             else:
@@ -145,12 +153,8 @@ class Schemas:
             for key, value in node.items()
             if key != "$ref" and not key.startswith("x-")
         }
-        if not reference.startswith("#"):
-            self.problems[f"{reference} is in another file, which is not read"] = None
-            return {**beside, "description": f"As in {reference}."}
         if self._target(reference) is None:
-            self.problems[f"{reference} leads nowhere"] = None
-            return beside
+            return {**beside, "description": f"As in {reference}."}
         if not put_in or self._is_circular(reference):
             needed.add(reference)
             return {**beside, "$ref": f"#/$defs/{self._name(reference)}"}
@@ -163,24 +167,31 @@ class Schemas:
         return {**target, **beside} if beside and isinstance(target, Mapping) else target
 
     def _target(self, reference: str) -> Json:
-        if not reference.startswith("#/"):
-            return self._data if reference == "#" else None
-        found: Json = self._data
-        for step in reference[2:].split("/"):
-            key = step.replace("~1", "/").replace("~0", "~")
+        """Return what a reference leads to; None, with a problem, where that is nothing."""
+        place, _, pointer = reference.partition("#")
+        try:
+            found: Json = self._files.value(place) if place else self._data
+        except OpenApiError as error:
+            self.problems[reference] = f"{reference!r} is not followed: {error}"
+            return None
+        for step in pointer.removeprefix("/").split("/") if pointer else ():
+            key = unquote(step).replace("~1", "/").replace("~0", "~")
             if isinstance(found, Mapping):
                 found = found.get(key)
             elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
                 found = found[int(key)]
             else:
-                return None
+                found = None
+        if found is None:
+            self.problems[reference] = f"{reference!r} leads nowhere"
         return found
 
     def _name(self, reference: str) -> str:
         """A name for `$defs`: the last step, and a number where two definitions have one name."""
         known = self._names.get(reference)
         if known is None:
-            plain = _UNSAFE.sub("_", reference.rpartition("/")[2]) or "schema"
+            last = reference.rpartition("/")[2].removesuffix("#")
+            plain = _UNSAFE.sub("_", last) or "schema"
             known = free_name(plain, set(self._names.values()).__contains__, "_{}")
             self._names[reference] = known
         return known
@@ -206,7 +217,7 @@ class Schemas:
                 item = waiting.pop()
                 if isinstance(item, Mapping):
                     to = item.get("$ref")
-                    if isinstance(to, str) and to.startswith("#"):
+                    if isinstance(to, str):
                         found.add(to)
                     waiting += item.values()
                 elif isinstance(item, list):

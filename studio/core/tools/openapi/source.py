@@ -18,6 +18,7 @@ from studio.core.tools.openapi.body import ArgumentError
 from studio.core.tools.openapi.choice import ALL_OPERATIONS, OperationChoice
 from studio.core.tools.openapi.credentials import ServiceKeys
 from studio.core.tools.openapi.exchange import as_sent, check_address, send
+from studio.core.tools.openapi.files import stamp_of
 from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description, read_text
 from studio.core.tools.openapi.named_connection import (
     FindConnection,
@@ -233,7 +234,7 @@ class OpenApiSource:
         async with self._reading:
             if self.is_stopped:
                 raise ToolSourceError(self._stopped_words)
-            if self._description is None or not self._is_as_read():
+            if self._description is None or not self._is_as_read(self._description):
                 try:
                     self._stamp, read = await self._loaded(self._choice)
                 except ReadingStoppedError:
@@ -283,9 +284,10 @@ class OpenApiSource:
     ) -> tuple[object, Description]:
         stamp, text = await self._text(reading)
         variables = self._variables()
+        path = self._place if isinstance(self._place, Path) else None
         try:
             return stamp, await asyncio.to_thread(
-                load_description, text, self.label, choice, variables, reading
+                load_description, text, self.label, choice, variables, reading, path
             )
         except (OpenApiError, LookupError, RecursionError) as error:
             raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
@@ -297,23 +299,22 @@ class OpenApiSource:
         known = self._environment()
         return {name: expand(str(value), known) for name, value in listed}
 
-    def _is_as_read(self) -> bool:
-        """Whether the description's file is as it was; asked at every pause in typing."""
+    def _is_as_read(self, description: Description) -> bool:
+        """Return whether its files are as they were; asked at every pause in typing."""
         if isinstance(self._place, str):
             return True
         try:
-            facts = self._place.stat()
+            stamps = {self._place: self._stamp, **description.files}
+            return all(stamp_of(path) == stamp for path, stamp in stamps.items())
         except OSError:
             return False
-        return (facts.st_mtime_ns, facts.st_size) == self._stamp
 
     async def _text(self, reading: DescriptionReading) -> tuple[object, str]:
         if isinstance(self._place, str):
             return self._place, await self._fetched(self._place, reading)
         try:
-            facts = self._place.stat()
-            stamp = (facts.st_mtime_ns, facts.st_size)
-            if facts.st_size > LONGEST_DESCRIPTION:
+            stamp = stamp_of(self._place)
+            if stamp[1] > LONGEST_DESCRIPTION:
                 raise ToolSourceError(f"{self.label}: {self._place.name} {_TOO_LARGE}")
             text = await asyncio.to_thread(read_text, self._place)
         except OSError as error:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from studio.core.text.values import Json, JsonObject, list_of, object_of
 
@@ -32,17 +32,24 @@ _COLLECTIONS: Mapping[str, tuple[str, bool]] = {
     "pipes": ("pipeDelimited", False),
 }
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
+
+_Resolve: TypeAlias = Callable[[Json], JsonObject]
 _FORM = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
 _OAUTH_FLOWS = {"application": "clientCredentials"}
 
 
-def as_openapi3(data: JsonObject) -> JsonObject:
-    """The same API, as OpenAPI 3 describes it; references to `definitions` stay as they are."""
+def as_openapi3(data: JsonObject, resolve: _Resolve) -> JsonObject:
+    """Return the same API as OpenAPI 3 describes it; references of schemas stay as they are.
+
+    Args:
+        data: the description.
+        resolve: gives an item, or what its reference leads to.
+    """
     consumes = list_of(data.get("consumes")) or ["application/json"]
     paths: dict[str, Json] = {}
     for path, item in object_of(data.get("paths")).items():
-        paths[path] = _item(object_of(item), data, consumes)
+        paths[path] = _item(resolve(item), resolve, consumes)
     schemes = object_of(data.get("securityDefinitions"))
     return {
         **data,
@@ -65,21 +72,20 @@ def _servers(data: JsonObject) -> list[Json]:
     return [{"url": f"{scheme}://{host}{base}"} for scheme in ordered]
 
 
-def _item(item: JsonObject, data: JsonObject, consumes: list[Any]) -> JsonObject:
+def _item(item: JsonObject, resolve: _Resolve, consumes: list[Any]) -> JsonObject:
     made: dict[str, Json] = dict(item)
-    shared = [_resolved(each, data) for each in list_of(item.get("parameters"))]
+    shared = [resolve(each) for each in list_of(item.get("parameters"))]
     made["parameters"] = [_parameter(each) for each in shared if _is_outside(each)]
     for method in _METHODS:
-        operation = item.get(method)
-        if isinstance(operation, Mapping):
-            made[method] = _operation(operation, shared, data, consumes)
+        if isinstance(item.get(method), Mapping):
+            made[method] = _operation(resolve(item[method]), shared, resolve, consumes)
     return made
 
 
 def _operation(
-    operation: JsonObject, shared: list[JsonObject], data: JsonObject, consumes: list[Any]
+    operation: JsonObject, shared: list[JsonObject], resolve: _Resolve, consumes: list[Any]
 ) -> JsonObject:
-    own = [_resolved(each, data) for each in list_of(operation.get("parameters"))]
+    own = [resolve(each) for each in list_of(operation.get("parameters"))]
     names = {(each.get("name"), each.get("in")) for each in own}
     inside = [each for each in shared if (each.get("name"), each.get("in")) not in names]
     inside = [each for each in (*inside, *own) if not _is_outside(each)]
@@ -116,6 +122,8 @@ def _body(parameters: list[JsonObject], kinds: list[str]) -> JsonObject:
 
 
 def _parameter(parameter: JsonObject) -> JsonObject:
+    if "$ref" in parameter:  # it leads nowhere, which is reported where it is read
+        return parameter
     style, explode = _COLLECTIONS.get(str(parameter.get("collectionFormat") or "csv"), ("", False))
     made: dict[str, Json] = {
         key: parameter[key] for key in ("name", "in", "required", "description") if key in parameter
@@ -148,11 +156,3 @@ def _scheme(scheme: JsonObject) -> JsonObject:
 
 def _is_outside(parameter: JsonObject) -> bool:
     return parameter.get("in") not in ("body", "formData")
-
-
-def _resolved(item: Json, data: JsonObject) -> JsonObject:
-    reference = item.get("$ref") if isinstance(item, Mapping) else None
-    if isinstance(reference, str) and reference.startswith("#/parameters/"):
-        shared = object_of(data.get("parameters"))
-        return object_of(shared.get(reference.removeprefix("#/parameters/")))
-    return object_of(item)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from studio.core.prompty.tool_spec import ToolSpec
@@ -16,6 +15,7 @@ from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
 from studio.core.tools.registry import SourceStatus, SourceTools
+from studio.core.tools.schema import LARGE_TOOL, about_tokens, spec_size
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import ToolSource, ToolSourceError
 from studio.core.tools.sources.admission import remark_on
@@ -30,8 +30,8 @@ from studio.core.tools.trust.review import ToolReview
 MOST_TOOLS = 128
 """What OpenAI takes with a request; most others take as many, or fewer."""
 
-_LETTERS_A_TOKEN = 4
 _MOST_PROBLEMS = 5
+_OPERATIONS = "'operations' (ids, tags, paths, methods)"
 
 
 async def list_source(
@@ -83,14 +83,19 @@ async def list_source(
         lines = {names.get(name, name): line for name, line in source.lines.items()}
         return status, replace(offered, lines=lines)
     if isinstance(source, OpenApiSource):
-        remarks = (remark, _too_many(specs), *source.problems[:_MOST_PROBLEMS])
+        remarks = (remark, *_size_remarks(specs, _OPERATIONS), *source.problems[:_MOST_PROBLEMS])
         status = replace(status, message="; ".join(filter(None, remarks)))
         routes = {
             names[each.spec.name]: (each.method.upper(), each.path) for each in source.operations
         }
         offered = replace(offered, routes=routes)
     if isinstance(source, McpSource):
-        message = "; ".join((*filter(None, (remark,)), *source.problems[:_MOST_PROBLEMS]))
+        remarks = (
+            remark,
+            *_size_remarks(specs, "'allowedTools'"),
+            *source.problems[:_MOST_PROBLEMS],
+        )
+        message = "; ".join(filter(None, remarks))
         status = replace(
             status, message=message, facts=facts.words, offers=facts.offers, log=source.log
         )
@@ -105,17 +110,26 @@ async def list_source(
     )
 
 
-def _too_many(specs: Sequence[ToolSpec]) -> str:
-    """What is said of an API with more operations than a request takes."""
-    if len(specs) <= MOST_TOOLS:
-        return ""
-    letters = sum(
-        len(spec.name) + len(spec.description) + len(json.dumps(spec.parameters)) for spec in specs
-    )
-    return (
-        f"{len(specs):,} tools, about {letters // _LETTERS_A_TOKEN:,} tokens with each request; "
-        f"providers take {MOST_TOOLS}: choose some by 'operations' (ids, tags, paths, methods)"
-    )
+def _size_remarks(specs: Sequence[ToolSpec], chosen_by: str) -> Iterator[str]:
+    """Yield what is remarkable about the number of tools and their sizes.
+
+    Args:
+        specs: the tools.
+        chosen_by: the key of the prompt that chooses some of them.
+    """
+    sizes = {spec.name: spec_size(spec) for spec in specs}
+    if len(specs) > MOST_TOOLS:
+        yield (
+            f"{len(specs):,} tools, about {about_tokens(sizes.values()):,} tokens with each "
+            f"request; providers take {MOST_TOOLS}: choose some by {chosen_by}"
+        )
+    large = [f"{name} ({size // 1024} KB)" for name, size in sizes.items() if size > LARGE_TOOL]
+    if large:
+        more = f" and {len(large) - _MOST_PROBLEMS} more" if len(large) > _MOST_PROBLEMS else ""
+        yield (
+            f"larger than {LARGE_TOOL // 1024} KB in each request: "
+            f"{', '.join(large[:_MOST_PROBLEMS])}{more}"
+        )
 
 
 LONGEST_NAME = 64

@@ -93,7 +93,10 @@ def change_text(change: ToolChange) -> str:
 def define(spec: ToolSpec, place: str) -> ToolDefinition:
     """The definition of a tool as its source lists it."""
     effects = "has effects" if spec.has_effects else "reads only" if spec.reads_only else ""
-    return ToolDefinition(spec.name, spec.description, spec.parameters, place, effects)
+    parameters = dict(spec.parameters)
+    if spec.kind == "openapi":  # closed by the studio, not by its author; earlier ones were open
+        parameters.pop("additionalProperties", None)
+    return ToolDefinition(spec.name, spec.description, parameters, place, effects)
 
 
 def review(

@@ -13,7 +13,12 @@ from jsonschema import Draft202012Validator
 
 from studio.core.prompty.yaml.plain import YamlTextError, read_plain_yaml
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.openapi.choice import OperationChoice, chosen, read_choice
+from studio.core.tools.openapi.choice import (
+    ALL_OPERATIONS,
+    OperationChoice,
+    chosen,
+    read_choice,
+)
 from studio.core.tools.openapi.description import read_description
 from studio.core.tools.openapi.loading import load_description
 from studio.core.tools.openapi.operation import Description, OpenApiError
@@ -178,10 +183,141 @@ def test_what_stands_in_another_file_is_named() -> None:
     }
     found = read_description(data, "x")
     assert found.problems == (
-        "other.yaml#/X is in another file, which is not read",
-        "#/nowhere leads nowhere",
+        "GET /a: 'other.yaml#/X' is not followed: "
+        "only files below the folder of a description are read",
+        "GET /a: '#/nowhere' leads nowhere",
     )
     assert "$ref" not in json.dumps(found.operations[0].spec.parameters)
+
+
+FILES = {
+    "api/api.yaml": """
+openapi: 3.0.0
+paths:
+  /pets/{id}: {$ref: paths/pet.yaml}
+  /ships: {post: {$ref: "paths/ships.yaml#/make"}}
+  /boats: {post: {$ref: paths/none.yaml}}
+  /planes: {put: {requestBody: {$ref: ../outside.yaml}}}
+  /linked: {get: {parameters: [{$ref: "linked.yaml#/Q"}]}}
+components: {schemas: {Mark: {type: string, enum: [a]}}}
+""",
+    "api/paths/pet.yaml": """
+parameters: [{$ref: "../shared/all.yaml#/Id"}]
+get: {operationId: getPet}
+put:
+  operationId: putPet
+  requestBody:
+    content: {application/json: {schema: {$ref: ../shared/pet.yaml}}}
+""",
+    "api/paths/ships.yaml": """
+make:
+  operationId: makeShip
+  requestBody: {$ref: "#/body"}
+body:
+  required: true
+  content: {application/json: {schema: {properties: {$ref: "../shared/all.yaml#/Fields"}}}}
+""",
+    "api/shared/all.yaml": """
+Id: {name: id, in: path, required: true, schema: {type: integer}}
+Fields: {mark: {$ref: "../api.yaml#/components/schemas/Mark"}}
+""",
+    "api/shared/pet.yaml": "{properties: {name: {type: string}, mother: {$ref: pet.yaml}}}",
+    "outside.yaml": "{content: {application/json: {schema: {type: string}}}}",
+}
+
+
+@pytest.fixture
+def split(tmp_path: Path) -> Path:
+    """A description in several files, one of them a link out of its folder."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "api" / "linked.yaml").symlink_to(tmp_path / "outside.yaml")
+    return tmp_path / "api" / "api.yaml"
+
+
+async def test_files_below_the_folder_are_followed(split: Path) -> None:
+    source = OpenApiSource("a", split, {})
+    specs = {spec.name: spec.parameters for spec in await source.list_tools()}
+    assert [*specs] == ["getPet", "putPet", "makeShip", "get_linked"]
+    check(specs["putPet"], {"id": 1, "body": {"mother": {"name": "Lady"}}}, valid=True)
+    check(specs["putPet"], {"id": 1, "body": {"mother": {"name": 5}}}, valid=False)
+    check(specs["makeShip"], {"body": {"mark": "b"}}, valid=False)
+    assert source.problems == (
+        "POST /boats: left out: 'paths/none.yaml#' is not followed: the file cannot be read: "
+        "No such file or directory",
+        "PUT /planes: left out: '../outside.yaml#' is not followed: "
+        "it leads out of the description's folder",
+        "GET /linked: 'linked.yaml#/Q' is not followed: it leads out of the description's folder",
+    )
+    (split.parent / "paths" / "pet.yaml").write_text("get: {operationId: other}", encoding="utf-8")
+    assert (await source.list_tools())[0].name == "other"
+
+
+def test_a_fetched_description_has_no_other_files() -> None:
+    text = "openapi: 3.0.0\npaths: {/a: {get: {$ref: get.yaml}}}"
+    with pytest.raises(OpenApiError, match=r"GET /a: left out: 'get\.yaml' is not followed"):
+        load_description(text, "a", ALL_OPERATIONS, {})
+
+
+def test_what_a_swagger_refers_to_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text(
+        '{"post": {"parameters": [{"$ref": "two.json#/Pet"}, {"$ref": "two.json#/None"}]}}',
+        encoding="utf-8",
+    )
+    (tmp_path / "two.json").write_text(
+        '{"Pet": {"name": "pet", "in": "body", "schema": {"type": "string"}}}', encoding="utf-8"
+    )
+    text = '{"swagger": "2.0", "paths": {"/a": {"$ref": "one.json"}}}'
+    found = load_description(text, "a", ALL_OPERATIONS, {}, path=tmp_path / "api.json")
+    assert found.operations[0].spec.parameters["properties"] == {"body": {"type": "string"}}
+    assert found.problems == ("POST /a: 'two.json#/None' leads nowhere",)
+
+
+def test_what_openapi_3_2_adds() -> None:
+    form = {"application/x-www-form-urlencoded": {"schema": {"type": "object"}}}
+    data: JsonObject = {
+        "openapi": "3.2.0",
+        "paths": {
+            "/a": {
+                "query": {
+                    "operationId": "ask",
+                    "requestBody": {"content": {"text/plain": {}}},
+                    "parameters": [
+                        {"name": "q", "in": "querystring", "content": form},
+                        {"name": "m", "in": "matrix", "schema": {}},
+                    ],
+                },
+                "additionalOperations": {
+                    "COPY": {
+                        "operationId": "copy",
+                        "parameters": [
+                            {"name": "s", "in": "querystring", "content": {"application/json": {}}}
+                        ],
+                    },
+                    "Move": {},
+                },
+            }
+        },
+    }
+    found = read_description(data, "x")
+    assert found.problems == (
+        "the parameter 'm' is in 'matrix', which is unknown",
+        "Move /a: left out, 'Move' is not a method in capitals",
+    )
+    ask, copy = found.operations
+    assert (ask.spec.reads_only, copy.spec.has_effects) == (True, True)
+    request = build_request(ask, {"q": {"a": "x y", "b": [1, 2]}, "body": "w"}, "http://a.invalid")
+    assert (request.method, request.body) == ("QUERY", "w")
+    assert request.url == "http://a.invalid/a?a=x+y&b=1&b=2"
+    request = build_request(copy, {"s": {"a": 1}}, "http://a.invalid")
+    assert (request.method, request.url) == ("COPY", "http://a.invalid/a?%7B%22a%22%3A%201%7D")
+
+
+def test_arguments_are_closed_and_every_value_of_a_path_is_one() -> None:
+    found = read_description({"openapi": "3.0.0", "paths": {"/a/{b}": {"get": {}}}}, "x")
+    check(found.operations[0].spec.parameters, {"b": "x"}, valid=True)
+    check(found.operations[0].spec.parameters, {"b": "x", "limitt": 1}, valid=False)
 
 
 def test_servers_of_paths_and_operations_and_their_variables() -> None:

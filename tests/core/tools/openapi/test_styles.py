@@ -11,7 +11,13 @@ import pytest
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.openapi.body import ArgumentError
 from studio.core.tools.openapi.description import read_description
-from studio.core.tools.openapi.operation import ANY, Credential, Operation, credentials_for
+from studio.core.tools.openapi.operation import (
+    ANY,
+    Credential,
+    OpenApiError,
+    Operation,
+    credentials_for,
+)
 from studio.core.tools.openapi.request import HttpRequest, build_request
 
 BASE = "http://api.invalid"
@@ -198,7 +204,6 @@ SCHEMES: JsonObject = {
         ([{"bearer": []}], [{"key": []}], {ANY}, ["api_key"]),
         ([{"bearer": []}], [], {ANY}, []),
         ([{"key": [], "app": []}], None, {"key", "app"}, ["api_key", "X-App"]),
-        ([{"key": [], "app": []}], None, {"key"}, []),
         ([{"key": []}, {"app": []}], None, {"app"}, ["X-App"]),
         ([{}, {"app": []}], None, {ANY}, ["X-App"]),
         ([{}, {"app": []}], None, set(), []),
@@ -221,3 +226,16 @@ def test_security_is_of_the_operation(
     found = read_description(data, "x")
     made = credentials_for(found, found.operations[0], keys)
     assert [credential.name for _, credential in made] == sent
+
+
+def test_half_of_the_keys_that_belong_together_is_refused() -> None:
+    data: JsonObject = {
+        "openapi": "3.0.0",
+        "security": [{"key": [], "app": []}],
+        "paths": {"/a": {"get": {}}},
+        "components": {"securitySchemes": SCHEMES},
+    }
+    found = read_description(data, "x")
+    with pytest.raises(OpenApiError, match=r"wants key and app together, .* no key for app"):
+        credentials_for(found, found.operations[0], {"key"})
+    assert credentials_for(found, found.operations[0], set()) == ()
