@@ -140,23 +140,29 @@ class _Reader:
             self.schemas.problems.clear()
             shared = self.schemas.resolved(item)
             self._report(path)
-            further = object_of(shared.get("additionalOperations"))
-            for method, written in ({name: shared.get(name) for name in METHODS} | further).items():
-                line = f"{method.upper() if method in METHODS else method} {path}"
-                if not isinstance(written, Mapping):
-                    continue
-                if method in further and not _METHOD.fullmatch(method):
-                    self.problems[f"{line}: left out, {method!r} is not a method in capitals"] = (
-                        None
-                    )
-                    continue
-                operation = self.schemas.resolved(written)
-                lacks = operation.get("requestBody") if operation or not written else written
-                if lacks and not self.schemas.resolved(lacks):
-                    self._report(f"{line}: left out")
-                    continue
-                yield self._operation(path, method.lower(), shared, operation)
-                self._report(line)
+            for method in METHODS:
+                yield from self._followed(path, method, shared, shared.get(method))
+            for method, written in object_of(shared.get("additionalOperations")).items():
+                if _METHOD.fullmatch(method):
+                    yield from self._followed(path, method.lower(), shared, written)
+                else:
+                    why = f"{method} {path}: left out, {method!r} is not a method in capitals"
+                    self.problems[why] = None
+
+    def _followed(
+        self, path: str, method: str, shared: JsonObject, written: Json
+    ) -> Iterator[Operation]:
+        """Yield the operation, unless it or its body leads nowhere: it would be called without."""
+        if not isinstance(written, Mapping):
+            return
+        line = f"{method.upper()} {path}"
+        operation = self.schemas.resolved(written)
+        lacks = operation.get("requestBody") if operation else written
+        if lacks and not self.schemas.resolved(lacks):
+            self._report(f"{line}: left out")
+            return
+        yield self._operation(path, method, shared, operation)
+        self._report(line)
 
     def _report(self, place: str) -> None:
         """Note which references were not followed, each once; an operation that lacks is named."""
