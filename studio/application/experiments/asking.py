@@ -20,6 +20,7 @@ from studio.application.experiments.plan import ExperimentPlan, ExperimentServic
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import for_row
 from studio.application.experiments.providers import EchoModel, endpoint_of, without_retries
+from studio.application.experiments.text_prompts import CONVERSATION
 from studio.application.experiments.turns import LeasedCell, LimitedTurns, Turns
 from studio.application.run.start.begin import (
     begin_run,
@@ -227,7 +228,7 @@ class Asker:
         draft = await self._drafted(at, row)
         if isinstance(draft, str):
             return draft
-        if len(self._drafts) < self._most_drafts:
+        if len(self._drafts) < self._most_drafts and CONVERSATION not in row.case.variables:
             self._drafts[at, row.number] = draft
         document, setup = draft.document, draft.setup
         state, _ = advance(new_state(setup), Started(setup))
@@ -261,7 +262,9 @@ class Asker:
         variant = self._plan.variants[at]
         references = self._references(variant)
         try:
-            prompt, values = for_row(variant.document, row.case, self._plan.values_of(at, row))
+            prompt, values = for_row(
+                variant.document, variant.entry.prompt, row.case, self._plan.values_of(at, row)
+            )
         except UndecidedError as error:
             return str(error)
         document = settled_document(prompt, values, references)
@@ -305,7 +308,10 @@ class Asker:
         references = self._references(variant)
         model = self.turns.model(self._models[at], variant.choice, cell, "s")
         try:
-            draft = self._drafts.get((at, row.number)) or await self._drafted(at, row)
+            kept = self._drafts.get((at, row.number))
+            if kept is None or CONVERSATION in row.case.variables:
+                kept = await self._drafted(at, row)
+            draft = kept
             if isinstance(draft, str):
                 return AskedCell(None, draft, b"")
             document, values = draft.document, draft.values

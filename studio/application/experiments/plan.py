@@ -18,6 +18,7 @@ from studio.application.experiments.planned_variants import (
 from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.experiments.providers import unpriced
 from studio.application.experiments.report import GIT
+from studio.application.experiments.text_prompts import CONVERSATION
 from studio.application.words import translate
 from studio.core.experiments.assertions.marking import judged_by, lacks_judge
 from studio.core.experiments.file.read import read_experiment
@@ -137,7 +138,32 @@ class ExperimentPlan:
 
     def values_of(self, variant: int, row: ExperimentRow) -> Mapping[str, Json]:
         """The values that a variant's prompt gets for a row."""
-        return self.values.get((variant, row.number), row.case.variables)
+        fitting = self.values.get((variant, row.number), row.case.variables)
+        turns = row.case.variables.get(CONVERSATION)
+        return fitting if turns is None else {**fitting, CONVERSATION: turns}
+
+    @cached_property
+    def turns_before(self) -> Mapping[tuple[int, int], int]:
+        """The row whose turn comes before, by variant (from 0) and row."""
+        made: dict[tuple[int, int], int] = {}
+        for at in self._conversing:
+            last: dict[str, int] = {}
+            for row in self.rows:
+                if self.variants[at].takes(row.case):
+                    name = str(row.case.metadata.get("conversationId", ""))
+                    if name in last:
+                        made[at, row.number] = last[name]
+                    last[name] = row.number
+        return made
+
+    @cached_property
+    def _conversing(self) -> tuple[int, ...]:
+        """The variants whose prompts read the turns before."""
+        return tuple(
+            at
+            for at, each in enumerate(self.variants)
+            if any(variable.name == CONVERSATION for variable in each.document.variables)
+        )
 
 
 def plan_experiment(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 
+from studio.application.experiments.text_prompts import rendered_chat, text_documents
 from studio.application.trust import is_trusted
 from studio.application.words import translate
 from studio.core.experiments.assertions.marking import rendered_value
@@ -16,11 +17,9 @@ from studio.core.experiments.assertions.result import AssertionContext
 from studio.core.experiments.values import ExperimentCase, PromptEntry
 from studio.core.imports.compose import placeholder
 from studio.core.imports.imported import ImportFailure
-from studio.core.imports.promptfoo import import_promptfoo
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.parse import parse
-from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.amounts import size
 from studio.core.text.files_beside import OutsidePatternError, files_matching
 from studio.core.text.problem import TextEdit, apply_edits
@@ -201,7 +200,7 @@ def _at_revision(entry: PromptEntry, folder: Folder) -> str:
 
 
 def _imported(content: str, entry: PromptEntry, folder: Folder) -> Iterator[PromptDocument]:
-    """Prompts of a text or a chat, by the importer that promptfoo's files have."""
+    """Prompts of a text or a chat."""
 
     def read(name: str) -> str:
         try:
@@ -209,19 +208,12 @@ def _imported(content: str, entry: PromptEntry, folder: Folder) -> Iterator[Prom
         except ExperimentError as error:
             raise ImportFailure(str(error)) from error
 
-    config = "\n".join(write_yaml({"prompts": [{"id": entry.label, "raw": content}]}))
-    number = 0
-    while True:
-        try:
-            made = import_promptfoo(config, read, number)
-        except ImportFailure as error:
-            if number:
-                return
-            raise ExperimentError(f"{entry.label}: {error}") from None
-        yield parse(made.text, folder.path / f"{_file_name(entry.label)}.prompty")
-        number += 1
-        if number >= max(1, len(made.others)):
-            return
+    path = folder.path / f"{_file_name(entry.label)}.prompty"
+    name = entry.label if entry.text is not None else entry.id
+    try:
+        yield from text_documents(content, name, read, path)
+    except ImportFailure as error:
+        raise ExperimentError(str(error)) from None
 
 
 def _file_name(label: str) -> str:
@@ -308,16 +300,23 @@ def section_titles(document: PromptDocument) -> list[str]:
 
 
 def for_row(
-    document: PromptDocument, case: ExperimentCase, values: Mapping[str, Json]
+    document: PromptDocument,
+    entry: PromptEntry,
+    case: ExperimentCase,
+    values: Mapping[str, Json],
 ) -> tuple[PromptDocument, Mapping[str, Json]]:
-    """The prompt with what a row puts before and after it (`prefix`, `suffix`), and the values.
+    """The prompt and values of a row: its `prefix` and `suffix`, or the chat that a text makes.
 
     They stand around the text of the last user section. They are values of the run: a text of a
     dataset is never a role or a template of the prompt.
 
     Raises:
-        UndecidedError: one of them is a template that cannot be filled in.
+        UndecidedError: one of them is a template that cannot be filled in, or no chat comes of it.
     """
+    if not entry.id.endswith(".prompty"):
+        chat = rendered_chat(document, values)
+        if chat is not None:
+            return chat
     given = {
         f"row_{name}": case.options[name]
         for name in ("prefix", "suffix")

@@ -74,7 +74,9 @@ def cell_to_step(plan: ExperimentPlan, variant: str, row: int) -> SteppedCell:
     column = plan.variants[at]
     if column.choice is None:
         raise ExperimentError(_tr("`echo` answers with the prompt itself; no model is asked."))
-    document, values = for_row(column.document, found.case, plan.values_of(at, found))
+    document, values = for_row(
+        column.document, column.entry.prompt, found.case, plan.values_of(at, found)
+    )
     return SteppedCell(
         document,
         values,

@@ -81,7 +81,7 @@ def compose(work: Composition) -> str:
 
     A template that cannot be read in the file's language stands there letter by letter.
     """
-    text = _compose(work)
+    text = write_document(work)
     if not work.is_template:
         return text
     fault = next((p for p in parse(text).problems if p.code in _NO_TEMPLATE), None)
@@ -93,13 +93,14 @@ def compose(work: Composition) -> str:
     work.is_template = False
     if work.format == "mustache":
         work.format = "jinja2"
-    return _compose(work)
+    return write_document(work)
 
 
 _NO_TEMPLATE = ("template-syntax", "template-unsupported", "unknown-filter", "unknown-test")
 
 
-def _compose(work: Composition) -> str:
+def write_document(work: Composition) -> str:
+    """Return the file's text, with templates as they are."""
     _runs_to_threads(work)
     body = "\n".join(_section(work, item) for item in work.messages)
     front = [f"# {line}".rstrip() for line in work.comments]

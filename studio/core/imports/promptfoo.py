@@ -23,6 +23,7 @@ from studio.core.imports.promptfoo_parts import (
     head_comments,
     messages_of,
     prompts_of,
+    template_notes,
 )
 from studio.core.imports.record import plain, with_unread_keys
 from studio.core.prompty.front.declarations import kind_of_value
@@ -35,7 +36,7 @@ from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import unique_names
 from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.values import Json, JsonObject, object_of, whole_numbers
 
 _MOST_SETS = 100
 _PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs", ".mts", ".cts")
@@ -104,9 +105,10 @@ def _made(data: JsonObject, text: str, read: ReadFile, choose: int, find: FindFi
     model = _model(data, work)
     if model:
         work.front["model"] = model
-    work.messages += messages_of(content, work)
+    work.messages += messages_of(content)
+    work.notes += template_notes(content)
     sets = _sets(data, work, read)
-    _inputs(work, sets)
+    declare_inputs(work, sets)
     if len(prompts) > 1:
         others = ", ".join(name for index, name in enumerate(names) if index != choose)
         work.notes.append(f"This is the prompt {title!r}; the file also holds: {others}.")
@@ -308,17 +310,8 @@ def value_of_file(path: str, text: str) -> str:
     found = read_yaml(text)
     if found.problems:
         raise ValueError(found.problems[0].message)
-    whole = _as_javascript_writes(found.value)
+    whole = whole_numbers(found.value)
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-
-
-def _as_javascript_writes(value: Json) -> Json:
-    """Numbers without a part behind the point are whole in JavaScript's JSON."""
-    if isinstance(value, Mapping):
-        return {key: _as_javascript_writes(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_as_javascript_writes(each) for each in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _keeps_lists(test: Json) -> bool:
@@ -372,7 +365,7 @@ def _vars(test: Json) -> dict[str, Json]:
     return {str(key): item for key, item in values.items()} if isinstance(values, Mapping) else {}
 
 
-def _inputs(work: Composition, sets: Mapping[str, JsonObject]) -> None:
+def declare_inputs(work: Composition, sets: Mapping[str, JsonObject]) -> None:
     """An input for each variable that the prompt uses, with the first test's value as sample."""
     texts = "\n".join(
         part.text

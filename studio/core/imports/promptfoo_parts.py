@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from studio.core.imports.compose import Composition
 from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.threads import read_thread
@@ -29,6 +28,21 @@ _PAIRS = re.compile(r"(\{%-?\s*for\s+\w+\s*,\s*\w+\s+in\s+)(\w[\w.]*)(\s*-?%\})"
 def as_jinja(text: str) -> str:
     """Nunjucks' loop over pairs takes an object as well as a list of pairs; Jinja is told so."""
     return _PAIRS.sub(r"\1(\2.items() if \2 is mapping else \2)\3", text)
+
+
+_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+_LENGTH = re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\.\w+)*)\.length\b(?!\()")
+_FILTER = re.compile(r"\|\s*(load|dump)\b")
+
+
+def as_nunjucks(text: str) -> str:
+    """A template of promptfoo with its own filters, `load` and `dump`, and `.length` of lists."""
+
+    def tag(found: re.Match[str]) -> str:
+        code = _LENGTH.sub(r"(\1|promptfoo.length)", found[0])
+        return _FILTER.sub(r"|promptfoo.\1", code)
+
+    return _TAG.sub(tag, as_jinja(text))
 
 
 def prompts_of(
@@ -78,21 +92,30 @@ def _found(item: Json, find: FindFiles) -> Iterator[Json]:
     yield from names or (item,)
 
 
-def messages_of(content: Json, work: Composition) -> Iterator[Message]:
-    """The messages of a prompt: JSON or YAML of a chat, otherwise one user message."""
+def messages_of(content: Json, as_template: Callable[[str], str] = as_jinja) -> Iterator[Message]:
+    """The messages of a prompt: JSON or YAML of a chat, otherwise one user message.
+
+    Args:
+        content: a text, or a list of messages.
+        as_template: writes a template of Nunjucks in Jinja.
+    """
     if isinstance(content, str):
-        content = as_jinja(content)
+        content = as_template(content)
         chat = _chat(content)
         if chat is None:
-            if re.match(r"\s*\[\s*\{", content) and "{%" in content:
-                work.notes.append(
-                    "prompts: the template makes the JSON of a chat, which is one text here; "
-                    "write its messages as sections, with the loop around them."
-                )
             yield Message("user", (TextPart(content.strip("\n")),))
             return
         content = chat
     yield from read_thread(content if isinstance(content, list) else [content], {}, None) or ()
+
+
+def template_notes(content: Json) -> Iterator[str]:
+    """What a prompt file does not do of a prompt: read the JSON that a template makes."""
+    if isinstance(content, str) and re.match(r"\s*\[\s*\{", content) and "{%" in content:
+        yield (
+            "prompts: the template makes the JSON of a chat, which is one text here; "
+            "write its messages as sections, with the loop around them."
+        )
 
 
 def _chat(text: str) -> Json:
@@ -106,10 +129,16 @@ def _chat(text: str) -> Json:
         value = read_yaml(stripped).value
     else:
         return None
-    is_chat = isinstance(value, list) and all(
-        isinstance(item, Mapping) and "role" in item for item in value
+    return value if is_chat(value) else None
+
+
+def is_chat(value: Json) -> bool:
+    """Whether a value is a list of messages with roles."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(item, Mapping) and "role" in item for item in value)
     )
-    return value if is_chat else None
 
 
 _KEYS = (

@@ -41,3 +41,12 @@ def texts_in(value: object) -> Iterator[str]:
     elif isinstance(value, Mapping | list | tuple):
         for item in value.values() if isinstance(value, Mapping) else value:
             yield from texts_in(item)
+
+
+def whole_numbers(value: Json) -> Json:
+    """Return a value with `2` for `2.0`, as JavaScript's JSON has it."""
+    if isinstance(value, Mapping):
+        return {key: whole_numbers(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [whole_numbers(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -164,5 +164,9 @@ def _check(plan: ExperimentPlan) -> None:
         for each in plan.variants
         if each.choice is not None and not has_batches(each.choice.connection)
     ]
+    if plan.turns_before:
+        reasons.append(
+            _tr("The turns of a `_conversation` wait for each other: ask them without batches.")
+        )
     if reasons:
         raise ExperimentError("\n".join(reasons))

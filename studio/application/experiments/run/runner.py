@@ -15,6 +15,7 @@ from studio.application.experiments.plan import (
     ExperimentServices,
 )
 from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.run.conversations import Conversations
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.sent_cells import SentCells, transform_of
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
@@ -81,6 +82,7 @@ class ExperimentRunner:
         self._asker = asker if asker is not None else Asker(plan, services)
         self.cells = SentCells(plan, ledger, self._asker)
         """What the cells would send."""
+        self._conversations = Conversations(plan, ledger, self._asker)
         self._judge = PromptJudge(plan, services, self._asker.turns, self._asker.limiter)
         self._code = AssertionChild(plan.folder.path, trusted=plan.folder.trusted)
         self._markers = Markers(self._read, self._find, self._code)
@@ -184,6 +186,7 @@ class ExperimentRunner:
         return self._asker.room
 
     def _started(self, result: int, key: CellKey) -> asyncio.Task[None]:
+        self._conversations.begin(key)
         task = asyncio.create_task(self._cell(result, key))
         task.add_done_callback(self._note_end)
         return task
@@ -219,11 +222,12 @@ class ExperimentRunner:
         row = self._rows[key.row]
         is_over = False
         try:
-            outcome, journal = await self._outcome(key, row)
+            outcome, journal = await self._outcome(result, key, row)
             self._ledger.finish(result, key, outcome, journal)
             is_over = True
         finally:
             self._asker.end_cell()
+            self._conversations.end(key)
             if not is_over:
                 self._ledger.give_back(result, [key])
         if outcome.state is CellState.DONE and not outcome.is_cached:
@@ -232,7 +236,9 @@ class ExperimentRunner:
         if self._on_cell is not None:
             self._on_cell(key, outcome)
 
-    async def _outcome(self, key: CellKey, row: ExperimentRow) -> tuple[CellOutcome, bytes | None]:
+    async def _outcome(
+        self, result: int, key: CellKey, row: ExperimentRow
+    ) -> tuple[CellOutcome, bytes | None]:
         fault = self.cells.fault_of(key)
         if fault is not None:
             return CellOutcome(CellState.ERROR, error=fault), None
@@ -246,6 +252,10 @@ class ExperimentRunner:
             ), None
         if self.plan.options.delay_ms:
             await asyncio.sleep(self.plan.options.delay_ms / 1000)
+        try:
+            row = await self._conversations.row_of(result, key)
+        except UndecidedError as error:
+            return CellOutcome(CellState.ERROR, error=str(error)), None
         asked = await self._asker.ask(cell, row)
         self.refused_calls += asked.refused
         if asked.answer is None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.plan import ExperimentPlan
@@ -114,8 +114,13 @@ class SentCells:
             is_read = reads_prompt(row.case.assertions) or bool(transform_of(row))
             if tools or is_read:
                 self._asked[at, row.number] = AskedText(text if is_read else "", tools)
+        before = self._plan.turns_before.get((at, row.number))
         for repeat in range(1, self._plan.repeats + 1):
-            self._identities[CellKey(repeat, row.number, at)] = cell_identity(sent, repeat)
+            whole = sent
+            if before is not None:  # the same turns before, the same answers
+                earlier = self._identities[CellKey(repeat, before, at)]
+                whole = replace(sent, later=sent.later + earlier.hex())
+            self._identities[CellKey(repeat, row.number, at)] = cell_identity(whole, repeat)
 
     def new_result(self, mask: Callable[[str], str]) -> NewResult:
         """What a result of these cells begins with.

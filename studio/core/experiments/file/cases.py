@@ -217,11 +217,16 @@ def expand_rows(
 
 
 def _spread(case: ExperimentCase, whole: frozenset[str]) -> Iterator[ExperimentCase]:
-    """A case for each combination of the values that are lists, as promptfoo does it."""
+    """A case for each combination of the values that are lists of texts or numbers.
+
+    Source: promptfoo 0.123, `generateVarCombinations`: a list of mappings and an empty one are values.
+    """
     lists = {
         name: value
         for name, value in case.variables.items()
-        if isinstance(value, list) and name not in whole
+        if isinstance(value, list)
+        and name not in whole
+        and not isinstance(next(iter(value), {}), Mapping)
     }
     if not lists or case.options.get("disableVarExpansion") is True:
         yield case

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from jinja2 import ChainableUndefined, pass_context
+from jinja2 import ChainableUndefined, Undefined, pass_context
 from jinja2.exceptions import FilterArgumentError, SecurityError
 from jinja2.nodes import EvalContext
 from jinja2.runtime import Context
@@ -16,6 +17,8 @@ from jinja2.utils import Cycler, Joiner, generate_lorem_ipsum
 from studio.core.prompty.templates.bounds import BoundExceededError, Budget
 from studio.core.prompty.templates.jinja.value import Value
 from studio.core.prompty.templates.writer import plain_text
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import whole_numbers
 
 _MOST_DIGITS_AS_BITS = 14_000
 """Python refuses to print integers of more than 4,300 digits."""
@@ -26,7 +29,10 @@ _MOST_SCANNED = 20_000
 """Length of text for filters whose work grows with its square."""
 
 _PADDING_FILTERS = frozenset(
-    ("batch", "center", "indent", "slice", "tojson", "truncate", "wordwrap", "urlize")
+    (
+        *("batch", "center", "indent", "promptfoo.dump", "slice", "tojson", "truncate"),
+        *("urlize", "wordwrap"),
+    )
 )
 _SQUARE_FILTERS = frozenset(("striptags", "urlize", "title", "wordwrap", "pprint", "xmlattr"))
 _WALKING_FILTERS = frozenset(
@@ -38,6 +44,29 @@ _WALKING_FILTERS = frozenset(
 )
 """Filters that take the items of their value as they are; all others make texts of it."""
 _PADDING_METHODS = frozenset(("center", "expandtabs", "ljust", "rjust", "to_bytes", "zfill"))
+
+
+def _dump(value: Value, spaces: int = 0) -> str:
+    """Nunjucks' `dump`: JSON as JavaScript's `JSON.stringify` writes it."""
+    if isinstance(value, Undefined):
+        return ""
+    separators = (",", ": ") if spaces else (",", ":")
+    return json.dumps(
+        whole_numbers(value), ensure_ascii=False, indent=spaces or None, separators=separators
+    )
+
+
+def _length(value: Value) -> Value:
+    """JavaScript's `.length` of a text or a list; of an object its entry of that name."""
+    return value.get("length", "") if isinstance(value, Mapping) else len(value)
+
+
+PROMPTFOO_FILTERS: Mapping[str, Callable[..., Value]] = {
+    "promptfoo.dump": _dump,
+    "promptfoo.length": _length,
+    "promptfoo.load": parse_json,
+}
+"""What promptfoo's templates have and Jinja does not, under names that no prompt file has."""
 
 
 class RunContext(Context):
@@ -54,6 +83,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         self.filters["join"] = _join
         self.filters["sum"] = _sum
         self.filters["string"] = plain_text
+        self.filters |= PROMPTFOO_FILTERS
         self.globals = {"range": _range, "dict": dict, "cycler": Cycler, "joiner": Joiner}
         self.globals["lipsum"] = _lipsum
 
@@ -215,6 +245,7 @@ def _levels(value: Value) -> int:
 
 _ADDITIONS: Mapping[str, Callable[[Value, Budget], int]] = {
     "indent": lambda value, budget: len(plain_text(value).splitlines()) + 1,
+    "promptfoo.dump": lambda value, budget: budget.weigh(value) * _levels(value),
     "tojson": lambda value, budget: budget.weigh(value) * _levels(value),
     "urlize": lambda value, budget: len(plain_text(value)) // 2,
     "wordwrap": lambda value, budget: len(plain_text(value)),
