@@ -219,7 +219,7 @@ def expand_rows(
 def _spread(case: ExperimentCase, whole: frozenset[str]) -> Iterator[ExperimentCase]:
     """A case for each combination of the values that are lists of texts or numbers.
 
-    Source: promptfoo 0.123, `generateVarCombinations`: a list of mappings and an empty one are values.
+    Source: promptfoo 0.123, `generateVarCombinations`: lists of mappings are values, as empty ones.
     """
     lists = {
         name: value
