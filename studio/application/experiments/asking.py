@@ -308,10 +308,9 @@ class Asker:
         references = self._references(variant)
         model = self.turns.model(self._models[at], variant.choice, cell, "s")
         try:
-            kept = self._drafts.get((at, row.number))
-            if kept is None or CONVERSATION in row.case.variables:
-                kept = await self._drafted(at, row)
-            draft = kept
+            is_kept = CONVERSATION not in row.case.variables
+            kept = self._drafts.get((at, row.number)) if is_kept else None
+            draft = kept or await self._drafted(at, row)
             if isinstance(draft, str):
                 return AskedCell(None, draft, b"")
             document, values = draft.document, draft.values
