@@ -11,7 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.preview.requests import provider_for, request_of
 from studio.application.preview.variables import variable_rows
+from studio.core.prompty.parse import parse
 from studio.ui.app.workbench import Workbench
+from studio.ui.editor.page.page import EditorPage
 from tests.support.chat_server import ChatServer
 
 PROMPT = """---
@@ -125,6 +127,61 @@ def test_a_rename_keeps_the_value_and_reaches_the_sets_with_the_prompt(
     held = json.loads(sets_file(triage).read_text(encoding="utf-8"))
     assert held["double"].keys() == {"message", "customer"}
     assert bench.inputs_pane.sets.text() == "double"
+
+
+FROM_FILE = (
+    "---\ninputs:\n  city: {kind: string}\nsample: ${file:x.json}\n---\nuser:\nGo to {{ city }}\n"
+)
+
+
+def open_with_samples(
+    qtbot: QtBot, bench: Workbench, tmp_path: Path, others: tuple[str, ...] = ()
+) -> tuple[EditorPage, Path]:
+    """A prompt whose samples are in a file, open with the caret in its input."""
+    samples = tmp_path / "x.json"
+    samples.write_text('{\n\t"city": "Oslo", "days": 3\n}\n', encoding="utf-8")
+    for name in ("trip.prompty", *others):
+        (tmp_path / name).write_text(FROM_FILE, encoding="utf-8")
+    bench.trust.trust(tmp_path)
+    page = bench.window.tabs.open(tmp_path / "trip.prompty")
+    assert page is not None
+    qtbot.waitUntil(lambda: page.document is not None and bench.is_settled)
+    page.editor.set_caret(page.editor.text().index("city"))
+    return page, samples
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_rename_reaches_the_file_of_samples_and_its_undo_takes_it_back(
+    qtbot: QtBot, bench: Workbench, tmp_path: Path, server: ChatServer
+) -> None:
+    page, samples = open_with_samples(qtbot, bench, tmp_path)
+    before = samples.read_text(encoding="utf-8")
+    assert page.names.rename_to("town")
+    assert samples.read_text(encoding="utf-8") == before.replace("city", "town")
+    qtbot.waitUntil(lambda: previewed(bench) == ["Go to Oslo"])
+    page.editor.undo()
+    qtbot.waitUntil(lambda: samples.read_text(encoding="utf-8") == before)
+    qtbot.waitUntil(lambda: previewed(bench) == ["Go to Oslo"])
+    page.editor.redo()
+    qtbot.waitUntil(lambda: samples.read_text(encoding="utf-8") != before)
+    qtbot.waitUntil(lambda: bench.is_settled and previewed(bench) == ["Go to Oslo"])
+    page.close_document()  # the text is not saved: the file on the disk has the old name
+    assert samples.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_samples_of_two_prompts_refuse_a_rename_before_anything_is_written(
+    qtbot: QtBot, bench: Workbench, tmp_path: Path, server: ChatServer
+) -> None:
+    page, samples = open_with_samples(qtbot, bench, tmp_path, ("other.prompty",))
+    before = samples.read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="'other.prompty'"):
+        page.names.rename_input(parse(FROM_FILE, page.controller.path), "city", "town")
+    with pytest.raises(ValueError, match="value of the name 'days'"):
+        page.names.rename_input(parse(FROM_FILE, page.controller.path), "city", "days")
+    assert not page.names.rename_to("town")
+    assert page.editor.text() == FROM_FILE
+    assert samples.read_text(encoding="utf-8") == before
 
 
 def test_the_form_shows_the_values_of_a_file(

@@ -12,7 +12,7 @@ from studio.core.agent.run.runner import Run
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.references import ReferenceContext
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.values import Json
 
 

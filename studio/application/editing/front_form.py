@@ -16,7 +16,6 @@ from studio.core.prompty.edit.edits import (
     declare_input,
     flow_value,
     remove_entry,
-    rename_input,
     set_value,
     write_scalar,
 )
@@ -173,19 +172,6 @@ def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
         words = translate("FrontForm", "There is an input {name!r} already.")
         raise FrontFormError(words.format(name=name))
     return adds_only(document, declare_input(document, name), ("inputs",))
-
-
-def rename(document: PromptDocument, old: str, new: str) -> tuple[TextEdit, ...]:
-    """Edits that give an input another name, wherever it is used.
-
-    Raises:
-        FrontFormError: the name is taken, or is none.
-    """
-    try:
-        return rename_input(document, old, new)
-    except ValueError as error:
-        text = str(error)
-        raise FrontFormError(f"{text[:1].upper()}{text[1:]}.") from error
 
 
 def _model(document: PromptDocument) -> Iterator[FrontGroup]:

@@ -26,8 +26,6 @@ from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
-__all__ = ["ReferenceContext", "resolve_document", "resolve_rendering"]
-
 
 def resolve_document(
     document: PromptDocument,
@@ -72,6 +70,13 @@ def _has_reference(value: Json) -> bool:
     if isinstance(value, Mapping):
         return any(map(_has_reference, value.values()))
     return isinstance(value, list) and any(map(_has_reference, value))
+
+
+def sample_file(document: PromptDocument) -> str | None:
+    """Return the path of the file that holds all samples by name, as it is written."""
+    sample = _with_sample_file(document).get("sample")
+    reference = whole_reference(sample) if isinstance(sample, str) else None
+    return reference.argument if reference is not None and reference.protocol == "file" else None
 
 
 def _with_sample_file(document: PromptDocument) -> JsonObject:

@@ -167,7 +167,7 @@ class EditorCommands(QObject):
         before = self._window.widget.findChild(FrontMatterDialog)
         if before is not None:
             before.close()
-        dialog = FrontMatterDialog(now(), self._window.widget)
+        dialog = FrontMatterDialog(now(), page.names.rename_input, self._window.widget)
 
         def take(edits: tuple[TextEdit, ...], goes_on: bool) -> None:
             if dialog.document.source.text == page.editor.text():

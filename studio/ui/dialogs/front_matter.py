@@ -27,7 +27,6 @@ from studio.application.editing.front_form import (
     FrontGroup,
     add_input,
     front_groups,
-    rename,
     set_front,
     shown_value,
 )
@@ -52,8 +51,21 @@ class FrontMatterDialog(QDialog):
 
     edited = Signal(tuple, bool)  # of TextEdit, for the text shown last; if it goes on with before
 
-    def __init__(self, document: PromptDocument, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        document: PromptDocument,
+        rename_input: Callable[[PromptDocument, str, str], None],
+        parent: QWidget | None = None,
+    ) -> None:
+        """Make it.
+
+        Args:
+            document: the prompt.
+            rename_input: gives an input of the prompt another name in the text and in all files.
+            parent: the window.
+        """
         super().__init__(parent)
+        self._rename_input = rename_input
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Front matter"))
         self.resize(_WIDTH, _HEIGHT)
@@ -227,8 +239,15 @@ class FrontMatterDialog(QDialog):
 
     def _rename(self, old: str, name: QLineEdit) -> None:
         new = name.text().strip()
-        if new != old and not self._try(lambda: rename(self._document, old, new)):
+        if new == old:
+            return
+        try:
+            self._rename_input(self._document, old, new)
+        except ValueError as error:
+            self._refuse(f"{str(error)[:1].upper()}{str(error)[1:]}.")
             name.setText(old)
+        else:
+            self._said.hide()
 
     def _remove(self, group: FrontGroup) -> None:
         self._try(lambda: remove_item(self._document, group.removes))
@@ -243,12 +262,15 @@ class FrontMatterDialog(QDialog):
         if name and self._try(lambda: add_tool(self._document, name, kind)):
             self.new_tool.clear()
 
+    def _refuse(self, text: str) -> None:
+        self._said.setText(text)
+        self._said.show()
+
     def _try(self, make: Callable[[], tuple[TextEdit, ...]], *, goes_on: bool = False) -> bool:
         try:
             edits = make()
         except FrontFormError as error:
-            self._said.setText(str(error))
-            self._said.show()
+            self._refuse(str(error))
             return False
         self._said.hide()
         if edits:

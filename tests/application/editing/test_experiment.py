@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from studio.application.document.reading import read_document
 from studio.application.editing.editor_context import EditorContext
-from studio.application.editing.experiment.names import file_at, rename_from
+from studio.application.editing.experiment.names import file_at, rename_from, write_all
 from studio.application.editing.hover import hover
 from studio.application.editing.offers import complete
 from studio.core.prompty.document import PromptDocument
@@ -156,7 +156,7 @@ def test_what_is_under_the_mouse_is_told(folder: Path, at: str, said: str) -> No
 def test_an_input_is_renamed_in_all_files_that_hold_it(folder: Path) -> None:
     changes = {each.path.name: each for each in rename_from(document(folder), "country", "land")}
     assert sorted(changes) == ["a.experiment.yaml", "capital.prompty", "rows.csv"]
-    assert all(each.write() for each in changes.values())
+    write_all(changes.values())
     assert (folder / "rows.csv").read_bytes() == b"note,land,expected\r\nx,Italy,Rome\r\n"
     text = (folder / "a.experiment.yaml").read_text()
     assert "vars: {land: Norway}" in text

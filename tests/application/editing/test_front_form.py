@@ -8,7 +8,6 @@ from studio.application.editing.front_form import (
     FrontField,
     add_input,
     front_groups,
-    rename,
     set_front,
 )
 from studio.application.editing.front_items import FrontFormError, remove_item
@@ -110,7 +109,7 @@ def test_what_is_no_value_is_said(path: tuple[str | int, ...], typed: str) -> No
         changed(PROMPT, path, typed)
 
 
-def test_inputs_come_go_and_change_their_names() -> None:
+def test_inputs_come_and_go() -> None:
     document = parse(PROMPT)
     more = apply_edits(PROMPT, add_input(document, "hotel"))
     assert parse(more).input("hotel") is not None
@@ -118,8 +117,6 @@ def test_inputs_come_go_and_change_their_names() -> None:
         add_input(document, "city")
     with pytest.raises(FrontFormError, match="not a name"):
         add_input(document, "a b")
-    named = apply_edits(PROMPT, rename(document, "city", "place"))
-    assert named == PROMPT.replace("city", "place")
     less = apply_edits(PROMPT, remove_item(document, ("inputs", "days")))
     assert less == PROMPT.replace("  days:\n    kind: integer\n", "")
 

@@ -37,7 +37,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.masking.masker import Masker
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
-from studio.core.prompty.references import ReferenceContext
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.store import RunStore
 from studio.core.wire import wire_call
 from studio.core.wire.wire_call import WireCall

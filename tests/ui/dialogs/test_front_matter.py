@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QToolButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
@@ -91,6 +91,26 @@ def test_a_new_input_has_fields_of_its_own(
     QTest.keyClick(form.new_input, Qt.Key.Key_Return)
     assert page.editor.text().count("days:") == 1
     assert form.isVisible()
+
+
+def test_another_name_of_an_input_is_one_step_and_a_bad_one_is_refused_in_the_form(
+    window: MainWindow, form: FrontMatterDialog, qtbot: QtBot
+) -> None:
+    page = window.tabs.current
+    assert page is not None
+    (name,) = (
+        each
+        for each in form.findChildren(QLineEdit)
+        if each.accessibleName() == "Name of the input city"
+    )
+    for typed in ("a b", "place"):
+        name.setText(typed)
+        QTest.keyClick(name, Qt.Key.Key_Return)
+        said = [each.text() for each in form.findChildren(QLabel) if each.property("tone")]
+        assert said == ["'a b' is not a name: letters, digits and _ only, no digit first."]
+    assert page.editor.text() == PROMPT.replace("city", "place")
+    page.editor.undo()
+    assert page.editor.text() == PROMPT
 
 
 def test_a_tool_comes_and_goes_with_one_undo_each(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,9 +18,18 @@ from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import DatasetReference
 from studio.core.export.write import write_atomically
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
-from studio.core.prompty.edit.edits import rename_input
+from studio.core.prompty.edit.edits import inside_quotes, rename_input
 from studio.core.prompty.parse import parse
+from studio.core.prompty.reference_values import (
+    ReferenceContext,
+    UnresolvedReference,
+    confined_path,
+)
+from studio.core.prompty.references import sample_file
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.problem import TextEdit, apply_edits
+from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 
@@ -44,16 +54,39 @@ class FileEdits:
         assert self.source.path is not None
         return self.source.path
 
-    def write(self) -> bool:
-        """Make the edits in the file; not where it has changed meanwhile.
+    def write(self, *, back: bool = False) -> None:
+        """Make the edits in the file, or take them back; not where it has changed meanwhile.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: it cannot be written, or it has changed.
         """
-        if self.path.read_bytes() != self.source.text.encode("utf-8"):
-            return False
-        write_atomically(self.path, apply_edits(self.source.text, self.edits))
-        return True
+        texts = self.source.text, apply_edits(self.source.text, self.edits)
+        before, after = texts[::-1] if back else texts
+        if self.path.read_bytes() != before.encode("utf-8"):
+            raise OSError(errno.EBUSY, "it was changed meanwhile")
+        write_atomically(self.path, after)
+
+
+def write_all(changes: Iterable[FileEdits], *, back: bool = False) -> None:
+    """Make the edits in all the files, or in none.
+
+    Args:
+        changes: the edits of each file.
+        back: takes edits back that were made before.
+
+    Raises:
+        ValueError: one of the files cannot be written; the text says which, and why.
+    """
+    done: list[FileEdits] = []
+    for each in changes:
+        try:
+            each.write(back=back)
+        except OSError as error:
+            for other in done:
+                other.write(back=not back)
+            reason = f"{each.path.name!r} cannot be changed: {reason_of(error)}"
+            raise ValueError(reason) from error
+        done.append(each)
 
 
 def files_named(document: PromptDocument) -> Iterator[tuple[str, Span]]:
@@ -91,6 +124,11 @@ def value_name_at(document: PromptDocument, offset: int) -> tuple[str, FrontMatt
     return None
 
 
+def value_names(document: PromptDocument) -> frozenset[str]:
+    """The names of the values in the rows of an experiment."""
+    return frozenset(str(each.path[-1]) for each in document.entries if is_value_name(each.path))
+
+
 def declaration_of(document: PromptDocument, name: str) -> tuple[PromptDocument, Span] | None:
     """Where a prompt of the experiment declares or first uses an input."""
     for prompt in prompts_of(document):
@@ -104,15 +142,26 @@ def declaration_of(document: PromptDocument, name: str) -> tuple[PromptDocument,
     return None
 
 
-def rename_everywhere(prompt: PromptDocument, old: str, new: str) -> tuple[FileEdits, ...]:
-    """Edits that rename an input in the experiments and rows that use its prompt.
+def rename_everywhere(
+    prompt: PromptDocument, old: str, new: str, renamed: Collection[Path] = ()
+) -> tuple[FileEdits, ...]:
+    """Edits that rename an input in the file of samples, the experiments and rows of its prompt.
 
     The prompt's own edits are not among them.
+
+    Args:
+        prompt: The prompt.
+        old: The input's name.
+        new: Its new name.
+        renamed: Other prompts in which the input is renamed, too.
+
+    Raises:
+        ValueError: the file of samples cannot follow; the text says why.
     """
     path = prompt.source.path
     if path is None or not path.is_absolute():
         return ()
-    made = []
+    made = list(_renamed_samples(prompt, path, old, new, renamed))
     for each in experiments_of(path):
         made += list(_renamed_in(each, old, new))
     return tuple(made)
@@ -122,10 +171,12 @@ def rename_from(document: PromptDocument, old: str, new: str) -> tuple[FileEdits
     """Edits that rename an input from an experiment: in it, its rows, its prompts and their others.
 
     Raises:
-        ValueError: the new name is none, or is taken; the text says which.
+        ValueError: the new name is none, or is taken, or a file cannot follow; the text says which.
     """
     made: dict[Path, FileEdits] = {}
-    for prompt in prompts_of(document):
+    prompts = prompts_of(document)
+    paths = {each.source.path for each in prompts if each.source.path is not None}
+    for prompt in prompts:
         path = prompt.source.path
         if path is None or not path.is_file() or path in made:
             continue
@@ -133,7 +184,7 @@ def rename_from(document: PromptDocument, old: str, new: str) -> tuple[FileEdits
         if own.input(old) is None and all(each.name != old for each in own.variables):
             continue
         made[path] = FileEdits(own.source, rename_input(own, old, new))
-        for each in rename_everywhere(own, old, new):
+        for each in rename_everywhere(own, old, new, paths):
             made.setdefault(each.path, each)
     for each in _renamed_in(document, old, new):  # as it is in the editor, saved or not
         made[each.path] = each
@@ -157,11 +208,54 @@ def experiments_of(prompt: Path) -> Iterator[PromptDocument]:
             yield document
 
 
+def _renamed_samples(
+    prompt: PromptDocument, path: Path, old: str, new: str, renamed: Collection[Path]
+) -> Iterator[FileEdits]:
+    """The key in the file of samples, which must be of this prompt alone and stay readable."""
+    name = sample_file(prompt)
+    if name is None:
+        return
+    try:
+        file = confined_path(name, ReferenceContext(path.parent))
+        text = read_bounded(file, _LONGEST).decode("utf-8")
+    except (UnresolvedReference, OSError, UnicodeDecodeError):
+        return  # a run has no values of it either
+    mark = text.startswith("\ufeff")
+    reading = read_yaml(text[mark:], int(mark))
+    if not isinstance(reading.value, Mapping) or old not in reading.value:
+        return
+    keys = [each.key for each in reading.entries if each.path == (old,)]
+    if new in reading.value:
+        raise ValueError(f"{name!r} has a value of the name {new!r} already")
+    if reading.broken or not keys:
+        raise ValueError(f"the key {old!r} in {name!r} cannot be renamed: fix the file first")
+    for other in sorted(path.parent.glob(f"*{path.suffix}")):
+        if other != path and other not in renamed and _takes_samples(other, file, old):
+            raise ValueError(
+                f"{name!r} has the samples of {other.name!r}, too: give each prompt its own file"
+            )
+    source = SourceText(text, file)
+    yield FileEdits(source, tuple(TextEdit(inside_quotes(source, key), new) for key in keys))
+
+
+def _takes_samples(path: Path, file: Path, name: str) -> bool:
+    """Whether a prompt has its sample of an input in a file."""
+    try:
+        prompt = parse(read_bounded(path, _LONGEST).decode("utf-8"), path)
+        written = sample_file(prompt)
+        is_same = written is not None and (path.parent / written).resolve() == file
+    except (OSError, ValueError):
+        return False
+    return is_same and name in {each.name for each in (*prompt.inputs, *prompt.variables)}
+
+
 def _renamed_in(document: PromptDocument, old: str, new: str) -> Iterator[FileEdits]:
     edits = [
         TextEdit(entry.key, new)
         for entry in document.entries
-        if is_value_name(entry.path) and entry.path[-1] == old and _bare(document, entry.key) == old
+        if is_value_name(entry.path)
+        and entry.path[-1] == old
+        and document.source.slice(entry.key) == old
     ]
     used = re.compile(rf"(?P<open>\{{\{{[^{{}}\n]*?)(?<![\w.]){re.escape(old)}(?!\w)")
     for entry in document.entries:
@@ -176,10 +270,6 @@ def _renamed_in(document: PromptDocument, old: str, new: str) -> Iterator[FileEd
         unique = dict.fromkeys(edits)
         yield FileEdits(document.source, tuple(sorted(unique, key=lambda each: each.span)))
     yield from _renamed_columns(document, old, new)
-
-
-def _bare(document: PromptDocument, span: Span) -> str:
-    return document.source.slice(span)
 
 
 def _renamed_columns(document: PromptDocument, old: str, new: str) -> Iterator[FileEdits]:

@@ -19,7 +19,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.parse import parse
-from studio.core.prompty.references import ReferenceContext
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.values import Json
 
 

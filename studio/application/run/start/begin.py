@@ -14,7 +14,7 @@ from studio.core.models.base import EmbeddingModel, ModelError, WrappingModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.references import ReferenceContext
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.amounts import money
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession

@@ -14,7 +14,7 @@ from studio.core.agent.values.events import Event, Rendered
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.references import ReferenceContext
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, ReplyDelta
 from studio.core.wire.wire_call import KeepCall

@@ -11,6 +11,7 @@ from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.yaml.places import KeyPath, value_at
 from studio.core.prompty.yaml.reader import plain_scalar
 from studio.core.text.problem import TextEdit
+from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -68,7 +69,7 @@ def rename_input(document: PromptDocument, old: str, new: str) -> tuple[TextEdit
     spans |= {variable.span for variable in document.variables if variable.name == old}
     parameter = document.parameter(old)
     spans |= set(parameter.names) if parameter is not None else set()
-    spans = {_inside_quotes(document, span) for span in spans}
+    spans = {inside_quotes(document.source, span) for span in spans}
     text = document.source.text
     return tuple(
         TextEdit(span, new) for span in sorted(spans) if text[span.start : span.end] == old
@@ -248,8 +249,9 @@ def _binding_spans(document: PromptDocument, name: str) -> Iterator[Span]:
             yield entry.value
 
 
-def _inside_quotes(document: PromptDocument, span: Span) -> Span:
-    text = document.source.text[span.start : span.end]
+def inside_quotes(source: SourceText, span: Span) -> Span:
+    """Return the place of a scalar without its quotes."""
+    text = source.slice(span)
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         return Span(span.start + 1, span.end - 1)
     return span

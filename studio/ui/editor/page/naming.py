@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,23 @@ class RenameField(QLineEdit):
         self.deleteLater()
 
 
+@dataclass(slots=True)
+class _Followed:
+    """A rename of an input that other files followed."""
+
+    old: str
+    """Name before."""
+
+    new: str
+    """Name after."""
+
+    files: tuple[experiments.FileEdits, ...]
+    """Edits that were made in them."""
+
+    is_back: bool = False
+    """Whether the files have the old name again."""
+
+
 class Naming(QObject):
     """Go to definition, find uses and rename, in one editor."""
 
@@ -102,6 +120,7 @@ class Naming(QObject):
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
         self._editor = editor
+        self._followed: list[_Followed] = []
 
     def go_to_definition(self, *, tells: bool = True) -> None:
         """Go to where the input or tool at the caret is declared; from there, to its first use.
@@ -153,8 +172,6 @@ class Naming(QObject):
 
     def rename_to(self, new: str) -> bool:
         """Rename what is at the caret everywhere; False when the name cannot be used."""
-        from studio.core.prompty.edit.edits import rename_input
-
         document, caret = self._editor.document_now(), self._editor.caret()
         if document is None:
             return False
@@ -162,44 +179,64 @@ class Naming(QObject):
         tool = tool_at(document, caret) if name is None else None
         if new == (name or tool):
             return False
-        others: tuple[experiments.FileEdits, ...] = ()
         try:
-            if name is not None and document.is_experiment:
-                changes = experiments.rename_from(document, name, new)
-                own = document.source.path
-                edits = next((each.edits for each in changes if each.path == own), ())
-                others = tuple(each for each in changes if each.path != own)
-            elif name is not None:
-                edits = rename_input(document, name, new)
-                others = experiments.rename_everywhere(document, name, new)
+            if name is not None:
+                self.rename_input(document, name, new)
             elif tool is not None:
-                edits = tool_rename(document, tool, new)
+                self._editor.apply_edits(tool_rename(document, tool, new))
             else:
                 return False
         except ValueError as error:
             self._editor.tell(f"{str(error)[:1].upper()}{str(error)[1:]}.")
             return False
-        if name is not None and not document.is_experiment:
-            self.input_renamed.emit(name, new)
-        self._editor.apply_edits(edits)
-        self._write(others)
         return True
 
-    def _write(self, others: tuple[experiments.FileEdits, ...]) -> None:
-        """Rename in the files of experiments, and say in which."""
-        written: list[str] = []
-        left: list[str] = []
-        for each in others:
-            try:
-                (written if each.write() else left).append(each.path.name)
-            except OSError as error:
-                left.append(f"{each.path.name} ({error.strerror or error})")
-        if written:
-            names = ", ".join(written)
+    def rename_input(self, document: PromptDocument, old: str, new: str) -> None:
+        """Rename an input in the text and in all files that have a value under its name.
+
+        Args:
+            document: the text as it is now.
+            old: the name.
+            new: the name to give.
+
+        Raises:
+            ValueError: the name cannot be used, or a file cannot follow; nothing is changed then.
+        """
+        from studio.core.prompty.edit.edits import rename_input
+
+        own = document.source.path
+        if document.is_experiment:
+            changes = experiments.rename_from(document, old, new)
+            edits = next((each.edits for each in changes if each.path == own), ())
+        else:
+            edits = rename_input(document, old, new)
+            changes = experiments.rename_everywhere(document, old, new)
+        others = tuple(each for each in changes if each.path != own)
+        experiments.write_all(others)
+        if not document.is_experiment:
+            self.input_renamed.emit(old, new)
+        self._editor.apply_edits(edits)
+        if others:
+            self._followed.append(_Followed(old, new, others))
+            names = ", ".join(each.path.name for each in others)
             self._editor.tell(self.tr("Renamed in {names} too.").format(names=names))
-        if left:
-            names = ", ".join(left)
-            self._editor.tell(self.tr("Not renamed in {names}.").format(names=names))
+
+    def follow(self, document: PromptDocument) -> None:
+        """Take renames back in the files of an input that has its old name again, or redo them.
+
+        Args:
+            document: the text, changed by an undo, a redo or by hand.
+        """
+        names = _names_in(document) if self._followed else frozenset()
+        for each in reversed(self._followed):
+            back = each.old in names and each.new not in names
+            if back == each.is_back or not (back or each.new in names):
+                continue
+            each.is_back = back
+            try:
+                experiments.write_all(each.files, back=back)
+            except ValueError as error:
+                self._editor.tell(self.tr("The name is kept: {error}").format(error=error))
 
     def find_uses(self, show: Callable[[str, tuple[Span, ...]], None]) -> None:
         """Find the input or tool at the caret and every place that names it.
@@ -228,3 +265,10 @@ def _input_at(document: PromptDocument, offset: int) -> str | None:
         return name_at(document, offset)
     found = experiments.value_name_at(document, offset)
     return found[0] if found is not None else None
+
+
+def _names_in(document: PromptDocument) -> frozenset[str]:
+    """The inputs of a prompt, or the values in the rows of an experiment."""
+    if document.is_experiment:
+        return experiments.value_names(document)
+    return frozenset(each.name for each in (*document.inputs, *document.variables))

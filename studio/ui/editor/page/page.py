@@ -122,6 +122,7 @@ class EditorPage(QWidget):
         names = Naming(self.editor)
         names.request_open.connect(self.request_open)
         names.input_renamed.connect(self.input_renamed)
+        self.controller.reading.parsed.connect(names.follow)
         return names
 
     def _new_controller(self, messages: Notifications, swaps: SwapFolder) -> DocumentController:
@@ -243,7 +244,11 @@ class EditorPage(QWidget):
         self.editor.verticalScrollBar().setValue(scroll)
 
     def close_document(self) -> None:
-        """Let go of the file."""
+        """Let go of the file; other files lose a rename that was not saved."""
+        if self.controller.is_dirty and "names" in vars(self):
+            from studio.application.document.reading import read_document
+
+            self.names.follow(read_document(self.controller.file.text, self.controller.path))
         self.assist.rest()
         self.editor.rest()
         self.spelling.rest()
