@@ -19,6 +19,7 @@ from studio.ui.inputs.fields import ChoiceField, JsonField, NumberField, TextFie
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.sets_button import RowsDialog
 from studio.ui.inputs.thread_field import ThreadField
+from studio.ui.parts.chip import Chip
 from tests.support.menus import choose
 
 Open = Callable[[Path], Workbench]
@@ -144,7 +145,7 @@ def test_values_are_loaded_from_files(qtbot: QtBot, workbench: Workbench, tmp_pa
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
         pane.clear()
-        qtbot.waitUntil(lambda: "guide to Lisbon" in sent(workbench))
+        qtbot.waitUntil(lambda: "guide to Oslo" not in sent(workbench))
         pane.library.load(path)
         if row:
             dialog = pane.sets.findChildren(RowsDialog)[-1]
@@ -180,6 +181,11 @@ def test_a_value_of_the_request_leads_to_its_place_and_its_field(
     workbench.window.docks.show("preview")
     pane.tabs.setCurrentIndex(1)
     view = pane.request.view
+    qtbot.waitUntil(pane.request.samples.isVisible)
+    assert "Lisbon" not in view.toPlainText()
+    chip = next(each for each in pane.request.samples.findChildren(Chip) if "city" in each.text())
+    qtbot.mouseClick(chip, Qt.MouseButton.LeftButton)
+    assert workbench.inputs_pane.values() == {"city": "Lisbon"}
     qtbot.waitUntil(lambda: "Lisbon" in view.toPlainText() and view.isVisible())
     cursor = QTextCursor(view.document())
     cursor.setPosition(view.toPlainText().index("Lisbon") + 3)

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QTextEdit
 from pytestqt.qtbot import QtBot
 
-from studio.application.preview.requests import provider_for, request_of
+from studio.application.preview.copy import messages_as_json
 from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import ChatServer, streamed
 
@@ -92,7 +92,7 @@ def test_a_run_with_the_samples_sends_what_the_preview_shows(
     new_prompt(qtbot, bench, PROMPT)
     preview = bench.preview.preview
     assert preview is not None
-    shown = request_of(preview, provider_for(preview)).body
+    shown = json.loads(messages_as_json(preview))
     press_f5(qtbot, bench)
     (notice,) = [each for each in bench.window.notices.notices if each.key == "run"]
     assert "ticket, customer" in notice.hint
@@ -104,6 +104,6 @@ def test_a_run_with_the_samples_sends_what_the_preview_shows(
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     wait_for_end(qtbot, bench)
     (sent,) = [each.body for each in server.requests if each.method == "POST"]
-    assert json.dumps(sent["messages"]) == json.dumps(shown["messages"])
+    assert json.dumps(sent["messages"]) == json.dumps(shown)
     assert "Customer: Ana Silva, since 2019." in sent["messages"][0]["content"]
     qtbot.waitUntil(lambda: is_in_sight(bench, ANSWER))

@@ -175,7 +175,7 @@ def test_samples_of_two_prompts_refuse_a_rename_before_anything_is_written(
 ) -> None:
     page, samples = open_with_samples(qtbot, bench, tmp_path, ("other.prompty",))
     before = samples.read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match="'other.prompty'"):
+    with pytest.raises(ValueError, match=r"'other.prompty'"):
         page.names.rename_input(parse(FROM_FILE, page.controller.path), "city", "town")
     with pytest.raises(ValueError, match="value of the name 'days'"):
         page.names.rename_input(parse(FROM_FILE, page.controller.path), "city", "days")

@@ -63,6 +63,17 @@ def prepare_job(job: PreviewJob, *, samples: bool = True) -> tuple[Prepared, tup
     return prepared, tools
 
 
+def sent_messages(preview: Preview) -> tuple[Prepared, tuple[ToolSpec, ...]]:
+    """Return the messages and tools of a run that begins now: no sample is in them.
+
+    What is only shown before the folder is trusted is not in them, either.
+    """
+    if not preview.samples and preview.job.trusted:
+        return preview.prepared, preview.tools
+    prepared, offered = prepare_job(replace(preview.job, opened=None), samples=False)
+    return prepared, told_tools(preview.shown, prepared.inputs, offered)
+
+
 def tool_choice(preview: Preview) -> str:
     """Say which of how many tools these are, and why; empty where they are all."""
     question = question_of(preview.shown, preview.prepared.inputs)

@@ -43,6 +43,7 @@ def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
                 colors={name: colors[name] for name in inputs if name in colors},
                 warnings=tuple(_warnings(message, prepared.messages.problems)),
                 samples=tuple(name for name in inputs if name in prepared.samples),
+                missing=_missing(document, prepared, message.origin.span),
                 attribute_places=_attribute_places(document, message),
             )
         )
@@ -76,6 +77,15 @@ def _inputs(message: Message) -> list[str]:
     named = {segment.input for segment in _segments(message)} | {message.origin.input}
     named |= {part.input for part in message.parts if isinstance(part, MediaPart)}
     return sorted(name for name in named if name)
+
+
+def _missing(document: PromptDocument, prepared: Prepared, place: Span | None) -> tuple[str, ...]:
+    """The declared inputs without a value that the text of a message names."""
+    if place is None:
+        return ()
+    names = {item.name for item in document.inputs} - prepared.inputs.keys()
+    used = (each.name for each in document.variables if each.span.start in place)
+    return tuple(dict.fromkeys(name for name in used if name in names))
 
 
 def _warnings(message: Message, problems: Sequence[Problem]) -> Iterator[Problem]:

@@ -76,6 +76,9 @@ class CardData:
     samples: tuple[str, ...] = ()
     """Inputs in it whose value is only a sample, which a run does not send."""
 
+    missing: tuple[str, ...] = ()
+    """Declared inputs that it names and that have no value: they render as nothing."""
+
     attribute_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
     """Attribute → where its value is written."""
 
@@ -94,6 +97,7 @@ class CardData:
             tuple(self.colors.items()),
             tuple(sorted({problem.message for problem in self.warnings})),
             self.samples,
+            self.missing,
             self.is_open_thread,
         )
         object.__setattr__(self, "look", look)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from studio.application.preview.requests import RequestPreview, request_of
+from studio.application.preview.requests import RequestPreview, request_preview
 from studio.application.preview.value import Preview
 from studio.core.export.request_script import ApiEndpoint, curl_command, endpoint_of, python_script
 from studio.core.prompty.messages import Message
@@ -16,7 +16,8 @@ from studio.core.text.values import Json, JsonObject
 
 def messages_as_json(preview: Preview) -> str:
     """The messages as a chat completion takes them, else in the section dialect's shape."""
-    listed = _whole(request_of(preview, "openai-chat")).get("messages")
+    made = request_preview("openai-chat", preview.prepared, preview.tools, preview.job.target)
+    listed = _whole(made).get("messages")
     return json.dumps(
         listed if listed is not None else [_plain(item) for item in preview.messages.messages],
         ensure_ascii=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from studio.application.preview.build import prepare_job
+from studio.application.preview.build import sent_messages
 from studio.application.preview.target import asked_model
 from studio.application.preview.value import Preview
 from studio.core.agent.protocols.choose import choose_protocol
@@ -59,10 +59,11 @@ def count_preview(preview: Preview, *, shown: bool = True) -> PreviewCount:
     protocol = choose_protocol(preview.shown, job.protocol).protocol
     request = ModelRequest(preview.messages.messages, tools=preview.tools, protocol=protocol)
     tokens = _count(request, preview) if shown else None
-    if preview.samples:
-        prepared, _ = prepare_job(job, samples=False)
-        request = replace(request, messages=prepared.messages.messages)
-    sent = tokens if tokens and not preview.samples else _count(request, preview)
+    prepared, tools = sent_messages(preview)
+    if prepared is not preview.prepared:
+        request = replace(request, messages=prepared.messages.messages, tools=tools)
+    is_same = prepared is preview.prepared
+    sent = tokens if tokens is not None and is_same else _count(request, preview)
     count = PreviewCount(preview, tokens, request, sent, target.name, target.context_window)
     model_id = asked_model(preview.prepared.document, target).id
     if target.is_embedded or not model_id:

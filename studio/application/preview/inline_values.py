@@ -6,14 +6,18 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from studio.application.preview.secrets import mask_secrets
 from studio.application.preview.value import Preview
-from studio.application.words import translate
+from studio.application.words import marked, translate
 from studio.core.prompty.document import EACH
+from studio.core.prompty.inputs import InputOrigin, resolve_inputs
 from studio.core.prompty.known_fields import Known
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+
+_tr = partial(translate, "Editor")
 
 _ONE_VALUE = re.compile(
     r"\{\{\{?[-+&]?\s*[\w.]+(?:\[[\w\"']+\][\w.]*)*\s*[-+]?\}?\}\}|\{%[-+]?\s*for\b[^|(]*%\}"
@@ -32,6 +36,10 @@ def short_value(value: Json, longest: int = _LONGEST) -> str:
     return line if len(line) <= longest and len(text) <= 4 * longest else line[: longest - 1] + "…"
 
 
+_ORIGINS: Mapping[InputOrigin, str] = {"default": marked("default"), "sample": marked("sample")}
+"""What is said of a value that the user did not give."""
+
+
 @dataclass(frozen=True, slots=True)
 class InlineValue:
     """What is put in for one expression of a template."""
@@ -40,7 +48,8 @@ class InlineValue:
     """The whole tag."""
 
     text: str
-    """The value in one line; of a loop, how many items it goes through."""
+    """The value in one line, behind "sample" or "default" where it is one; of a loop, how many
+    items it goes through."""
 
 
 def inline_values(preview: Preview) -> tuple[InlineValue, ...]:
@@ -53,6 +62,7 @@ def inline_values(preview: Preview) -> tuple[InlineValue, ...]:
     """
     document, values = preview.document, preview.newest.inputs
     samples = preview.newest.samples
+    origins = resolve_inputs(document, preview.job.inputs).origins
     declared = {item.name for item in document.inputs}
     shown = mask_secrets(
         {name: each for name, each in values.items() if name in declared or name not in samples}
@@ -72,7 +82,8 @@ def inline_values(preview: Preview) -> tuple[InlineValue, ...]:
         if paths[span][0] in shown and _ONE_VALUE.fullmatch(written):
             words = _shown_text(paths[span], shown, is_loop=written.startswith("{%"))
             if words:
-                found.append(InlineValue(span, words))
+                origin = _ORIGINS.get(origins.get(paths[span][0], "given"))
+                found.append(InlineValue(span, f"{_tr(origin)}: {words}" if origin else words))
     return tuple(found)
 
 
@@ -86,8 +97,8 @@ def _shown_text(path: tuple[str, ...], values: Mapping[str, Json], *, is_loop: b
     if not isinstance(first, list | tuple):
         return ""
     if len(first) == 1:
-        return translate("Editor", "1 item")
-    return translate("Editor", "{count} items").format(count=len(first))
+        return _tr("1 item")
+    return _tr("{count} items").format(count=len(first))
 
 
 def _distinct(known: Known, *, each: bool) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from studio.application.preview.build import sent_messages
 from studio.application.preview.secrets import mask_secrets
 from studio.application.preview.target import asked_model
 from studio.application.preview.value import Preview, PreviewTarget
@@ -16,6 +17,7 @@ from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.models.base import ProtocolName
 from studio.core.models.bodies import fitting
 from studio.core.prompty.front.declarations import output_schema
+from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import sent_options
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
@@ -69,6 +71,9 @@ class RequestPreview:
     notes: tuple[str, ...] = ()
     """What the shape cannot carry, and what was left out, one sentence each."""
 
+    samples: tuple[str, ...] = ()
+    """Inputs that have only a sample, by name: it is not in the body."""
+
 
 _ANY = PreviewTarget()
 """The document's own model, wherever it answers."""
@@ -81,9 +86,12 @@ def provider_for(preview: Preview) -> Provider:
 
 
 def request_of(preview: Preview, provider: Provider) -> RequestPreview:
-    """The request of a preview in one shape; reads how large its files are, so for a worker."""
-    job = preview.job
-    return request_preview(provider, preview.prepared, preview.tools, job.target, job.protocol)
+    """Return what a run that begins now sends; reads how large files are, so for a worker."""
+    job, (prepared, tools) = preview.job, sent_messages(preview)
+    origins = resolve_inputs(preview.shown, job.inputs).origins
+    samples = tuple(name for name in preview.samples if origins.get(name) == "sample")
+    made = request_preview(provider, prepared, tools, job.target, job.protocol)
+    return replace(made, samples=tuple(sorted(samples)))
 
 
 def request_preview(

@@ -222,6 +222,7 @@ class Workbench(QObject):
         self.preview.probed.connect(self.preview_pane.show_probe)
         self.preview_pane.request_probe.connect(self.preview.probe)
         self.preview_pane.request_input.connect(document.focus_input)
+        self.preview_pane.request.request_sample.connect(self.run_coordinator.take_sample)
         self.preview_pane.request_fix.connect(window.page_coordinator.apply_fix)
         # tools
         self.tools.registry_changed.connect(self.tools_pane.show_registry)

@@ -31,9 +31,12 @@ from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.wire.request import Provider
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.chip import Chip
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.json_view import JsonView
+from studio.ui.preview.cards.header import empty_layout
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 
@@ -85,6 +88,7 @@ class RequestTab(QWidget):
     request_bodies = Signal(tuple)  # of Provider: the shapes that are seen, from now on
     place_chosen = Signal(Span)  # what made the value that was clicked
     input_chosen = Signal(str)  # the input whose value was clicked with Ctrl held
+    request_sample = Signal(str)  # take the sample of this input as the user's value
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,16 +110,6 @@ class RequestTab(QWidget):
         self.copy_button.setAccessibleName(self.tr("Copy the request"))
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setMenu(self._copy_menu())
-        bar = QHBoxLayout()
-        bar.setContentsMargins(12, 8, 12, 8)
-        bar.setSpacing(8)
-        bar.addWidget(self.provider)
-        bar.addWidget(self._size, 1)
-        self.beside_button = icon_button("panel-right", self.tr("All shapes side by side"))
-        self.beside_button.setCheckable(True)
-        self.beside_button.toggled.connect(self._ask)
-        bar.addWidget(self.beside_button)
-        bar.addWidget(self.copy_button)
         self._columns = {key: self._make_column(key) for key in PROVIDERS}
         self._beside = QSplitter()
         self._beside.setChildrenCollapsible(False)
@@ -139,10 +133,28 @@ class RequestTab(QWidget):
         layout.setSpacing(0)
         self.chosen = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.chosen.setContentsMargins(12, 0, 12, 8)
-        layout.addLayout(bar)
+        self.samples = QWidget()
+        self._chips = FlowLayout(self.samples)
+        self._chips.setContentsMargins(12, 0, 12, 8)
+        self.samples.hide()
+        layout.addLayout(self._make_bar())
         layout.addWidget(self.chosen)
+        layout.addWidget(self.samples)
         layout.addWidget(self._stack, 1)
         paint_text(self._size, "muted")
+
+    def _make_bar(self) -> QHBoxLayout:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 8, 12, 8)
+        bar.setSpacing(8)
+        bar.addWidget(self.provider)
+        bar.addWidget(self._size, 1)
+        self.beside_button = icon_button("panel-right", self.tr("All shapes side by side"))
+        self.beside_button.setCheckable(True)
+        self.beside_button.toggled.connect(self._ask)
+        bar.addWidget(self.beside_button)
+        bar.addWidget(self.copy_button)
+        return bar
 
     def show_preview(self, preview: Preview | None) -> None:
         """Take the preview whose bodies are shown; they come by `show_bodies`."""
@@ -163,7 +175,20 @@ class RequestTab(QWidget):
     def show_bodies(self, requests: Mapping[Provider, RequestPreview]) -> None:
         """Show the bodies of the newest preview."""
         self._requests = requests
+        self._show_samples()
         self._show()
+
+    def _show_samples(self) -> None:
+        """Offer the samples that are not in the body."""
+        names = self.current.samples if self.current is not None else ()
+        empty_layout(self._chips)
+        for name in names:
+            chip = Chip(self.tr("Take the sample of {name}").format(name=name))
+            chip.setToolTip(self.tr("It is not in the request: a run does not send a sample."))
+            chip.clicked.connect(lambda _, name=name: self.request_sample.emit(name))
+            self._chips.addWidget(chip)
+            chip.show()
+        self.samples.setVisible(bool(names))
 
     def set_seen(self, seen: bool) -> None:
         """Ask for bodies while the tab is looked at."""

@@ -162,7 +162,9 @@ def test_an_input_is_renamed_in_all_files_that_hold_it(folder: Path) -> None:
     assert "vars: {land: Norway}" in text
     assert "{{ land }} {{expected}}" in text
     assert document(folder, text).problems == ()
-    assert not changes["rows.csv"].write(), "it has changed meanwhile"
+    with pytest.raises(ValueError, match="it was changed meanwhile"):
+        write_all(changes.values())
+    assert (folder / "a.experiment.yaml").read_text() == text
     with pytest.raises(ValueError, match="not a name"):
         rename_from(document(folder, text), "land", "1 2")
 

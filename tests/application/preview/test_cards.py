@@ -86,6 +86,16 @@ def test_a_long_text_is_cut_at_lines_and_says_how_much_is_left() -> None:
     assert card.shown_runs(part_of(card), 1_000, 100)[1] == 0
 
 
+def test_an_input_without_a_value_is_named_on_the_cards_that_it_is_missing_in() -> None:
+    text = (
+        "---\ninputs:\n  who: {kind: object}\n  name: {kind: string, default: Ann}\n---\n"
+        "system:\nHello {{ who.name }}{{ who.title }} {{ name }}.\nuser:\nHi\n"
+    )
+    for given, missing in (({}, ("who",)), ({"who": {}}, ())):
+        preview = build_preview(PreviewJob(parse(text), given))
+        assert [card.missing for card in preview.cards] == [missing, ()]
+
+
 def test_the_samples_of_the_cards_are_those_of_the_request() -> None:
     """The chip left the picture out: "sample, not sent: customer, ticket"."""
     text = (
@@ -96,5 +106,7 @@ def test_the_samples_of_the_cards_are_those_of_the_request() -> None:
     preview = build_preview(PreviewJob(parse(text)))
     named = [card.samples for card in preview.cards]
     assert named == [("who",), ("photo",)]
-    notes = request_of(preview, "openai-chat").notes
-    assert "Samples, not sent by a run: photo, who." in notes
+    request = request_of(preview, "openai-chat")
+    assert request.samples == ("photo", "who")
+    assert "Ann" not in request.text
+    assert "a.png" not in request.text

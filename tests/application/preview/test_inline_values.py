@@ -31,11 +31,14 @@ user:
 @pytest.mark.parametrize(
     ("body", "shown"),
     [
-        ("{{ customer.name }}", ["Ana"]),
-        ("{{ customer.address.city }} {{customer.name}}", ["Rome", "Ana"]),
-        ("{% for it in items %}{{ it.sku }}{% endfor %}", ["4 items", "A-1, B-2, C-3, …"]),
-        ("{% for each in one %}{{ each }}{% endfor %}", ["1 item"]),
-        ("{{ items[0].sku }}", ["A-1, B-2, C-3, …"]),
+        ("{{ customer.name }}", ["default: Ana"]),
+        ("{{ customer.address.city }} {{customer.name}}", ["default: Rome", "default: Ana"]),
+        (
+            "{% for it in items %}{{ it.sku }}{% endfor %}",
+            ["default: 4 items", "default: A-1, B-2, C-3, …"],
+        ),
+        ("{% for each in one %}{{ each }}{% endfor %}", ["default: 1 item"]),
+        ("{{ items[0].sku }}", ["default: A-1, B-2, C-3, …"]),
         ("{{ customer.nothing }}", []),
         ("{{ customer.name | upper }}", []),  # another text than the value
         ("{% if customer.name %}x{% endif %}", []),
@@ -47,6 +50,13 @@ def test_each_expression_of_one_value(body: str, shown: list[str]) -> None:
     assert [each.text for each in inline_values(preview)] == shown
     for each in inline_values(preview):
         assert preview.document.source.slice(each.expression)[:2] in ("{{", "{%")
+
+
+def test_a_sample_says_that_it_is_one_and_a_given_value_says_nothing() -> None:
+    text = "---\ninputs:\n  who: {kind: string, sample: Ana}\n---\nuser:\n{{ who }}\n"
+    for given, shown in (({}, "sample: Ana"), ({"who": "Ana"}, "Ana")):
+        preview = build_preview(PreviewJob(parse(text), given))
+        assert [each.text for each in inline_values(preview)] == [shown]
 
 
 def test_what_was_entered_counts_and_secrets_stay_hidden() -> None:

@@ -387,7 +387,7 @@ def test_a_text_shown_whole_stays_so_when_its_card_was_dropped(desk: Desk) -> No
 
 
 def test_the_request_is_shown_for_each_provider_and_copied(desk: Desk) -> None:
-    desk.write(DOC)
+    desk.write(DOC, city="Lisbon")
     desk.open(1)
     tab = desk.pane.request
     assert '"You know **Lisbon** well.' in tab.view.toPlainText()
@@ -397,13 +397,13 @@ def test_the_request_is_shown_for_each_provider_and_copied(desk: Desk) -> None:
     assert '"max_tokens"' in tab.view.toPlainText()
     tab.copy_json()
     assert QGuiApplication.clipboard().text() == tab.view.toPlainText()
-    desk.write(DOC, q="Other")
+    desk.write(DOC, city="Lisbon", q="Other")
     assert tab.provider.currentData() == "anthropic"
     assert "Other" in tab.view.toPlainText()
 
 
 def test_a_value_of_the_request_leads_to_what_made_it(desk: Desk) -> None:
-    desk.write(DOC)
+    desk.write(DOC, city="Lisbon")
     desk.open(1)
     view = desk.pane.request.view
     desk.bot.waitUntil(view.isVisible)
@@ -420,7 +420,7 @@ def test_a_value_of_the_request_leads_to_what_made_it(desk: Desk) -> None:
 
 
 def test_the_shapes_stand_side_by_side_when_wanted(desk: Desk) -> None:
-    desk.write(DOC)
+    desk.write(DOC, city="Lisbon")
     desk.open(1)
     tab = desk.pane.request
     assert len(tab.shown) == 1
@@ -428,7 +428,7 @@ def test_the_shapes_stand_side_by_side_when_wanted(desk: Desk) -> None:
     desk.settle()
     assert len(tab.shown) == 5
     assert all("Lisbon" in view.toPlainText() for view in tab.shown)
-    desk.write(DOC.replace("sample: Lisbon", "sample: Porto"))
+    desk.write(DOC, city="Porto")
     assert all("Porto" in view.toPlainText() for view in tab.shown)
     tab.beside_button.click()
     desk.settle()

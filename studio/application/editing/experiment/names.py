@@ -124,9 +124,13 @@ def value_name_at(document: PromptDocument, offset: int) -> tuple[str, FrontMatt
     return None
 
 
-def value_names(document: PromptDocument) -> frozenset[str]:
-    """The names of the values in the rows of an experiment."""
-    return frozenset(str(each.path[-1]) for each in document.entries if is_value_name(each.path))
+def input_names(document: PromptDocument) -> frozenset[str]:
+    """The inputs that a prompt declares or uses, or that the rows of an experiment name."""
+    if document.is_experiment:
+        paths = (each.path for each in document.entries)
+        return frozenset(str(path[-1]) for path in paths if is_value_name(path))
+    declared = {each.name for each in document.inputs}
+    return frozenset(declared | {each.name for each in document.variables})
 
 
 def declaration_of(document: PromptDocument, name: str) -> tuple[PromptDocument, Span] | None:
@@ -246,7 +250,7 @@ def _takes_samples(path: Path, file: Path, name: str) -> bool:
         is_same = written is not None and (path.parent / written).resolve() == file
     except (OSError, ValueError):
         return False
-    return is_same and name in {each.name for each in (*prompt.inputs, *prompt.variables)}
+    return is_same and name in input_names(prompt)
 
 
 def _renamed_in(document: PromptDocument, old: str, new: str) -> Iterator[FileEdits]:

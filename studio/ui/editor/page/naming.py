@@ -227,7 +227,7 @@ class Naming(QObject):
         Args:
             document: the text, changed by an undo, a redo or by hand.
         """
-        names = _names_in(document) if self._followed else frozenset()
+        names = experiments.input_names(document) if self._followed else frozenset()
         for each in reversed(self._followed):
             back = each.old in names and each.new not in names
             if back == each.is_back or not (back or each.new in names):
@@ -265,10 +265,3 @@ def _input_at(document: PromptDocument, offset: int) -> str | None:
         return name_at(document, offset)
     found = experiments.value_name_at(document, offset)
     return found[0] if found is not None else None
-
-
-def _names_in(document: PromptDocument) -> frozenset[str]:
-    """The inputs of a prompt, or the values in the rows of an experiment."""
-    if document.is_experiment:
-        return experiments.value_names(document)
-    return frozenset(each.name for each in (*document.inputs, *document.variables))

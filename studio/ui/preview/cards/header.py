@@ -75,12 +75,16 @@ class CardHeader(QWidget):
             words = self.tr("sample, not sent: {names}").format(names=names)
             tip = self.tr("A run does not take a sample by itself: it asks for the value.")
             self._warnings.addWidget(self._chip(words, "warning", tip))
+        if data.missing:
+            words = self.tr("not set: {names}").format(names=", ".join(data.missing))
+            tip = self.tr("Without a value, nothing is in its place.")
+            self._warnings.addWidget(self._chip(words, "muted", tip))
         for problem in data.warnings:
             words = self.tr("⚠ looks like structure")
             chip = self._chip(words, "warning", problem.message)
             chip.setAccessibleName(problem.message)
             self._warnings.addWidget(chip)
-        if data.warnings or data.samples:
+        if data.warnings or data.samples or data.missing:
             self._warnings.addStretch(1)
         for layout in (self._chips, self._warnings):
             for index in range(layout.count()):  # at once, as the card's content below

@@ -72,7 +72,7 @@ def is_blank(image: QImage) -> bool:
 def test_a_value_stands_behind_its_line_and_is_no_text(page: EditorPage, qtbot: QtBot) -> None:
     assert is_blank(behind(page, 7))
     show_values(page)
-    assert page.editor.ghosts.values == {7: "Rome"}
+    assert page.editor.ghosts.values == {7: "default: Rome"}
     assert not is_blank(behind(page, 7))
     assert page.editor.text() == TEXT
     page.apply_settings(Settings(inline_values=False))
@@ -83,9 +83,9 @@ def test_it_moves_with_its_line_and_goes_where_the_line_is_typed_in(page: Editor
     show_values(page)
     page.editor.go_to_line(3, 1)
     QTest.keyClick(page.editor, Qt.Key.Key_Return)
-    assert page.editor.ghosts.values == {8: "Rome"}
+    assert page.editor.ghosts.values == {8: "default: Rome"}
     page.editor.undo()
-    assert page.editor.ghosts.values == {7: "Rome"}
+    assert page.editor.ghosts.values == {7: "default: Rome"}
     page.editor.go_to_line(8, 3)
     QTest.keyClicks(page.editor, "x")
     assert page.editor.ghosts.values == {}
