@@ -55,8 +55,8 @@ def import_agent_schema(text: str) -> Imported:
         raise ImportFailure(f"This is an agent of kind {kind!r}; only prompt agents are prompts.")
     if _is_manifest(data):
         return _of_manifest(data)
-    body = _text(data.get("instructions"))
-    further = _text(data.get("additionalInstructions"))
+    body = _text(data, "instructions")
+    further = _text(data, "additionalInstructions")
     front = re.sub(r"\A(?:\ufeff)?(?:---[ \t]*\r?\n)?", "", text)
     front = re.sub(r"\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n)?\Z", "\n", front)
     draft = ConversionDraft(f"---\n{front.rstrip()}\n---\n")
@@ -242,8 +242,10 @@ def _bindings(draft: ConversionDraft) -> None:
             )
 
 
-def _text(value: Json) -> str:
-    """A text, or a list of them as its paragraphs."""
-    if isinstance(value, list):
-        return "\n".join(item for item in value if isinstance(item, str))
-    return value if isinstance(value, str) else ""
+def _text(data: JsonObject, key: str) -> str:
+    """The text of a key, or a list of texts as its paragraphs."""
+    value = data.get(key)
+    lines = value if isinstance(value, list) else [value or ""]
+    if not all(isinstance(line, str) for line in lines):
+        raise ImportFailure(f"{key}: AgentSchema wants one text here; write it as a text.")
+    return "\n".join(str(line) for line in lines)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Literal
 
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.edit.edits import write_scalar
@@ -66,6 +67,9 @@ class Composition:
     format: TemplateFormat = "jinja2"
     """The template language of the file."""
 
+    parser: Literal["prompty", "section"] = "prompty"
+    """How the file's body is read."""
+
     is_template: bool = False
     """Whether the texts are templates already; otherwise every character is literal."""
 
@@ -110,7 +114,7 @@ def write_document(work: Composition) -> str:
     if work.tools:
         front += write_yaml({"tools": [dict(tool) for tool in work.tools]})
     front += write_yaml(
-        {"template": {"format": {"kind": work.format}, "parser": {"kind": "prompty"}}}
+        {"template": {"format": {"kind": work.format}, "parser": {"kind": work.parser}}}
     )
     text = "\n".join(["---", *front, "---", body.rstrip("\n"), ""])
     _check(work, text)

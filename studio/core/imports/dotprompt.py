@@ -7,7 +7,7 @@ Source: the public dotprompt specification: `model`, `config`, `input`, `output`
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.handlebars import rewrite
@@ -40,8 +40,12 @@ _PICO = re.compile(r"(?P<name>[^(?]+)(?P<optional>\?)?(?:\((?P<kind>\w+)(?:,\s*(
 _ROLES = ("system", "user", "assistant", "developer")
 
 
-def import_dotprompt(text: str) -> Imported:
+def import_dotprompt(text: str, read: Callable[[str], str]) -> Imported:
     """A `.prompt` file as a Prompty 2 file.
+
+    Args:
+        text: the file's text.
+        read: Reads a file beside it, for partials; raises `ImportFailure` where it cannot.
 
     Raises:
         ImportFailure: its front matter cannot be read.
@@ -50,10 +54,10 @@ def import_dotprompt(text: str) -> Imported:
     reading = read_yaml(text[split.front.start : split.front.end] if split.front else "")
     if reading.broken:
         raise ImportFailure(f"The front matter cannot be read: {reading.problems[0].message}")
-    return with_unread_keys(reading.value, lambda data: _made(data, text[split.body.start :]))
+    return with_unread_keys(reading.value, lambda data: _made(data, text[split.body.start :], read))
 
 
-def _made(front: Json, body: str) -> Imported:
+def _made(front: Json, body: str, read: Callable[[str], str]) -> Imported:
     data = object_of(front)
     work = Composition(is_template=True)
     for key in ("name", "description"):
@@ -68,7 +72,7 @@ def _made(front: Json, body: str) -> Imported:
     _outputs(data.get("output"), work)
     if data.get("tools"):
         work.notes.append("tools: only their names are in the file; declare them, or add tools.")
-    _body(body, work)
+    _body(body, work, read)
     if not work.messages:
         raise ImportFailure("The file holds no template.")
     name = work.front.get("name")
@@ -116,6 +120,8 @@ def _outputs(value: Json, work: Composition) -> None:
     found = _schema(value.get("schema"))
     if found:
         work.front["outputs"] = {name: dict(item) for name, item in found.items()}
+        if value.get("format") not in (None, "json"):
+            work.notes.append(f"output.format: {value['format']!r} has no place beside a schema.")
     elif value.get("schema") is not None:
         work.notes.append("output.schema: it cannot be read; declare outputs.")
     elif value.get("format") not in (None, "text"):
@@ -173,8 +179,15 @@ def _plain(item: Json) -> str:
     return kind if kind in INPUT_KINDS else "string"
 
 
-def _body(text: str, work: Composition) -> None:
-    made = rewrite(text)
+def _body(text: str, work: Composition, read: Callable[[str], str]) -> None:
+    def partial(name: str) -> str | None:
+        try:
+            found = read(f"_{name}.prompt")
+        except ImportFailure:
+            return None
+        return found[split_front_matter(found).body.start :].rstrip("\n")
+
+    made = rewrite(text, partial)
     work.notes += made.notes
     for role, template in made.roles:
         if role == "history":
@@ -185,5 +198,11 @@ def _body(text: str, work: Composition) -> None:
             work.notes.append(f"The role {role!r} is not a role of a prompt file; it is user now.")
         word = role if role in _ROLES else "user"
         work.messages.append(Message(word, (TextPart(template),)))  # type: ignore[arg-type]
+    if made.marked_media:
+        work.parser = "section"
+        work.notes.append(
+            "media in a loop, in an object or with a fixed address stand as ![image](…), which is "
+            "the section dialect: other runtimes of Prompty send it as text."
+        )
     for name in made.media:
         work.inputs[name] = {**work.inputs.get(name, {}), "kind": "image"}

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 _TAG = re.compile(r"\{\{(?P<raw>\{)?~?(?P<inside>[^{}]*)~?\}\}(?(raw)\})")
 _NAME = re.compile(r"(?:\.\./|@)?[A-Za-z_][\w.-]*|this|\.")
 _BLOCK = re.compile(r"#(?P<kind>\w+)\s+(?P<what>[\w./@-]+)")
 _JINJA = re.compile(r"\{[%#]")
+_URL = re.compile(r"url=(?:(?P<name>[\w./@-]+)|[\"'](?P<text>[^\"']*)[\"'])")
+_PAIR = re.compile(r"(?P<key>\w+)=(?:(?P<text>\"[^\"]*\"|'[^']*')|(?P<value>[\w./@-]+))")
+_OURS = "\0"
+"""Stands before a mark of a medium that this module wrote."""
+_IMAGE = re.compile(r"(?<!\0)!(?=\[[^\]\n]*\]\()")
+_DEEPEST = 20
+"""Most partials within partials."""
 _SPECIAL = {"@index": "loop.index0", "@first": "loop.first", "@last": "loop.last"}
 
 
@@ -28,26 +36,46 @@ class Rewritten:
     media: list[str] = field(default_factory=list)
     """Inputs that hold a picture or a file."""
 
+    marked_media: bool = False
+    """Whether media are marked in the text, `![image](…)`, which the section dialect alone has."""
 
-def rewrite(source: str) -> Rewritten:
-    """Rewrite a dotprompt template; each `{{role "…"}}` begins a message."""
-    work = _Work()
-    at = 0
-    for tag in _TAG.finditer(source):
-        work.write(_literal(source[at : tag.start()]))
-        work.tag(tag["inside"].strip(), tag[0])
-        at = tag.end()
-    work.write(_literal(source[at:]))
+
+def rewrite(source: str, partial: Callable[[str], str | None]) -> Rewritten:
+    """Rewrite a dotprompt template; each `{{role "…"}}` begins a message.
+
+    Args:
+        source: the template.
+        partial: the template of a partial by its name; None where there is none.
+    """
+    work = _Work(partial)
+    work.read(source)
     work.end()
+    roles = work.made.roles
+    if work.made.marked_media:  # any other text that looks like a mark stays text
+        roles = [(role, _IMAGE.sub('{{ "!" }}', text)) for role, text in roles]
+    work.made.roles = [(role, text.replace(_OURS, "")) for role, text in roles]
     return work.made
 
 
 class _Work:
-    def __init__(self) -> None:
+    def __init__(self, partial: Callable[[str], str | None]) -> None:
         self.made = Rewritten()
+        self._partial = partial
+        self._depth = 0
         self._role = "user"
         self._pieces: list[str] = []
         self._blocks: list[tuple[str, str]] = []
+        self._names: dict[str, str] = {}
+        self._named_at = 0
+
+    def read(self, source: str) -> None:
+        """Rewrite a template, or a partial of one."""
+        at = 0
+        for tag in _TAG.finditer(source):
+            self.write(_literal(source[at : tag.start()]))
+            self.tag(tag["inside"].strip(), tag[0])
+            at = tag.end()
+        self.write(_literal(source[at:]))
 
     def write(self, text: str) -> None:
         self._pieces.append(text)
@@ -71,10 +99,11 @@ class _Work:
         elif word == "history":
             self.end()
             self.made.roles.append(("history", ""))
+            self._role = "assistant"  # as dotprompt goes on after the history
         elif word == "media":
             self._media(rest)
         elif inside.startswith(">"):
-            self._lost(f"The partial {inside[1:].strip()!r} is another file; it is left out.")
+            self._include(inside[1:].strip())
         elif inside.startswith("#"):
             self._open(inside, whole)
         elif inside.startswith("/"):
@@ -94,14 +123,37 @@ class _Work:
             self.made.notes.append(told)
 
     def _media(self, rest: str) -> None:
-        found = re.search(r"url=([\w./@-]+)", rest)
+        found = _URL.search(rest)
         if found is None:
-            self._lost("A medium with a fixed address is left out; declare an input of kind image.")
+            self._lost(f"The medium {{{{media {rest}}}}} has no url; it is left out.")
             return
-        name = self._path(found[1])
-        self.write(f"{{{{ {name} }}}}")
-        if "." not in name:
+        name = self._path(found["name"]) if found["name"] else ""
+        if name.isidentifier() and name not in (each for _, each in self._blocks):
+            self.write(f"{{{{ {name} }}}}")
             self.made.media.append(name)
+            return
+        self.made.marked_media = True
+        self.write(f"{_OURS}![image]({f'{{{{ {name} }}}}' if name else found['text']})")
+
+    def _include(self, rest: str) -> None:
+        """Put the template of a partial in its place; its arguments are names in it."""
+        name, _, given = rest.partition(" ")
+        source = self._partial(name) if self._depth < _DEEPEST else None
+        if source is None:
+            self._lost(f"The partial {name!r} is not beside the file; it is left out.")
+            return
+        outer = self._blocks, self._names, self._named_at
+        pairs = {pair["key"]: pair for pair in _PAIR.finditer(given)}
+        names = {key: pair["text"] or self._path(pair["value"]) for key, pair in pairs.items()}
+        is_context = bool(given.strip()) and not pairs  # `{{>card person}}`
+        scope = [("with", self._path(given.strip()))] if is_context else []
+        self._blocks = [*self._blocks, *scope]
+        self._names = names if is_context else {**self._names, **names}
+        self._named_at = len(self._scopes())
+        self._depth += 1
+        self.read(source)
+        self._depth -= 1
+        self._blocks, self._names, self._named_at = outer
 
     def _open(self, inside: str, whole: str) -> None:
         block = _BLOCK.fullmatch(inside)
@@ -126,13 +178,21 @@ class _Work:
         if kind in ("for", "if"):
             self.write(f"{{% end{kind} %}}")
 
+    def _scopes(self) -> list[str]:
+        return [scope for kind, scope in self._blocks if kind in ("for", "with")]
+
     def _path(self, name: str) -> str:
         """A name as Jinja2 finds it: inside `#each` it is one of the item's."""
+        if name.endswith(".length"):
+            return f"{self._path(name.removesuffix('.length'))} | length"
+        first, dot, rest = name.removeprefix("this.").partition(".")
+        if first in self._names and len(self._scopes()) == self._named_at:
+            return f"{self._names[first]}{dot}{rest}"
         if name in _SPECIAL:
             return _SPECIAL[name]
         if name.startswith("@"):
             return name[1:].replace("-", "_")
-        scopes = [scope for kind, scope in self._blocks if kind in ("for", "with")]
+        scopes = self._scopes()
         while name.startswith("../"):
             name = name[3:]
             scopes = scopes[:-1]

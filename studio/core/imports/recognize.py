@@ -215,7 +215,7 @@ def _import_text(text: str, path: Path | None, choose: int) -> Imported:
 def _import_source(text: str, suffix: str, path: Path | None) -> Imported | None:
     """A file that is told by its own words: dotprompt, a script, a command, front matter."""
     if suffix == ".prompt":
-        return import_dotprompt(text)
+        return import_dotprompt(text, _reader(path))
     if suffix in (".md", ".txt", "") and _has_front_matter(text):
         return _prompt_file(text, path)
     if suffix == ".py" or (not suffix and is_script(text)):

@@ -595,3 +595,9 @@ def test_stars_in_a_prompt_of_promptfoo_are_no_pattern(tmp_path: Path) -> None:
 )
 def test_names_that_are_no_text_stop_no_import(text: str) -> None:
     assert "Hi" in import_text(text).text
+
+
+@pytest.mark.parametrize("given", ["[a, 2]", "[{role: developer, content: Hi}]", "{a: 1}"])
+def test_instructions_that_are_no_text_are_refused(given: str) -> None:
+    with pytest.raises(ImportFailure, match="instructions: AgentSchema wants one text"):
+        import_text(f"kind: prompt\nname: x\ninstructions: {given}\n", Path("a.yaml"))

@@ -1,0 +1,97 @@
+"""Dotprompt templates come back as what dotprompt makes of them (npm dotprompt 1.1.2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from studio.core.imports.recognize import import_file
+from studio.core.prompty.messages import MediaPart, TextPart
+from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import prepare
+from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.text.values import Json
+
+PARTIALS = {
+    "style": "Be {{personality}}.",
+    "voice": '---\nname: voice\n---\n{{role "system"}}Speak as {{who}}.{{role "user"}}',
+    "card": "{{name}}: {{#each tags}}{{this}} {{/each}}",
+    "again": "x{{>again}}",
+}
+
+
+def parts(folder: Path, template: str, values: dict[str, Json]) -> list[tuple[str, list[str]]]:
+    for name, text in PARTIALS.items():
+        (folder / f"_{name}.prompt").write_text(text, encoding="utf-8")
+    path = folder / "a.prompt"
+    path.write_text(template, encoding="utf-8")
+    made = import_file(path)
+    context = ReferenceContext(folder=folder, trusted=False)
+    done = prepare(parse(made.text, path), values, references=context)
+    found = []
+    for message in done.messages.messages:
+        texts = []
+        for part in message.parts:
+            if isinstance(part, MediaPart):
+                texts.append(f"<{part.source}>")
+            elif isinstance(part, TextPart):
+                texts.append(part.text.strip())
+        found.append((message.role, texts))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("template", "values", "wanted"),
+    [
+        (
+            "{{#each images}}{{media url=this}}\n{{/each}}{{images.length}} of them",
+            {"images": ["http://h/a.png", "http://h/b.png"]},
+            [("user", ["<http://h/a.png>", "<http://h/b.png>", "2 of them"])],
+        ),
+        (
+            "Look: {{media url='http://h/a.png'}} and ![b](http://h/b.png)",
+            {},
+            [("user", ["Look:", "<http://h/a.png>", "and ![b](http://h/b.png)"])],
+        ),
+        ("{{#if tags.length}}some{{else}}none{{/if}}", {"tags": []}, [("user", ["none"])]),
+        (
+            "{{role 'system'}}Hi{{history}}so {{x}}",
+            {"x": "far", "history": [{"role": "user", "content": "1"}]},
+            [("system", ["Hi"]), ("user", ["1"]), ("assistant", ["so far"])],
+        ),
+        (
+            '{{>style personality=mood}} {{>style personality="calm"}}',
+            {"mood": "kind"},
+            [("user", ["Be kind. Be calm."])],
+        ),
+        (
+            "{{>voice who=name}}Hello",
+            {"name": "Ann"},
+            [("system", ["Speak as Ann."]), ("user", ["Hello"])],
+        ),
+        (
+            "{{#each people}}{{>card this}}{{/each}}",
+            {"people": [{"name": "A", "tags": ["x"]}, {"name": "B", "tags": ["y", "z"]}]},
+            [("user", ["A: x B: y z"])],
+        ),
+        ("{{>card person}}", {"person": {"name": "A", "tags": ["x"]}}, [("user", ["A: x"])]),
+    ],
+)
+def test_the_messages_are_those_of_dotprompt(
+    template: str, values: dict[str, Json], wanted: list[tuple[str, list[str]]], tmp_path: Path
+) -> None:
+    assert parts(tmp_path, template, values) == wanted
+
+
+def test_what_cannot_be_said_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.prompt"
+    (tmp_path / "_again.prompt").write_text(PARTIALS["again"], encoding="utf-8")
+    path.write_text(
+        "---\nvariant: b\noutput: {format: csv, schema: {a: string}}\n---\n"
+        "a {{>missing}} {{>again}} {{media kind=x}}",
+        encoding="utf-8",
+    )
+    notes = "\n".join(import_file(path).notes)
+    for words in ("variant", "'csv'", "'missing'", "'again'", "{{media kind=x}}"):
+        assert words in notes
