@@ -38,11 +38,11 @@ _SQUARE_FILTERS = frozenset(("striptags", "urlize", "title", "wordwrap", "pprint
 _WALKING_FILTERS = frozenset(
     (
         *("attr", "batch", "count", "d", "default", "first", "items", "join", "last", "length"),
-        *("list", "map", "max", "min", "random", "reject", "rejectattr", "reverse", "round"),
-        *("select", "selectattr", "slice", "sum", "unique"),
+        *("list", "map", "random", "reject", "rejectattr", "reverse", "round", "select"),
+        *("selectattr", "slice", "sum"),
     )
 )
-"""Filters that take the items of their value as they are; all others make texts of it."""
+"""Filters that take the items of their value as they are; all others make or compare texts."""
 _PADDING_METHODS = frozenset(("center", "expandtabs", "ljust", "rjust", "to_bytes", "zfill"))
 
 
