@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +24,15 @@ ONE_DOOR = {
     "gepa": ("application/experiments/improve/search.py",),
 }
 """Each foreign thing and the one room whose single module may import it."""
+
+READERS = (
+    "core/export/write.py",  # opens a folder, so that a new name in it reaches the disk
+    "core/tools/mcp/child_bounds.py",  # /proc
+    "core/tools/mcp/launcher.py",  # /proc; a program of its own
+    "core/tools/python_server/tool_file.py",  # a program of its own, without the studio
+    "quick_start.py",  # modules that it compiled, before anything is imported
+)
+"""Modules that open files for reading without `core/text/bounded_file.py`."""
 
 
 @cache
@@ -56,3 +66,59 @@ def test_foreign_packages_have_one_door(package: str) -> None:
     ]
     outside = [user for user in users if not user.startswith(ONE_DOOR[package])]
     assert not outside, f"{package} is imported outside its room"
+
+
+def opens_to_read(call: ast.Call) -> bool:
+    """Return whether a call opens a file for reading, as far as its text shows."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+    if name in ("read_text", "read_bytes"):
+        return isinstance(call.func, ast.Attribute)
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    written = " ".join(ast.unparse(argument) for argument in arguments)
+    if ast.unparse(call.func) == "os.open":
+        return "O_RDONLY" in written and "devnull" not in written
+    modes = [
+        argument.value
+        for argument in arguments
+        if isinstance(argument, ast.Constant) and re.fullmatch("[rwxabt+]+", str(argument.value))
+    ]
+    if name != "open" or any(set(str(mode)) & set("wxa") for mode in modes):
+        return False
+    is_builtin = isinstance(call.func, ast.Name) or ast.unparse(call.func) == "io.open"
+    named = {keyword.arg for keyword in call.keywords}
+    return is_builtin or bool(modes) or bool(named & {"encoding", "newline", "errors"})
+
+
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("path.read_text(encoding='utf-8')", True),
+        ("path.open('rb')", True),
+        ("path.open(encoding='utf-8')", True),
+        ("open(path)", True),
+        ("io.open(path, 'r')", True),
+        ("os.open(path, os.O_RDONLY)", True),
+        ("read_text(path)", False),
+        ("path.open('ab')", False),
+        ("open(path, 'w', encoding='utf-8')", False),
+        ("os.open(os.devnull, os.O_RDONLY)", False),
+        ("tabs.open(path)", False),
+        ("dialog.open()", False),
+    ],
+)
+def test_calls_that_open_a_file_are_told_from_others(text: str, is_read: bool) -> None:
+    call = ast.parse(text, mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert opens_to_read(call) is is_read
+
+
+def test_every_file_is_read_by_the_bounded_reader() -> None:
+    found = {
+        path.relative_to(STUDIO).as_posix(): node.lineno
+        for path in STUDIO.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and opens_to_read(node)
+    }
+    outside = {name: line for name, line in found.items() if name not in READERS}
+    assert not outside, "read it by `read_bounded` or `read_text` of core/text/bounded_file.py"
+    assert set(READERS) == set(found), "a module that reads no file any more leaves the table"

@@ -24,6 +24,7 @@ from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import import_file
 from studio.core.text.amounts import counted
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.values import JsonObject
 
 
@@ -150,7 +151,7 @@ def _judged(options: argparse.Namespace, source: ExportSource, made: ExportResul
 def _is_other(out: Path, made: ExportResult) -> bool:
     """Whether a file is there that would become another one."""
     try:
-        return out.is_file() and out.read_bytes() != made.content
+        return out.is_file() and read_bounded(out) != made.content
     except OSError:
         return True
 

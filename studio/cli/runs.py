@@ -37,6 +37,7 @@ from studio.core.runs.listing import WAITING
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.core.text.amounts import counted
+from studio.core.text.bounded_file import MOST_RECORD_BYTES, read_text
 from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.shortened import one_line
 from studio.core.text.whole_number import whole_number
@@ -251,7 +252,7 @@ def _import(options: argparse.Namespace, store: RunStore) -> int:
     code = FINE
     for path in options.files:
         try:
-            print(import_run(Masker(os.environ).mask(path.read_text(encoding="utf-8")), store))
+            print(import_run(Masker(os.environ).mask(read_text(path, MOST_RECORD_BYTES)), store))
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror or error}") from None
         except (JournalError, UnicodeDecodeError) as error:

@@ -6,13 +6,14 @@ import json
 from functools import cache
 
 from studio.core.resource_files import resource
+from studio.core.text.bounded_file import read_text
 from studio.core.text.values import JsonObject
 
 
 @cache
 def model_table() -> tuple[JsonObject, ...]:
     """Return the entries of the table, each with its `prefix`."""
-    data = json.loads(resource("models", "models.json").read_text(encoding="utf-8"))
+    data = json.loads(read_text(resource("models", "models.json")))
     return tuple(data["models"])
 
 

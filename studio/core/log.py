@@ -17,6 +17,7 @@ from typing import TextIO
 
 from studio import __version__
 from studio.core.masking.looks import without_keys, without_logins
+from studio.core.text.bounded_file import read_text
 
 LOG_NAME = "studio.log"
 _PREFIX = "hard-crash-"
@@ -68,7 +69,7 @@ def hard_crashes(folder: Path) -> list[HardCrash]:
         if number == str(os.getpid()) or (number.isdigit() and _runs(int(number))):
             continue
         try:
-            text = path.read_text(encoding="utf-8", errors="replace").strip()
+            text = read_text(path, errors="replace").strip()
             if not text:
                 path.unlink()  # killed from outside: nothing went wrong here
                 continue

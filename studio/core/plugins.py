@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from studio.core.text.bounded_file import read_bounded
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -86,7 +88,7 @@ def _any_named() -> bool:
             return True
         for name in ("*.dist-info", "*.egg-info", "EGG-INFO"):
             for found in place.glob(f"{name}/entry_points.txt"):
-                if b"prompt_studio." in found.read_bytes():
+                if b"prompt_studio." in read_bounded(found):
                     return True
     return False
 

@@ -6,6 +6,8 @@ import contextlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from studio.core.text.bounded_file import read_text
+
 SESSION = "session.json"
 """Its name in the user's data folder."""
 
@@ -44,7 +46,7 @@ def load_session(path: Path) -> Session:
     import json
 
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_text(path))
         files = [
             OpenFile(str(each["path"]), int(each.get("caret", 0)), int(each.get("scroll", 0)))
             for each in data["files"]

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+from studio.core.text.bounded_file import read_text
+
 ThemeSetting: TypeAlias = Literal["light", "dark", "system"]
 
 _THEMES = ("light", "dark", "system")
@@ -149,7 +151,7 @@ def load_settings(path: Path) -> tuple[Settings, SettingsFault | None]:
     if not path.exists():
         return Settings(), None
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_text(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         aside = path.with_name("settings.broken.toml")
         try:

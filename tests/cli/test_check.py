@@ -15,6 +15,8 @@ import pytest
 from studio.__main__ import main
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from tests.support.no_files import REASONS, each_kind, make_no_file, needs_posix
+from tests.support.soon import soon
 
 WARNED = "---\nname: x\ninputs:\n  a: {kind: string}\n---\nuser:\n{{ b }}\n"
 """`a` is not used, `b` is not declared."""
@@ -280,10 +282,12 @@ def test_an_interrupt_is_a_word_and_no_traceback(
     assert capsys.readouterr().err == "prompt-studio: interrupted\n"
 
 
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no devices as files")
-def test_a_named_device_is_refused_and_not_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@needs_posix
+@each_kind
+def test_what_is_named_and_no_file_is_refused_and_not_read(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "endless.prompty").symlink_to("/dev/zero")
-    assert run_command(["check", str(tmp_path / "endless.prompty")]) == PROBLEMS
-    assert "a device or a pipe, not a file" in capsys.readouterr().out
+    path = make_no_file(kind, tmp_path / "endless.prompty")
+    with soon():
+        assert run_command(["check", str(path)]) == PROBLEMS
+    assert REASONS[kind] in capsys.readouterr().out

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QMenu, QToolButton
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
+from studio.ui.preview.cards.thumbnail import MediaView
 from studio.ui.tools.consent_dialog import ConsentDialog
 from tests.support.modal import answering
 
@@ -110,3 +112,25 @@ def test_what_is_shown_before_trust_is_not_sent(
     assert "writer tent" not in str(workbench.run.state)
     workbench.run_pane.commands.stop()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
+
+
+def test_a_picture_is_decoded_only_in_a_trusted_folder(
+    project: Path, qtbot: QtBot, open_workbench: Open
+) -> None:
+    image = QImage(300, 200, QImage.Format.Format_RGB32)
+    image.fill(QColor("#3377aa"))
+    assert image.save(str(project / "writer" / "pic.png"))
+    prompt = project / "writer" / "writer.prompty"
+    prompt.write_text("---\nname: x\n---\nuser:\n![image](pic.png)\n", encoding="utf-8")
+    workbench = open_workbench(prompt)
+
+    def notes() -> list[str]:
+        views = workbench.preview_pane.findChildren(MediaView)
+        return [label.text() for view in views for label in view.findChildren(QLabel)]
+
+    qtbot.waitUntil(lambda: any("its folder is not trusted" in note for note in notes()))
+    assert not any("300" in note for note in notes())
+    with answering(ConsentDialog, lambda dialog: dialog.agree.click()):
+        offer(workbench)()
+    qtbot.waitUntil(lambda: any("300 × 200" in note for note in notes()))
+    qtbot.waitUntil(lambda: workbench.is_settled)

@@ -10,6 +10,7 @@ from pathlib import Path
 from studio.core.prompty.checks.echoes import without_echoes
 from studio.core.prompty.checks.portability import CODES, GROUP, check_portability
 from studio.core.prompty.document import PromptDocument
+from studio.core.text.bounded_file import read_text
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.reason import reason_of
 from studio.core.text.span import Span
@@ -133,7 +134,7 @@ def _table(path: Path) -> Mapping[str, object]:
     import tomllib  # most folders have no settings, and a check of a file is to start at once
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_text(path))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path}: {reason_of(error)}") from None
 

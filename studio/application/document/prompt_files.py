@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from studio.core.experiments.file.names import SUFFIXES
 from studio.core.prompty.agent_files.kinds import agent_file_kind
+from studio.core.text.bounded_file import read_text
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -88,7 +89,7 @@ def _hidden(rules: Sequence[tuple[Path, GitIgnoreSpec]], path: Path, end: str = 
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        return read_text(path, errors="replace").splitlines()
     except OSError:
         return []  # what cannot be read leaves nothing out
 

@@ -17,6 +17,7 @@ from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.reference_values import references_beside
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.diff import unified_diff
 from studio.core.text.problem import Fix, Problem, TextEdit
 
@@ -90,7 +91,7 @@ def difference(result: ExportResult, path: Path | None) -> Difference:
 
 def _bytes(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_bounded(path)
     except OSError:
         return None
 

@@ -15,6 +15,7 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm, export_run, import_run
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.runs.traces import trace_name
+from studio.core.text.bounded_file import MOST_RECORD_BYTES, read_text
 from studio.core.wire.wire_call import no_call
 
 
@@ -87,7 +88,7 @@ def read_files(path: Path, files: Sequence[Path], hide: Callable[[str], str]) ->
     with closing(RunStore(path)) as store:
         for file in files:
             try:
-                taken.append(import_run(hide(file.read_text(encoding="utf-8")), store))
+                taken.append(import_run(hide(read_text(file, MOST_RECORD_BYTES)), store))
             except JournalError as error:
                 raise JournalError(f"{file.name} was not taken: {error}") from error
         store.mark_interrupted()

@@ -17,6 +17,7 @@ from studio.application.words import translate
 from studio.core.experiments.results.result import ResultRow
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
@@ -61,7 +62,7 @@ class AcceptedAnswer:
 
 
 def _replace(path: Path, old: str, new: str) -> None:
-    if _read(path) != old:
+    if read_bounded(path).decode("utf-8") != old:
         raise AcceptError(_tr("{name} has changed meanwhile.").format(name=path.name))
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
@@ -86,7 +87,7 @@ def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnsw
         raise AcceptError(_tr("The row has no place in a file."))
     path = experiment.parent / str(name) if name else experiment
     try:
-        text = _read(path)
+        text = read_bounded(path).decode("utf-8")
     except OSError as error:
         raise AcceptError(f"{path.name}: {error.strerror or error}") from None
     match path.suffix.lower():
@@ -103,11 +104,6 @@ def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnsw
                 )
             )
     return AcceptedAnswer(path, text, after)
-
-
-def _read(path: Path) -> str:
-    with path.open(encoding="utf-8", newline="") as file:
-        return file.read()
 
 
 def _gone(row: ResultRow) -> AcceptError:

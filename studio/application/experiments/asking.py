@@ -51,6 +51,7 @@ from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.exchange import write_journal
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
@@ -383,5 +384,5 @@ def _hash_of_files(paths: tuple[Path, ...]) -> str:
     digest = hashlib.sha256()
     for path in paths:
         with suppress(OSError):
-            digest.update(path.read_bytes())
+            digest.update(read_bounded(path))
     return digest.hexdigest()[:16]

@@ -36,6 +36,7 @@ from studio.core.prompty.front.declarations import property_schema
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
 from studio.core.schema_patterns import with_bounded_patterns
+from studio.core.text.bounded_file import read_bounded, read_text
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 
@@ -141,7 +142,7 @@ async def generate_rows(
     """
     schema = _schema(document)
     path = resource("generators", "rows.prompty")
-    generator = parse(path.read_text(encoding="utf-8"), path)
+    generator = parse(read_text(path), path)
     answerers = Answerers(services.connections, services.secrets, services.embedded)
     model = answerers.open(choice, document.source.path, trusted=trusted)
     found: list[GeneratedRow] = []
@@ -240,9 +241,9 @@ def add_rows(experiment: Path, rows: Sequence[GeneratedRow]) -> AcceptedAnswer:
         ExperimentError: the experiment cannot be added to.
         OSError: a file cannot be read.
     """
-    path = rows_file(experiment, experiment.read_bytes().decode("utf-8-sig", "replace"))
+    path = rows_file(experiment, read_bounded(experiment).decode("utf-8-sig", "replace"))
     try:
-        before = path.read_bytes().decode("utf-8")
+        before = read_bounded(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ExperimentError(f"{path.name}: {reason_of(error)}") from None
     if path != experiment:

@@ -39,6 +39,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
+from studio.core.text.bounded_file import read_text
 from studio.core.text.values import Json
 
 _tr = partial(translate, "ExperimentJudge")
@@ -166,7 +167,7 @@ class PromptJudge:
         if spec.rubric:
             return self._own_prompt(spec.rubric), text
         path = resource("rubrics", _RUBRICS[spec.type])
-        return parse(path.read_text(encoding="utf-8"), path), text
+        return parse(read_text(path), path), text
 
     def _own_prompt(self, rubric: Json) -> PromptDocument:
         """Promptfoo's `rubricPrompt`: a text, a list of messages, or a file of either."""

@@ -31,6 +31,7 @@ from studio.core.experiments.values import (
 from studio.core.models.connection_file import Connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore
+from studio.core.text.bounded_file import read_text
 from studio.core.text.problem import Severity
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
@@ -188,7 +189,7 @@ def plan_experiment(
     chosen = choices or ExperimentChoices()
     if text is None:
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = read_text(path, encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise ExperimentError(f"{path}: {reason_of(error)}") from None
     file = read_experiment(text, path.resolve())

@@ -246,7 +246,7 @@ class ValueFiles:
     def _read(self, name: str) -> str:
         if name not in self._known:
             self._check_trust(name)
-            content = self._folder.read_bytes(name)
+            content = self._folder.content(name)
             try:
                 self._known[name] = _value_of(name, content)
             except (ValueError, ImportFailure) as error:

@@ -20,7 +20,7 @@ from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.parse import parse
-from studio.core.text.amounts import size
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.files_beside import OutsidePatternError, files_matching
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.reason import reason_of
@@ -101,31 +101,23 @@ class Folder:
         Raises:
             ExperimentError: it cannot be read, or is too large.
         """
-        content = self.read_bytes(name.removeprefix("file://"))
+        content = self.content(name.removeprefix("file://"))
         try:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ExperimentError(f"{name}: {reason_of(error)}") from None
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
-    def read_bytes(self, name: str) -> bytes:
-        """What a file holds, within a bound: one of gigabytes is not read.
+    def content(self, name: str) -> bytes:
+        """Return the bytes of a file.
 
         Raises:
             ExperimentError: it cannot be read, or is too large.
         """
         try:
-            with self.find(name).open("rb") as file:
-                content = file.read(_MOST_BYTES + 1)
+            return read_bounded(self.find(name), _MOST_BYTES)
         except OSError as error:
             raise ExperimentError(f"{name}: {reason_of(error)}") from None
-        if len(content) > _MOST_BYTES:
-            raise ExperimentError(
-                _tr("{name}: the file is larger than {size}.").format(
-                    name=name, size=size(_MOST_BYTES)
-                )
-            )
-        return content
 
 
 def _outside(name: str) -> ExperimentError:

@@ -23,7 +23,7 @@ from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.amounts import size
+from studio.core.text.bounded_file import read_text
 from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.shortened import shortened
@@ -284,11 +284,7 @@ def _yaml(text: str, path: Path) -> Json:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InputFileError(
-                _tr("{file} is larger than {most}.").format(file=path.name, most=size(MOST_BYTES))
-            )
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path, MOST_BYTES, encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputFileError(_tr("{file} is not a UTF-8 text.").format(file=path.name)) from error
     except OSError as error:

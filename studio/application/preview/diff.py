@@ -17,6 +17,7 @@ from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
+from studio.core.text.bounded_file import read_text
 from studio.core.text.diff import changes
 from studio.core.text.values import Json
 
@@ -147,7 +148,7 @@ def _saved(document: PromptDocument) -> PromptDocument:
     if path is None:
         raise _UnsavedError(_tr("The prompt has not been saved yet."))
     try:
-        return parse(path.read_text(encoding="utf-8-sig", errors="replace"), Path(path))
+        return parse(read_text(path, encoding="utf-8-sig", errors="replace"), Path(path))
     except OSError as error:
         raise _UnsavedError(
             _tr("The saved file cannot be read: {reason}.").format(reason=error.strerror)

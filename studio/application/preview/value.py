@@ -139,6 +139,12 @@ class Preview:
         return self.prepared.samples
 
     @property
+    def media_folder(self) -> Path | None:
+        """The folder whose pictures are shown: of a saved prompt in a trusted folder."""
+        path = self.shown.source.path
+        return path.parent if path is not None and self.job.trusted else None
+
+    @property
     def blocker(self) -> Problem | None:
         """The problem that stands in the way, where there is one."""
         if not self.is_stale:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.core.export.write import write_atomically
+from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import free_name
 from studio.core.text.reason import reason_of
@@ -96,7 +97,7 @@ def servers_of(program: str, path: Path, home: Path) -> tuple[KnownServer, ...]:
         ServerFileError: the file is there, and cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except (OSError, UnicodeDecodeError) as error:
@@ -179,7 +180,7 @@ def add_servers(path: Path, servers: Iterable[tuple[str, JsonObject]]) -> tuple[
         ServerFileError: the file cannot be read or written; it is as it was.
     """
     try:
-        data = parse_json(path.read_text(encoding="utf-8")) if path.exists() else {}
+        data = parse_json(read_text(path)) if path.exists() else {}
     except (OSError, ValueError) as error:
         raise ServerFileError(f"{path} cannot be read: {reason_of(error)}") from error
     if not isinstance(data, dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import McpServer, OpenApi, PythonFile, SourceDeclaration
@@ -71,7 +72,7 @@ def servers_in(place: str) -> tuple[str, ...]:
 
 def _names_servers(path: Path) -> bool:
     try:
-        data = parse_json(path.read_text(encoding="utf-8", errors="replace"))
+        data = parse_json(read_text(path, errors="replace"))
     except ValueError:
         return path.name.endswith("mcp.json")  # it says itself what is wrong with it
     return listed_servers(data) is not None

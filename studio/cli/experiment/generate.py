@@ -31,6 +31,7 @@ from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import counted
+from studio.core.text.bounded_file import read_bounded, read_text
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 
@@ -73,7 +74,7 @@ def _generate(options: argparse.Namespace) -> int:
     connections = read_connections(user_paths().config / "connections.toml")
     services = ExperimentServices(trust_of(options, options.prompt), connections, secret_store())
     try:
-        document = parse(options.prompt.read_text(encoding="utf-8-sig"), options.prompt.resolve())
+        document = parse(read_text(options.prompt, encoding="utf-8-sig"), options.prompt.resolve())
         trusted = is_trusted(options.prompt.resolve(), services.trust)
         choice = generator_choice(document, options.model, services, trusted=trusted)
         kinds = tuple(options.kind) or tuple(ROW_KINDS)
@@ -142,7 +143,7 @@ def _earlier(path: Path | None) -> tuple[Mapping[str, Json], ...]:
 
 
 def _append(path: Path, lines: Sequence[str]) -> None:
-    before = path.read_bytes() if path.exists() else b""
+    before = read_bounded(path) if path.exists() else b""
     gap = b"" if not before or before.endswith(b"\n") else b"\n"
     with path.open("ab") as file:
         file.write(gap + "".join(f"{line}\n" for line in lines).encode("utf-8"))

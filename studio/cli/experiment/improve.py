@@ -53,6 +53,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import counted, money
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.problem import apply_edits
 from studio.core.text.reason import named_reason, reason_of
 from studio.core.tools.source import ToolSourceError
@@ -199,7 +200,7 @@ def _tell(options: argparse.Namespace, found: Improvement) -> int:
     if options.write or _agreed(False, f"Write it into {name}?"):
         try:
             path = Path(found.prompt)
-            text = path.read_bytes().decode("utf-8")
+            text = read_bounded(path).decode("utf-8")
             edit = acceptance(parse(text, path), found)
             write_atomically(path, apply_edits(text, [edit]))
         except (OSError, UnicodeDecodeError, ImproveError) as error:
@@ -248,7 +249,7 @@ def _propose(options: argparse.Namespace) -> int:
             return PROBLEMS
         variants = counted(len(texts), "variant")
         if options.write or _agreed(False, f"Add {variants} to {options.file.name}?"):
-            before = options.file.read_bytes().decode("utf-8")
+            before = read_bounded(options.file).decode("utf-8")
             after = with_variants(before, variant, options.section, texts)
             write_atomically(options.file, after)
             print(f"{options.file.name}: {variants} added")

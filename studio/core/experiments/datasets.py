@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import random
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
@@ -19,6 +20,7 @@ from studio.core.experiments.values import AssertionSpec, DatasetReference, Expe
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import counted, size
+from studio.core.text.bounded_file import open_regular, open_text, read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
@@ -92,7 +94,7 @@ def read_dataset(
 
 def _encoding_fault(path: Path) -> str:
     """Where a file ceases to be UTF-8."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
             return f"{path.name}: the text is UTF-16; save the file as UTF-8"
         file.seek(0)
@@ -177,7 +179,7 @@ def _where(cases: Iterator[ExperimentCase], condition: str, path: Path) -> Itera
 
 def _csv(reference: DatasetReference, path: Path, warnings: list[str]) -> Iterator[ExperimentCase]:
     csv.field_size_limit(_LONGEST_CELL)
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with open_text(path, newline="") as file:
         head_line = file.readline()
         file.seek(0)
         reader = csv.reader(_without_nul(file, path), delimiter=_delimiter(head_line))
@@ -304,7 +306,7 @@ def _float(text: str, path: Path, line: int) -> float:
 
 
 def _jsonl(reference: DatasetReference, path: Path) -> Iterator[ExperimentCase]:
-    with path.open(encoding="utf-8-sig") as file:
+    with open_text(path) as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
@@ -320,12 +322,15 @@ def _jsonl(reference: DatasetReference, path: Path) -> Iterator[ExperimentCase]:
 
 
 def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCase]:
-    if path.stat().st_size > _LONGEST_FILE:
+    try:
+        text = read_text(path, _LONGEST_FILE, encoding="utf-8-sig")
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
         raise DatasetError(
             f"{path.name} has more than {size(_LONGEST_FILE)}; "
             "write large datasets as JSONL or CSV, which are read line by line"
-        )
-    text = path.read_text(encoding="utf-8-sig")
+        ) from None
     lines: dict[int, int] = {}
     value: Any
     if path.suffix.lower() == ".json":

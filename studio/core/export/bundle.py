@@ -28,6 +28,7 @@ from studio.core.prompty.reference_values import (
     find_references,
 )
 from studio.core.text.amounts import counted, size
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.tools.document import (
@@ -145,7 +146,7 @@ def _add_file(
         return
     try:
         file = confined_path(written, context)
-        content = file.read_bytes()
+        content = read_bounded(file)
     except UnresolvedReference as error:
         packed.losses.append(f"{written!r} is not packed: {error}")
         return
@@ -239,7 +240,7 @@ def _local(packed: _Packed, path: Path, folder: Path | None, role: str) -> str |
     if name in packed.files:
         return None
     try:
-        content = path.read_bytes()
+        content = read_bounded(path)
     except OSError as error:
         packed.losses.append(f"{name!r} is not packed: {error.strerror or error}.")
         return None
@@ -313,7 +314,7 @@ def _round_trips(source: ExportSource, data: bytes) -> tuple[RoundTrip, ...]:
             archive.extractall(folder)
             manifest = json.loads(archive.read(MANIFEST))
         path = Path(folder) / manifest["prompt"]
-        text = path.read_bytes().decode("utf-8")
+        text = read_bounded(path).decode("utf-8")
         references = source.references
         if references is not None:
             references = replace(references, folder=Path(folder), roots=())

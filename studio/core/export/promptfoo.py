@@ -23,6 +23,7 @@ from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.prompty.templates.nunjucks import nunjucks_losses
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.values import Json, JsonObject, object_of, texts_in
 
 _PROVIDERS = {"foundry": "azureopenai", "azure": "azureopenai", "": "openai"}
@@ -167,7 +168,7 @@ def _experiment_beside(prompt: Path | None) -> JsonObject:
     if prompt is None:
         return {}
     try:
-        text = experiment_path(prompt).read_bytes().decode("utf-8", "replace")
+        text = read_bounded(experiment_path(prompt)).decode("utf-8", "replace")
     except OSError:
         return {}
     return object_of(read_yaml(text).value)

@@ -38,7 +38,7 @@ from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.faults import VALUE
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import counted
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.bounded_file import read_bounded, read_text
 from studio.core.text.foreign_json import is_json, parse_json
 from studio.core.text.problem import Severity, apply_edits
 from studio.core.text.reason import reason_of
@@ -323,7 +323,7 @@ class _Reader:
         """
         try:
             file = confined_path(name, ReferenceContext(folder=self._folder, trusted=False))
-            return file.read_text(encoding="utf-8-sig")
+            return read_text(file, encoding="utf-8-sig")
         except UnresolvedReference as error:
             raise ImportFailure(str(error)) from error
         except (OSError, UnicodeDecodeError) as error:

@@ -13,6 +13,7 @@ from typing import Any
 from studio.core.masking.looks import names_secret
 from studio.core.models.connections import EMBEDDED, KINDS, Connection
 from studio.core.models.secrets import is_reference
+from studio.core.text.bounded_file import read_text
 from studio.core.text.reason import reason_of
 
 _HEAD = (
@@ -62,7 +63,7 @@ class Connections:
 def read_connections(path: Path) -> Connections:
     """Read the file; an unreadable entry costs only itself, and is told."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_text(path))
     except FileNotFoundError:
         return Connections()
     except (OSError, ValueError) as error:

@@ -21,6 +21,7 @@ from urllib.parse import urljoin, urlsplit
 
 from studio.core.models.base import ModelError
 from studio.core.models.proxies import transport_to
+from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def pip_files(system: str, environ: Mapping[str, str], prefix: str) -> tuple[Pur
 def _in_file(path: Path) -> str:
     reader = configparser.RawConfigParser()
     try:
-        reader.read_string(path.read_text(encoding="utf-8"))
+        reader.read_string(read_text(path))
     except (OSError, UnicodeDecodeError, configparser.Error):
         return ""  # pip itself says what is wrong with its file
     return reader.get("global", "index-url", fallback="").strip()

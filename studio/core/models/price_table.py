@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from studio.core.models.base import ModelError
 from studio.core.models.proxies import transport_to
 from studio.core.paths import user_paths
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def price_table() -> DataSnapshot:
     from genai_prices.data_snapshot import get_snapshot
 
     try:
-        return _read(kept_table().read_bytes())
+        return _read(read_bounded(kept_table()))
     except (OSError, ValueError):
         return get_snapshot()
 

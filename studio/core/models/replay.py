@@ -24,6 +24,7 @@ from studio.core.models.base import (
     WrappingModel,
 )
 from studio.core.models.bodies import request_body
+from studio.core.text.bounded_file import MOST_RECORD_BYTES, read_text
 from studio.core.text.diff import json_difference
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject
@@ -210,7 +211,7 @@ def read_recording(path: Path) -> tuple[RecordedRequest, ...]:
     """
     hint = "Choose another recording, or make one."
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(path, MOST_RECORD_BYTES).splitlines()
     except (OSError, UnicodeError) as error:
         raise ModelError(
             "no-recording", f"The recording {path.name!r} cannot be read.", hint

@@ -9,6 +9,7 @@ from typing import get_args
 
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedReply, ScriptedTurn
+from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
@@ -29,7 +30,7 @@ def read_script(path: Path) -> tuple[ScriptedReply, ...]:
         ModelError: "no-script"; the file is missing or not a script.
     """
     try:
-        items = parse_json(path.read_text(encoding="utf-8"))
+        items = parse_json(read_text(path))
     except OSError as error:
         raise ModelError(
             "no-script", f"The script {path.name!r} cannot be read: {error.strerror}.", _HINT

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import size
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.bounded_file import read_bounded, read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.span import Span
@@ -289,7 +289,7 @@ def read_dotenv(folder: Path) -> dict[str, str]:
     The caller puts them under the environment, never over it.
     """
     try:
-        text = (folder / ".env").read_text(encoding="utf-8-sig")
+        text = read_text(folder / ".env", encoding="utf-8-sig")
     except (OSError, ValueError):
         return {}
     found: dict[str, str] = {}

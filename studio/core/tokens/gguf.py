@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.core.text.bounded_file import open_regular
 from studio.core.text.reason import reason_of
 
 _MAGIC = b"GGUF"
@@ -51,7 +52,10 @@ def read_tokenizer(path: Path) -> GgufTokenizer:
         GgufError: it cannot be read.
     """
     try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        with (
+            open_regular(path) as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
             return _Reader(data).tokenizer()
     except (OSError, ValueError, struct.error, IndexError) as error:
         raise GgufError(

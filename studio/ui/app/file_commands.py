@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from studio.core.experiments.file.names import SUFFIXES
 from studio.core.resource_files import resource
+from studio.core.text.bounded_file import read_text
 from studio.core.text.problem import Fix
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.icons import icon
@@ -46,7 +47,7 @@ class FileCommands(QObject):
     def new_from(self, template: object) -> None:
         """A new prompt from a bundled template."""
         if isinstance(template, Path):
-            self._window.tabs.new(template.read_text(encoding="utf-8")).begin_at_messages()
+            self._window.tabs.new(read_text(template)).begin_at_messages()
 
     def reopen(self) -> None:
         """Open the file again whose tab was closed last."""

@@ -22,6 +22,7 @@ from studio.application.document.folder_files import (
     rewrite,
 )
 from studio.core.resource_files import resource
+from studio.core.text.bounded_file import read_text
 from studio.core.text.problem import Severity
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.files.tree import FileMark, FilesTree
@@ -92,7 +93,7 @@ class FilesCoordinator(QObject):
         tree.request_show.connect(self._show)
 
     def _new_file(self, folder: Path, name: str) -> None:
-        text = resource("templates", "chat.prompty").read_text(encoding="utf-8")
+        text = read_text(resource("templates", "chat.prompty"))
         path = self._try(new_file, folder, name, text)
         if path is not None:
             self._window.files.expect(path)

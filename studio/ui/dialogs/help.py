@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from studio import __version__
 from studio.core.resource_files import docs_root
+from studio.core.text.bounded_file import read_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 FIRST = (
@@ -65,7 +66,7 @@ def help_pages(folder: Path) -> list[HelpPage]:
     """The pages of a folder, in the order to read them in."""
     pages = []
     for path in folder.glob("*.md"):
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         heading = _HEADING.search(text)
         pages.append(HelpPage(path.stem, heading[1] if heading else path.stem, text))
     return sorted(pages, key=_rank)

@@ -254,9 +254,8 @@ class PreviewPane(QWidget):
         has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
         # First, so that the cards are made where they are seen: the rest waits for that.
         self._stack.setCurrentWidget(self._pages if has_any else self.empty)
-        path = preview.shown.source.path
         self.messages.show_tools(preview.tools, preview.messages.tools, tool_choice(preview))
-        self.messages.show_cards(preview.cards, path.parent if path else None)
+        self.messages.show_cards(preview.cards, preview.media_folder)
         self.messages.set_dimmed(preview.is_stale)
         self._show_banner(preview)
         if preview.document.source.text != self._probed:

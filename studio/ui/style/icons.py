@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication, QIcon, QIconEngine, QPainter, QPalett
 from PySide6.QtWidgets import QWidget
 
 from studio.core.resource_files import resource
+from studio.core.text.bounded_file import read_text
 from studio.ui.style.in_use import color_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def _names() -> frozenset[str]:
 
 @cache
 def _drawing(name: str) -> str:
-    return resource("icons", f"{name}.svg").read_text(encoding="utf-8")
+    return read_text(resource("icons", f"{name}.svg"))
 
 
 @cache

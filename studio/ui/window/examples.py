@@ -10,6 +10,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout
 
 from studio.core.resource_files import resource
+from studio.core.text.bounded_file import read_text
 from studio.ui.parts.drawing import Drawing
 from studio.ui.style.icons import icon
 
@@ -53,7 +54,7 @@ def bundled(folder: str) -> tuple[BundledPrompt, ...]:
     found = []
     for path in resource(folder).glob("*.prompty"):
         # Only two lines are wanted here; the parser is not needed before the first paint.
-        head = path.read_text(encoding="utf-8")[:2000].split("\n---", 1)[0]
+        head = read_text(path)[:2000].split("\n---", 1)[0]
         fields = dict(reversed(_FIELD.findall(head)))
         name = fields.get("name", path.stem).removeprefix("New ")
         found.append(

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QLockFile
 
+from studio.core.text.bounded_file import read_text
+
 _LOCK = "lock"
 _KEPT = "kept"
 """Marks a folder whose texts were left on purpose."""
@@ -166,7 +168,7 @@ def _read(path: Path) -> Swap | None:
     import json
 
     try:
-        data = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
+        data = json.loads(read_text(path, errors="surrogatepass"))
         return Swap(**data)
     except (OSError, ValueError, TypeError):
         return None

@@ -32,6 +32,7 @@ from studio.core.experiments.values import ProviderEntry
 from studio.core.export.write import write_atomically
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.reason import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background
@@ -112,7 +113,7 @@ class ImproveController(QObject):
         if found is None:
             return
         try:
-            before = self.path.read_bytes().decode("utf-8")
+            before = read_bounded(self.path).decode("utf-8")
             write_atomically(self.path, with_variants(before, found, section, texts))
         except (ExperimentError, OSError, UnicodeDecodeError) as error:
             self.failed.emit(named_reason(error))

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.bounded_file import open_text, read_bounded, read_text
+from tests.support.no_files import REASONS, each_kind, make_no_file, needs_posix
 from tests.support.soon import soon
-
-needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
 
 
 def test_a_file_up_to_the_limit_is_read(tmp_path: Path) -> None:
@@ -29,16 +27,38 @@ def test_a_large_file_is_refused_without_being_read(tmp_path: Path) -> None:
         read_bounded(path)
 
 
-@needs_pipes
-def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    (tmp_path / "zero").symlink_to("/dev/zero")
-    (tmp_path / "to-pipe").symlink_to(pipe)
-    for name in ("pipe", "zero", "to-pipe"):
-        with soon(), pytest.raises(OSError, match="a device or a pipe"):
-            read_bounded(tmp_path / name)
+@needs_posix
+@each_kind
+def test_what_is_no_file_is_refused_at_once(kind: str, tmp_path: Path) -> None:
+    path = make_no_file(kind, tmp_path / "x")
+    (tmp_path / "link").symlink_to(path)
+    for name in ("x", "link"):
+        for read in (read_bounded, read_text, open_text):
+            if (kind, read) == ("huge", open_text):
+                continue  # it is read line by line, by those who count
+            with soon(), pytest.raises(OSError, match=REASONS[kind]):
+                read(tmp_path / name)
+
+
+def test_a_folder_and_a_missing_file_are_said_to_be_so(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         read_bounded(tmp_path)
     with pytest.raises(FileNotFoundError):
         read_bounded(tmp_path / "none")
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="a file of Linux that has no size")
+def test_a_file_with_more_than_its_size_says_is_read_to_the_limit() -> None:
+    assert Path("/proc/self/maps").stat().st_size == 0
+    with pytest.raises(OSError, match="larger than 10 bytes"):
+        read_bounded(Path("/proc/self/maps"), 10)
+
+
+def test_a_text_is_read_as_python_reads_texts(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\rthree\xff")
+    with pytest.raises(UnicodeDecodeError):
+        read_text(path)
+    assert read_text(path, encoding="utf-8-sig", errors="replace") == "one\ntwo\nthree\ufffd"
+    with pytest.raises(OSError, match="larger than 3 bytes"):
+        read_text(path, 3)

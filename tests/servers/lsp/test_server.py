@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tests.support.language_client import started
+from tests.support.no_files import REASONS, each_kind, make_no_file, needs_posix
 
 PROMPT = """---
 name: greeting
@@ -170,11 +171,12 @@ async def test_the_messages_of_a_prompt_are_given_as_they_stand_in_the_editor(
     assert "## user\n\né𝄞 Oslo and all" in text
 
 
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no devices as files")
+@needs_posix
+@each_kind
 async def test_a_file_that_no_editor_has_open_is_read_within_bounds(
-    tmp_path: Path, user_home: Path
+    kind: str, tmp_path: Path, user_home: Path
 ) -> None:
-    (tmp_path / "endless.prompty").symlink_to("/dev/zero")
+    make_no_file(kind, tmp_path / "endless.prompty")
     (tmp_path / "closed.prompty").write_text(PROMPT, encoding="utf-8")
 
     async def symbols(name: str) -> list[str]:
@@ -185,6 +187,6 @@ async def test_a_file_that_no_editor_has_open_is_read_within_bounds(
         return [each.name for each in found or ()]
 
     async with started(tmp_path) as editor:
-        with pytest.raises(JsonRpcException, match="a device or a pipe"):
+        with pytest.raises(JsonRpcException, match=REASONS[kind]):
             await symbols("endless.prompty")
         assert "name" in await symbols("closed.prompty")

@@ -25,6 +25,7 @@ from tests.application.experiments.conftest import CAPITALS, EXPERIMENT, PROMPT,
 from tests.cli.test_main import script
 from tests.core.tools.conftest import gone, is_running
 from tests.support.chat_server import ChatServer, chat_server
+from tests.support.no_files import REASONS, each_kind, make_no_file, needs_posix
 
 CITY = """\
 ---
@@ -174,6 +175,18 @@ async def test_what_leaves_the_machine_is_asked_first(
     assert ended["status"] == "done"
     assert person.asked[-1] == "May 'city.prompty' be run with m at 'small'? It is sent there."
     assert len(server.requests) == 1
+
+
+@needs_posix
+@each_kind
+async def test_what_is_no_file_is_refused_and_not_read(
+    kind: str, folder: Path, tmp_path: Path
+) -> None:
+    make_no_file(kind, folder / "endless.prompty")
+    async with beside(folder) as client:
+        reason = await refusal(client, "messages", file="endless.prompty")
+        assert any(words in reason for words in ("There is no file", "outside", REASONS[kind]))
+        assert (await told(client, "check"))["findings"]
 
 
 async def test_nothing_outside_of_the_folder_is_touched(folder: Path, tmp_path: Path) -> None:

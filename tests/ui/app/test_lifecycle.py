@@ -31,6 +31,8 @@ from studio.ui.base.services import Services, build_services
 from studio.ui.dialogs.crash import CrashDialog
 from studio.viewmodels.app.instance import MARK, InstanceServer, hand_over, socket_name
 from tests.support import patience
+from tests.support.no_files import each_kind, make_no_file, needs_posix
+from tests.support.soon import soon
 
 SECRET = "sk-abcdefghijklmnopqrstuvwxyz0123"
 
@@ -214,6 +216,28 @@ def test_a_session_comes_back_with_its_carets(
     second.close()
     again.close()
     second.deleteLater()
+
+
+@needs_posix
+@each_kind
+def test_a_session_that_names_no_file_holds_nothing_up(
+    qtbot: QtBot,
+    services: Services,
+    look_after: Callable[..., Lifecycle],
+    tmp_path: Path,
+    kind: str,
+) -> None:
+    path, other = tmp_path / "endless.prompty", tmp_path / "other.prompty"
+    make_no_file(kind, path)
+    other.write_text("user:\nHi\n", encoding="utf-8")
+    session = Session((OpenFile(str(path)), OpenFile(str(other))), str(other))
+    save_session(services.paths.data / "session.json", session)
+    window = MainWindow(services)
+    qtbot.addWidget(window)
+    look_after(window, restore=True)
+    qtbot.waitUntil(lambda: [page.controller.path for page in window.tabs.pages()] == [other])
+    with soon():
+        assert window.tabs.open(path) is None  # as a double click in the tree does
 
 
 def test_a_session_that_makes_no_sense_is_none(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class FileEdits:
         """
         texts = self.source.text, apply_edits(self.source.text, self.edits)
         before, after = texts[::-1] if back else texts
-        if self.path.read_bytes() != before.encode("utf-8"):
+        if read_bounded(self.path) != before.encode("utf-8"):
             raise OSError(errno.EBUSY, "it was changed meanwhile")
         write_atomically(self.path, after)
 
@@ -203,9 +203,7 @@ def experiments_of(prompt: Path) -> Iterator[PromptDocument]:
     )
     for path in found:
         try:
-            if path.stat().st_size > _LONGEST:
-                continue
-            document = read_experiment_document(path.read_bytes().decode("utf-8"), path)
+            document = read_experiment_document(read_bounded(path, _LONGEST).decode("utf-8"), path)
         except (OSError, UnicodeDecodeError):
             continue
         if any(each.source.path == prompt for each in prompts_of(document)):
@@ -288,9 +286,7 @@ def _renamed_columns(document: PromptDocument, old: str, new: str) -> Iterator[F
         if not rows.is_relative_to(path.parent.resolve()) or rows.suffix != ".csv":
             continue
         try:
-            if rows.stat().st_size > _LONGEST:
-                continue
-            text = rows.read_bytes().decode("utf-8")
+            text = read_bounded(rows, _LONGEST).decode("utf-8")
         except (OSError, UnicodeDecodeError):
             continue
         head = text.partition("\n")[0]

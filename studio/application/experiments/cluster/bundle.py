@@ -32,6 +32,7 @@ from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import find_references
 from studio.core.text.amounts import size
+from studio.core.text.bounded_file import read_bounded, read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
@@ -78,11 +79,11 @@ def make_bundle(plan: ExperimentPlan, services: ExperimentServices) -> WorkBundl
             path = (_folder_of(variant, plan) / name).resolve()
             files[path.relative_to(root).as_posix()] = content
     for path in _media(plan):
-        files[path.relative_to(root).as_posix()] = path.read_bytes()
+        files[path.relative_to(root).as_posix()] = read_bounded(path)
     for name in _named_in(plan.file.mocks):
         path = plan.folder.find(name)
         if path.is_relative_to(root):
-            files[path.relative_to(root).as_posix()] = path.read_bytes()
+            files[path.relative_to(root).as_posix()] = read_bounded(path)
     packed = {f"files/{name}": content for name, content in files.items()}
     for at, variant in enumerate(plan.variants):
         if variant.choice is not None:
@@ -109,7 +110,7 @@ def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
     Args:
         folder: where the zip was unpacked; trust is kept in it and nowhere else.
     """
-    stated: Any = parse_json((folder / PLAN).read_text(encoding="utf-8"))
+    stated: Any = parse_json(read_text(folder / PLAN))
     root = folder / "files"
     trust = TrustStore(folder / "trust.json")
     for name in stated["trusted"]:

@@ -18,6 +18,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
+from studio.core.text.bounded_file import read_text
 from studio.core.text.shortened import shortened
 from studio.core.text.values import Json
 
@@ -86,7 +87,7 @@ class SectionProposer:
         self._wish = wish
         self._mask: Callable[[str], str] = services.secrets.masker.mask
         path = resource("generators", "section.prompty")
-        self._generator = parse(path.read_text(encoding="utf-8"), path)
+        self._generator = parse(read_text(path), path)
         answerers = Answerers(services.connections, services.secrets, services.embedded)
         self._model = answerers.open(choice, document.source.path, trusted=trusted)
         self._is_remote = choice.connection.is_remote

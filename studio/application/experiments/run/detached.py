@@ -21,6 +21,7 @@ from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.words import translate
 from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.text.bounded_file import read_bounded
 
 _tr = partial(translate, "DetachedRun")
 
@@ -80,7 +81,7 @@ def start_detached(arguments: Sequence[str], ledger: ExperimentLedger, result: i
         process.returncode = 0  # nobody waits for it: it may live longer than this process
         return DetachedRun(process.pid, log)
     ledger.end(result, "cancelled")
-    words = log.read_bytes()[-_TAIL:].decode(errors="replace").strip()
+    words = read_bounded(log)[-_TAIL:].decode(errors="replace").strip()
     raise DetachedRunError(words or _tr("The run ended before it began."))
 
 

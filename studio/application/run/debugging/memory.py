@@ -13,6 +13,7 @@ from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.export.write import write_atomically
+from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 
 _MOST_FILES = 200
@@ -64,7 +65,7 @@ class DebugStore:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        held = parse_json(path.read_text(encoding="utf-8"))
+        held = parse_json(read_text(path))
     except (OSError, ValueError):
         return {}
     return held if isinstance(held, dict) else {}

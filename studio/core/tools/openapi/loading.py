@@ -7,13 +7,10 @@ megabytes. Here it reads the values of the outer levels one by one.
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from pathlib import Path
 from typing import TypeAlias
 
 from studio.core.prompty.yaml.plain import YamlTextError, read_plain_yaml
@@ -28,8 +25,6 @@ from studio.core.tools.openapi.progress import DescriptionReading
 LONGEST_DESCRIPTION = 64 * 1024 * 1024
 """Bytes of a description that are read. GitHub's has 13 million."""
 
-_PIECE = 1024 * 1024
-
 Reached: TypeAlias = Callable[[int], None]
 """Is told how many characters are read; what it raises (never a `ValueError`) ends the reading."""
 
@@ -37,18 +32,6 @@ _SLICED_LEVELS = 4
 """Levels whose values are read one by one: in a description, path, method and its parts."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-
-
-def read_text(path: Path) -> str:
-    """A description's text, decoded piece by piece: at once, it would hold up the window.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    with path.open("rb") as file:
-        pieces = [decoder.decode(piece) for piece in iter(partial(file.read, _PIECE), b"")]
-    return "".join((*pieces, decoder.decode(b"", final=True)))
 
 
 def load_description(

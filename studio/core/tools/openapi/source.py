@@ -11,6 +11,7 @@ from typing import Any
 from studio.core.masking.masker import Masker
 from studio.core.masking.walk import masked
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.bounded_file import read_text
 from studio.core.text.values import JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
@@ -19,7 +20,7 @@ from studio.core.tools.openapi.choice import ALL_OPERATIONS, OperationChoice
 from studio.core.tools.openapi.credentials import ServiceKeys
 from studio.core.tools.openapi.exchange import as_sent, check_address, send
 from studio.core.tools.openapi.files import stamp_of
-from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description, read_text
+from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description
 from studio.core.tools.openapi.named_connection import (
     FindConnection,
     NamedConnection,
@@ -314,9 +315,9 @@ class OpenApiSource:
             return self._place, await self._fetched(self._place, reading)
         try:
             stamp = stamp_of(self._place)
-            if stamp[1] > LONGEST_DESCRIPTION:
-                raise ToolSourceError(f"{self.label}: {self._place.name} {_TOO_LARGE}")
-            text = await asyncio.to_thread(read_text, self._place)
+            text = await asyncio.to_thread(
+                read_text, self._place, LONGEST_DESCRIPTION, errors="replace"
+            )
         except OSError as error:
             raise ToolSourceError(
                 f"{self.label}: {self._place.name} cannot be read: {error.strerror}"

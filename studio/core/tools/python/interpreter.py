@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.core.text.bounded_file import open_regular
+
 _FOLDERS = (".venv", "venv")
 _PROJECT = ("pyproject.toml", ".git", "setup.py", "requirements.txt", "uv.lock", "Pipfile")
 """What the top of a project has; an environment is not looked for above it."""
@@ -140,7 +142,7 @@ def project_folders(file: Path) -> Iterator[str]:
 
 def _names_its_packages(file: Path) -> bool:
     try:
-        with file.open("rb") as source:
+        with open_regular(file) as source:
             return _SCRIPT_HEADER.search(source.read(_HEAD_BYTES)) is not None
     except OSError:
         return False

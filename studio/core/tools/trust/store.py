@@ -23,6 +23,7 @@ from typing import Any, get_args
 
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource_root
+from studio.core.text.bounded_file import read_bounded, read_text
 from studio.core.tools.trust.definitions import KnownTool, ToolDefinition
 from studio.core.tools.trust.places import TooWideError, is_repository, is_too_wide, resolved
 from studio.core.tools.trust.wants import Approval, Pin, Want
@@ -46,7 +47,7 @@ class DefinitionStore:
         What is kept but cannot be read counts as seen, with no tool in it: then every tool asks.
         """
         try:
-            text = gzip.decompress(self._file(folder, source).read_bytes())
+            text = gzip.decompress(read_bounded(self._file(folder, source)))
         except FileNotFoundError:
             return None
         except (OSError, EOFError):
@@ -82,7 +83,7 @@ class DefinitionStore:
         """Forget what is known of the sources of a folder, and of those below it."""
         for path in self._place.glob("*.json.gz"):
             try:
-                named = Path(json.loads(gzip.decompress(path.read_bytes()))["folder"])
+                named = Path(json.loads(gzip.decompress(read_bounded(path)))["folder"])
             except (OSError, EOFError, ValueError, KeyError, TypeError):
                 continue
             if folder in (named, *named.parents):
@@ -246,7 +247,7 @@ class TrustStore:
             state = self._path.stat()
             stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
             if self._read is None or self._read[0] != stamp:
-                data = json.loads(self._path.read_text(encoding="utf-8"))
+                data = json.loads(read_text(self._path))
                 self._read = (stamp, _from_json(data))
         except (OSError, ValueError):
             return Trust()

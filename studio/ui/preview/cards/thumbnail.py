@@ -14,7 +14,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from studio.core.prompty.messages import MediaPart
 from studio.core.text import amounts
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.plain_tip import plain_tip
+from studio.core.text.reason import reason_of
 from studio.core.text.shortened import shortened
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.app.jobs import LatestJob
@@ -51,25 +53,18 @@ def read_picture(source: str, folder: Path | None, limit: int = BYTES_LIMIT) -> 
         return Picture(
             None,
             QCoreApplication.translate(
-                "Thumbnail", "save the prompt first: the path is read beside it"
+                "Thumbnail", "not read: the prompt is not saved, or its folder is not trusted"
             ),
         )
-    path = (folder / source).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        return Picture(
-            None, QCoreApplication.translate("Thumbnail", "outside the prompt's folder; not read")
-        )
-    if not path.is_file():
-        return Picture(None, QCoreApplication.translate("Thumbnail", "no such file"))
-    size = path.stat().st_size
-    if size > limit:
-        return Picture(
-            None,
-            QCoreApplication.translate("Thumbnail", "{size}, too large to show").format(
-                size=amounts.size(size)
-            ),
-        )
-    return _decode(path.read_bytes())
+    try:
+        path = (folder / source).resolve()
+        if path.is_relative_to(folder.resolve()):
+            return _decode(read_bounded(path, limit))
+    except (OSError, ValueError) as error:
+        return Picture(None, reason_of(error))
+    return Picture(
+        None, QCoreApplication.translate("Thumbnail", "outside the prompt's folder; not read")
+    )
 
 
 def _from_data(source: str, limit: int) -> Picture:

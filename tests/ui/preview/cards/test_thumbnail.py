@@ -41,13 +41,14 @@ def test_nothing_else_is_touched(picture: Path, tmp_path: Path) -> None:
         ("link.png", "outside"),
         ("https://example.com/a.png", "not fetched"),
         ("file:///etc/passwd", "not fetched"),
-        ("gone.png", "no such file"),
+        ("gone.png", "No such file"),
+        ("a\0.png", "null"),
     ):
         read = read_picture(source, picture.parent)
         assert read.image is None
         assert why in read.note
-    assert read_picture("pic.png", None).image is None
-    assert "too large" in read_picture("pic.png", picture.parent, limit=10).note
+    assert "not trusted" in read_picture("pic.png", None).note
+    assert "larger than 10 bytes" in read_picture("pic.png", picture.parent, limit=10).note
 
 
 def test_data_uris(picture: Path) -> None:
