@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from studio.application.document.checked_file import CheckedFile, check_text, fix_all
+from studio.application.document.checked_file import CheckedFile, check_text, fix_all, unreadable
 from studio.application.document.project_settings import (
     CheckSettings,
     SettingsError,
@@ -19,7 +19,7 @@ from studio.application.document.project_settings import (
 )
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.arguments import add_trust, read_text, trust_of
-from studio.cli.check_formats import FORMATS, as_text, unreadable
+from studio.cli.check_formats import FORMATS, as_text
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.text.problem import Severity
 from studio.core.tools.trust.store import TrustStore

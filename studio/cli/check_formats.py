@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from types import MappingProxyType
 from urllib.parse import quote
 
@@ -14,17 +14,8 @@ from studio.cli.findings import shown_path
 from studio.cli.terminal import printable
 from studio.core.text.amounts import counted
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.text.workflow_commands import command_property, command_text
-
-
-def unreadable(path: Path, reason: str) -> CheckedFile:
-    """A file that cannot be read, as a finding of its own."""
-    problem = Problem("file-unreadable", Severity.ERROR, reason, Span(0, 0))
-    return CheckedFile(SourceText("", path), (problem,))
-
 
 _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.HINT: "36"}
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from studio.application.document.findings import findings_of
 from studio.application.document.project_settings import CheckSettings
 from studio.application.document.reading import read_document
-from studio.core.text.problem import Problem, TextEdit, apply_edits
+from studio.core.text.problem import Problem, Severity, TextEdit, apply_edits
 from studio.core.text.source import SourceText
+from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 
@@ -42,6 +43,12 @@ def check_text(
     """
     document = read_document(text, path)
     return CheckedFile(document.source, findings_of(document, trust, settings))
+
+
+def unreadable(path: Path, reason: str) -> CheckedFile:
+    """Return the finding that a file cannot be read, which leaves others as they are."""
+    problem = Problem("file-unreadable", Severity.ERROR, reason, Span(0, 0))
+    return CheckedFile(SourceText("", path), (problem,))
 
 
 def fix_all(

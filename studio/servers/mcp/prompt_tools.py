@@ -3,6 +3,7 @@
 # The annotations are values: the SDK makes the schemas of them, and finds what is asked of the user
 # in them. As texts it could not look up the functions that ask.
 
+from pathlib import Path
 from typing import Annotated
 
 from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
@@ -15,6 +16,7 @@ from studio.application.document.checked_file import (
     check_text,
     finding_as_json,
     fix_all,
+    unreadable,
 )
 from studio.application.trust import references_of
 from studio.core.export.target import ExportSource
@@ -183,7 +185,14 @@ def _checked(folder: ServedFolder, file: str, text: str | None) -> list[CheckedF
     if not where.is_dir():
         raise ToolError(f"There is no file {file!r} in {folder.root}.")
     inside = [path for path in folder.prompts() if path.is_relative_to(where)]
-    return [_checked_one(folder, folder.name(path), None) for path in inside]
+    return [_checked_among(folder, path) for path in inside]
+
+
+def _checked_among(folder: ServedFolder, path: Path) -> CheckedFile:
+    try:
+        return _checked_one(folder, folder.name(path), None)
+    except ToolError as error:
+        return unreadable(path, str(error))
 
 
 def _checked_one(folder: ServedFolder, file: str, text: str | None) -> CheckedFile:
