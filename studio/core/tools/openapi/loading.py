@@ -11,9 +11,11 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]
+from pathlib import Path
 from typing import TypeAlias
 
 from studio.core.prompty.yaml.plain import YamlTextError, read_plain_yaml
+from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json, within_depth
 from studio.core.text.values import Json
 from studio.core.tools.openapi.choice import OperationChoice, chosen
@@ -57,7 +59,10 @@ def load_description(
         ReadingStoppedError: it was stopped.
     """
     reading = reading if reading is not None else DescriptionReading(source)
-    files = OtherFiles(path, lambda other: _values(read_text(other), reading))
+    files = OtherFiles(
+        path,
+        lambda other: _values(read_text(other, LONGEST_DESCRIPTION, errors="replace"), reading),
+    )
     values = files.linked(text, _values(text, reading))
     return chosen(read_description(values, source, variables, reading.made, files), choice)
 
