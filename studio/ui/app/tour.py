@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:
@@ -134,18 +135,8 @@ class Tour(FollowsTheme, QWidget):
         self.follow_theme()
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.count)
-        row.addStretch(1)
-        for button in (self.skip, self.back, self.forward):
-            row.addWidget(button)
-        box = QVBoxLayout(self.card)
-        box.setContentsMargins(16, 12, 16, 12)
-        box.setSpacing(8)
-        box.addWidget(self.title)
-        box.addWidget(self.text)
-        box.addLayout(row)
+        row = row_of(self.count, 1, self.skip, self.back, self.forward, spacing=8)
+        column_of(self.title, self.text, row, on=self.card, margins=(16, 12, 16, 12), spacing=8)
 
     @property
     def part(self) -> str:

@@ -18,7 +18,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QMenu,
@@ -35,6 +34,7 @@ from studio.core.models.connections import Connection, all_presets
 from studio.core.models.secrets import KEYRING
 from studio.ui.connections.kinds import ICONS, preset_words, second_line, state_words
 from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.layouts import row_of
 from studio.ui.style.colors import blend
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
@@ -200,12 +200,7 @@ class ListButtons(QWidget):
         self.duplicate = icon_button("copy", self.tr("Duplicate"), self)
         self.make_default = icon_button("flag", self.tr("Make it the default"), self)
         self.delete = icon_button("trash-2", self.tr("Delete"), self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 8, 8, 8)
-        row.addWidget(self.add)
-        row.addStretch(1)
-        for button in (self.duplicate, self.make_default, self.delete):
-            row.addWidget(button)
+        row_of(self.add, 1, self.duplicate, self.make_default, self.delete, on=self, margins=8)
         self.duplicate.clicked.connect(self.request_duplicate)
         self.make_default.clicked.connect(self.request_default)
         self.delete.clicked.connect(self.request_delete)

@@ -10,12 +10,10 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -36,6 +34,7 @@ from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.dropped import FileDrop
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.separator import Separator
 from studio.ui.style.icons import icon
 from studio.viewmodels.connections.controller import ConnectionsController
@@ -333,13 +332,8 @@ class ConnectionsDialog(QDialog):
 
     def _lay_out(self) -> None:
         left, right = QWidget(), QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.list, 1)
-        column.addWidget(self.tools)
-        side = QVBoxLayout(right)
-        side.setContentsMargins(0, 0, 0, 0)
-        side.setSpacing(0)
+        column_of((self.list, 1), self.tools, on=left, margins=0)
+        side = column_of(on=right, margins=0, spacing=0)
         line = Separator()
         for part in (self.banner, self.form, line, self.trial):
             side.addWidget(part, 1 if part is self.form else 0)
@@ -354,14 +348,5 @@ class ConnectionsDialog(QDialog):
         for button in buttons.buttons():
             if isinstance(button, QPushButton):
                 button.setAutoDefault(False)  # Return belongs to the field that is written in
-        footer = QHBoxLayout()
-        footer.setContentsMargins(12, 8, 12, 12)
-        footer.setSpacing(8)
-        footer.addWidget(self.uses, 1)
-        footer.addWidget(self.allowed)
-        footer.addWidget(buttons)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        box.addWidget(splitter, 1)
-        box.addLayout(footer)
+        footer = row_of((self.uses, 1), self.allowed, buttons, margins=(12, 8, 12, 12), spacing=8)
+        column_of((splitter, 1), footer, on=self, margins=0, spacing=0)

@@ -10,12 +10,10 @@ from typing import cast
 from PySide6.QtCore import QCoreApplication, QPoint, Qt, Signal
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +24,7 @@ from studio.core.text.values import Json, JsonObject
 from studio.ui.connections.kinds import help_words
 from studio.ui.connections.path_field import PathField
 from studio.ui.parts.boxes import ComboBox, SpinBox
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.downloads import WeightsState
 
@@ -53,16 +52,8 @@ class FetchBar(QWidget):
         self.fault = QLabel()
         self.fault.setWordWrap(True)
         paint_text(self.fault, "error")
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        for widget in (self.fetch, self.cancel, self.progress, self.status_label):
-            row.addWidget(widget)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(row)
-        column.addWidget(self.fault)
+        row = row_of(self.fetch, self.cancel, self.progress, self.status_label, 1, spacing=8)
+        column_of(row, self.fault, on=self, margins=0, spacing=4)
         self.fetch.clicked.connect(self.request_fetch)
         self.cancel.clicked.connect(self.request_cancel)
         self.hide()
@@ -100,15 +91,8 @@ class WeightsField(QWidget):
         self.search.setAutoDefault(False)
         self.search.setToolTip(self.tr("List the GGUF files of a folder and its subfolders"))
         self.bundled = FetchBar()
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.path, 1)
-        row.addWidget(self.search)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(row)
-        column.addWidget(self.bundled)
+        row = row_of((self.path, 1), self.search, spacing=8)
+        column_of(row, self.bundled, on=self, margins=0, spacing=8)
         self.setFocusProxy(self.path)
         self.path.changed.connect(self.changed)
         self.search.clicked.connect(self._ask)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QScrollArea,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,6 +31,7 @@ from studio.ui.connections.path_field import PathField
 from studio.ui.connections.remote_fields import RemoteFields
 from studio.ui.connections.trial_bar import TriedTable
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 
@@ -84,11 +84,7 @@ class FormLine(QWidget):
             row.addWidget(field, 1 if stretch else 0)
         if not stretch:
             row.addStretch(1)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(4)
-        box.addLayout(row)
-        box.addWidget(self.note)
+        column_of(row, self.note, on=self, margins=0, spacing=4)
         self.note.hide()
         self._paint()
 
@@ -319,10 +315,7 @@ class ConnectionForm(QScrollArea):
 
     def _lay_out(self) -> None:
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(20, 16, 20, 12)
-        column.setSpacing(12)
-        column.addWidget(self.hint)
+        column = column_of(self.hint, on=page, margins=(20, 16, 20, 12), spacing=12)
         self._form = _form_layout()
         column.addLayout(self._form)
         main = {
@@ -341,12 +334,8 @@ class ConnectionForm(QScrollArea):
         self._more_form = _form_layout(self.more.body)
         for field, widget in self.remote.rare.items():
             self._add(self._more_form, field, FormLine(widget, stretch=field != "limits"))
-        able = QVBoxLayout(self.able.body)
-        able.setContentsMargins(16, 0, 0, 0)
-        able.addWidget(self.remote.abilities)
-        shown = QVBoxLayout(self.shown_tried.body)
-        shown.setContentsMargins(16, 0, 0, 0)
-        shown.addWidget(self.tried)
+        column_of(self.remote.abilities, on=self.able.body, margins=(16, 0, 0, 0))
+        column_of(self.tried, on=self.shown_tried.body, margins=(16, 0, 0, 0))
         for fold in (self.shown_tried, self.more, self.able):
             column.addWidget(fold)
             column.addWidget(fold.body)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCompleter, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QCompleter, QPushButton, QWidget
 
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.layouts import row_of
 
 
 def make_editable(combo: ComboBox, placeholder: str) -> None:
@@ -40,11 +41,7 @@ class ModelField(QWidget):
         self.list = QPushButton(self.tr("List models"))
         self.list.setAutoDefault(False)
         self.list.setToolTip(self.tr("Ask the server which models it offers"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self.combo, 1)
-        row.addWidget(self.list)
+        row_of((self.combo, 1), self.list, on=self, margins=0, spacing=8)
         self.setFocusProxy(self.combo)
         self.combo.activated.connect(self.changed)
         line = self.combo.lineEdit()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QToolButton, QWidget
 
 from studio.ui.parts.dropped import FileDrop
+from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
 
 
@@ -41,11 +42,7 @@ class PathField(QWidget):
         self.browse.setToolTip(self.tr("Choose a file"))
         self.browse.setAccessibleName(self.tr("Choose a file: {name}").format(name=name))
         self.browse.clicked.connect(self._ask)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(self.line, 1)
-        row.addWidget(self.browse)
+        row_of((self.line, 1), self.browse, on=self, margins=0, spacing=4)
         FileDrop(self, self.take)
         self.setFocusProxy(self.line)
 

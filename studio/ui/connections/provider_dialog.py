@@ -9,10 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
-    QHBoxLayout,
     QLabel,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,6 +30,7 @@ from studio.ui.connections.kinds import ICONS, name_of
 from studio.ui.connections.provider_fields import ProviderFields
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.layouts import column_of, row_of
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.keys import KeyState
 from studio.viewmodels.connections.trials import ConnectionTrial
@@ -218,44 +217,28 @@ class ProviderDialog(QDialog):
     # -- building -------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        left = QVBoxLayout()
-        left.setContentsMargins(16, 16, 8, 16)
-        left.setSpacing(8)
+        left = column_of(margins=(16, 16, 8, 16), spacing=8)
         self._group = QButtonGroup(self)
         for choice in self.choices.values():
             self._group.addButton(choice)
             left.addWidget(choice)
         left.addStretch(1)
-        right = QVBoxLayout()
-        right.setContentsMargins(8, 16, 16, 16)
-        right.setSpacing(12)
-        right.addWidget(self.fields, 1)
+        right = column_of((self.fields, 1), margins=(8, 16, 16, 16), spacing=12)
         self.trial.setContentsMargins(-20, -8, -20, -8)  # its own are for the foot of a form
         self.trial.test.setText(self.tr("Connect"))
         self.trial.test.setToolTip(self.tr("Ask the provider for its models"))
         right.addWidget(self.trial)
-        columns = QHBoxLayout()
-        columns.setSpacing(8)
-        columns.addLayout(left, 2)
-        columns.addLayout(right, 3)
+        columns = row_of((left, 2), (right, 3), spacing=8)
         close = QPushButton(self.tr("Cancel"))
         close.clicked.connect(self.reject)
-        footer = QHBoxLayout()
-        footer.setContentsMargins(16, 0, 16, 16)
-        footer.setSpacing(8)
-        footer.addWidget(self.settings)
-        footer.addStretch(1)
-        for button in (close, self.take, self.run):
-            footer.addWidget(button)
+        footer = row_of(
+            self.settings, 1, close, self.take, self.run, margins=(16, 0, 16, 16), spacing=8
+        )
         for button in (close, self.settings, self.take, self.run, self.trial.test):
             button.setAutoDefault(False)
         self.run.setProperty("primary", True)
         self.run.setToolTip(self.tr("Use this model and run the prompt with it"))
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        box.addLayout(columns, 1)
-        box.addLayout(footer)
+        column_of((columns, 1), footer, on=self, margins=0, spacing=0)
 
     def _connect(self) -> None:
         for identifier, choice in self.choices.items():
@@ -293,15 +276,8 @@ class _Choice(QPushButton):
         name.setProperty("title", True)
         self._said = QLabel()
         self._said.setProperty("tone", "muted")
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(name)
-        words.addWidget(self._said)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 8)
-        row.setSpacing(12)
-        row.addWidget(picture)
-        row.addLayout(words, 1)
+        words = column_of(name, self._said, spacing=0)
+        row_of(picture, (words, 1), on=self, margins=(12, 8, 12, 8), spacing=12)
         for label in (picture, name, self._said):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.say(self._known(start))

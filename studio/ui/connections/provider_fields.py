@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from studio.application.connections.provider_start import (
     ProviderStart,
     tidied_key,
 )
+from studio.ui.parts.layouts import column_of
 
 
 class ProviderFields(QWidget):
@@ -60,13 +60,9 @@ class ProviderFields(QWidget):
             (self.tr("Model"), self.model),
         ):
             self.form.addRow(text, field)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addWidget(self.hint)
-        column.addLayout(self.form)
-        column.addWidget(self.note)
-        column.addWidget(self.models, 1)
+        column = column_of(
+            self.hint, self.form, self.note, (self.models, 1), on=self, margins=0, spacing=12
+        )
         self._place = QWidget()
         column.addWidget(self._place, 1)
         self._connect()

@@ -8,11 +8,9 @@ from typing import get_args
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +18,7 @@ from studio.core.models.abilities_trial import AbilityAnswer, AbilityName
 from studio.core.models.connections import Connection
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 
@@ -68,20 +67,17 @@ class TrialBar(QWidget):
         self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.hint = QLabel()
         self.hint.setWordWrap(True)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addStretch(1)
-        words.addWidget(self.outcome)
-        words.addWidget(self.hint)
-        words.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(20, 8, 20, 8)
-        row.setSpacing(12)
-        row.addWidget(self.test)
-        row.addWidget(self.cancel)
-        row.addWidget(self.progress)
-        row.addWidget(self.picture)
-        row.addLayout(words, 1)
+        words = column_of(1, self.outcome, self.hint, 1, spacing=2)
+        row_of(
+            self.test,
+            self.cancel,
+            self.progress,
+            self.picture,
+            (words, 1),
+            on=self,
+            margins=(20, 8, 20, 8),
+            spacing=12,
+        )
         self.test.clicked.connect(self.request_test)
         self.cancel.clicked.connect(self.request_cancel)
         paint_text(self.outcome, "text")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from studio.core.models.choice import ModelChoice
 from studio.core.models.secrets import environment_name
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 
 
@@ -36,23 +37,13 @@ class TrustDialog(QDialog):
         self.always = QPushButton(self.tr("Always allow"))
         self.refuse = QPushButton(self.tr("Do not send"))
         self.refuse.setDefault(True)
-        words = QVBoxLayout()
-        words.setSpacing(8)
-        for label in (self.title, self.endpoint, self.explanation):
-            words.addWidget(label)
+        words = column_of(self.title, self.endpoint, self.explanation, spacing=8)
         top = QHBoxLayout()
         top.setSpacing(16)
         top.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
         top.addLayout(words, 1)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        for button in (self.always, self.once, self.refuse):
-            buttons.addWidget(button)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(20, 20, 20, 16)
-        box.setSpacing(16)
-        box.addLayout(top)
-        box.addLayout(buttons)
+        buttons = row_of(1, self.always, self.once, self.refuse)
+        column_of(top, buttons, on=self, margins=(20, 20, 20, 16), spacing=16)
         self.once.clicked.connect(lambda: self._allow(origin, always=False))
         self.always.clicked.connect(lambda: self._allow(origin, always=True))
         self.refuse.clicked.connect(self.reject)

@@ -8,10 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QLabel,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,6 +21,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, apply_edits
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.comparison_view import ComparisonView
+from studio.ui.parts.layouts import column_of, row_of
 
 
 class ComparisonDialog(QDialog):
@@ -60,10 +59,7 @@ class ComparisonDialog(QDialog):
             self.tabs.addTab(view, name if parts else same)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
-        box = QVBoxLayout(self)
-        box.addWidget(legend)
-        box.addWidget(self.tabs, 1)
-        box.addWidget(buttons)
+        column_of(legend, (self.tabs, 1), buttons, on=self)
 
 
 class DiskComparisonDialog(QDialog):
@@ -89,10 +85,7 @@ class DiskComparisonDialog(QDialog):
         self.reload.clicked.connect(self.accept)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        box = QVBoxLayout(self)
-        box.addWidget(legend)
-        box.addWidget(self.view, 1)
-        box.addWidget(buttons)
+        column_of(legend, (self.view, 1), buttons, on=self)
 
 
 class RewriteDialog(QDialog):
@@ -149,16 +142,8 @@ class RewriteDialog(QDialog):
         words.setProperty("tone", "muted")
         label = QLabel(self.tr("&Rewrite for"), self)
         label.setBuddy(self.target)
-        line = QHBoxLayout()
-        line.addWidget(label)
-        line.addWidget(self.target)
-        line.addStretch(1)
-        box = QVBoxLayout(self)
-        box.setSpacing(12)
-        box.addWidget(words)
-        box.addLayout(line)
-        box.addWidget(self.view, 1)
-        box.addWidget(self.buttons)
+        line = row_of(label, self.target, 1)
+        column_of(words, line, (self.view, 1), self.buttons, on=self, spacing=12)
 
     def _show(self) -> None:
         self._fix = convert_fix(self._document, self.target.currentData())

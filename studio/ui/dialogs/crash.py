@@ -8,15 +8,14 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
@@ -77,25 +76,19 @@ class CrashDialog(QDialog):
         self._lay_out(note)
 
     def _lay_out(self, note: QLabel) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(12)
-        head.addWidget(self.picture)
-        head.addWidget(self.title, 1)
-        buttons = QHBoxLayout()
-        for button in (self.copy, self.folder):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        for button in (self.leave, self.go_on):
-            buttons.addWidget(button)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(20, 16, 20, 16)
-        box.setSpacing(12)
-        box.addLayout(head)
-        for widget in (self.what, self.safe):
-            box.addWidget(widget)
-        box.addWidget(self.report, 1)
-        box.addWidget(note)
-        box.addLayout(buttons)
+        head = row_of(self.picture, (self.title, 1), spacing=12)
+        buttons = row_of(self.copy, self.folder, 1, self.leave, self.go_on)
+        column_of(
+            head,
+            self.what,
+            self.safe,
+            (self.report, 1),
+            note,
+            buttons,
+            on=self,
+            margins=(20, 16, 20, 16),
+            spacing=12,
+        )
         self.go_on.setFocus()
 
     def add(self, summary: str, report: str) -> None:

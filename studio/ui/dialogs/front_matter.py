@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -41,6 +40,7 @@ from studio.core.text.problem import TextEdit
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.layouts import column_of
 
 _WIDTH, _HEIGHT = 560, 640
 _LABEL, _FIELD = 160, 28
@@ -89,9 +89,7 @@ class FrontMatterDialog(QDialog):
         buttons.rejected.connect(self.reject)
         close = buttons.button(QDialogButtonBox.StandardButton.Close)
         close.setAutoDefault(False)
-        box = QVBoxLayout(self)
-        box.addWidget(self._area, 1)
-        box.addWidget(self._said)
+        box = column_of((self._area, 1), self._said, on=self)
         more = QGridLayout()
         more.addWidget(self.new_input, 0, 0, 1, 2)
         more.addWidget(self._adder(self.new_input, self._add), 0, 2)
@@ -149,9 +147,7 @@ class FrontMatterDialog(QDialog):
     def _build(self) -> None:
         at = self._area.verticalScrollBar().value()
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(8, 8, 12, 8)
-        column.setSpacing(8)
+        column = column_of(on=page, margins=(8, 8, 12, 8), spacing=8)
         self._fields.clear()
         for group in self._groups:
             column.addLayout(self._head(group))

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QSplitter,
     QTextBrowser,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio import __version__
 from studio.core.resource_files import docs_root
 from studio.core.text.bounded_file import read_text
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 FIRST = (
@@ -102,19 +102,13 @@ class HelpDialog(FollowsTheme, QDialog):
         self.page.setSearchPaths([str(self._folder)])
         self.page.document().setDocumentMargin(20)
         left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(12, 12, 8, 12)
-        column.setSpacing(8)
-        column.addWidget(self.search)
-        column.addWidget(self.list, 1)
+        column_of(self.search, (self.list, 1), on=left, margins=(12, 12, 8, 12), spacing=8)
         split = QSplitter()
         split.addWidget(left)
         split.addWidget(self.page)
         split.setStretchFactor(1, 1)
         split.setSizes([230, 710])
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(split)
+        column_of(split, on=self, margins=0)
         self._fill()
         self.search.textChanged.connect(self._on_search)
         self.list.currentItemChanged.connect(self._on_item)
@@ -250,8 +244,4 @@ class AboutDialog(QDialog):
         text.setMinimumWidth(380)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(20, 20, 20, 16)
-        box.setSpacing(12)
-        for widget in (title, text, buttons):
-            box.addWidget(widget)
+        column_of(title, text, buttons, on=self, margins=(20, 20, 20, 16), spacing=12)

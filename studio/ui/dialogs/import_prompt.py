@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QFrame,
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
@@ -24,6 +23,7 @@ from studio.core.imports.imported import Imported, ImportFailure, experiment_pat
 from studio.core.imports.recognize import all_suffixes, import_file, import_text
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.long_text import LongText
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import fixed_font
@@ -167,28 +167,15 @@ class ImportDialog(QDialog):
             self.notes.item(row).setIcon(picture)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self.state, 1)
-        head.addWidget(self.choice)
+        head = row_of((self.state, 1), self.choice, spacing=8)
         frame = QFrame()
         frame.setFrameShape(QFrame.Shape.StyledPanel)
         inside = QVBoxLayout(frame)
         inside.setContentsMargins(0, 0, 0, 0)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         inside.addWidget(self.text)
-        footer = QHBoxLayout()
-        footer.setSpacing(8)
-        footer.addStretch(1)
-        for button in (self.leave, self.save, self.take):
-            footer.addWidget(button)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(16, 16, 16, 16)
-        box.setSpacing(12)
-        box.addLayout(head)
-        box.addWidget(self.notes)
-        box.addWidget(frame, 1)
-        box.addLayout(footer)
+        footer = row_of(1, self.leave, self.save, self.take, spacing=8)
+        column_of(head, self.notes, (frame, 1), footer, on=self, margins=16, spacing=12)
 
     def _show(self, made: Imported, choose: int) -> None:
         self.text.setPlainText(made.text[:_SHOWN])

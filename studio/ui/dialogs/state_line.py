@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
+from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -25,9 +26,7 @@ class StateLine(FollowsTheme, QWidget):
         self._said = QLabel()
         self._said.setTextFormat(Qt.TextFormat.PlainText)
         self._said.setWordWrap(True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
+        row = row_of(on=self, margins=0, spacing=8)
         row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._said, 1)
         self.follow_theme()

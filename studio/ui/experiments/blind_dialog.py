@@ -11,10 +11,10 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from studio.ui.parts.layouts import column_of
 from studio.ui.parts.long_text import LongText
 from studio.ui.parts.own_keys import OwnKeys
 from studio.viewmodels.experiments.shown_cell import AnswerPair
@@ -137,9 +137,4 @@ class BlindDialog(QDialog):
         }
         for part in (self, self.left, self.right):
             OwnKeys(part, keys)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 12, 16, 12)
-        layout.setSpacing(12)
-        layout.addWidget(self.question)
-        layout.addLayout(sides, 1)
-        layout.addLayout(buttons)
+        column_of(self.question, (sides, 1), buttons, on=self, margins=(16, 12, 16, 12), spacing=12)

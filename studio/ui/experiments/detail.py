@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QScrollArea,
@@ -27,6 +26,7 @@ from studio.ui.experiments.rating_bar import RatingBar
 from studio.ui.parts.closed_text import ClosedText
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import SOFT_TINT, blend, paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme
@@ -176,9 +176,7 @@ class CellDetail(FollowsTheme, QWidget):
     def _add_check(self, result: AssertionResult, depth: int = 0) -> None:
         theme = theme_in_use()
         line = QWidget()
-        row = QHBoxLayout(line)
-        row.setContentsMargins(10 + 18 * depth, 6, 10, 6)
-        row.setSpacing(12)
+        row = row_of(on=line, margins=(10 + 18 * depth, 6, 10, 6), spacing=12)
         tone = {"passed": "success", "failed": "error"}.get(result.state, "warning")
         words = QLabel(
             f"{html.escape(result.label)}<br><span style='color:{theme.muted}'>"
@@ -220,41 +218,33 @@ class CellDetail(FollowsTheme, QWidget):
         self.compare_button.setCheckable(True)
         self.compare_button.setChecked(True)
         self.compare_button.setToolTip(self.tr("Mark the words that differ (D)"))
-        head = QHBoxLayout()
-        head.addWidget(self.title, 1)
-        head.addWidget(self.repeat_button)
-        over = QHBoxLayout()
-        over.addWidget(self.answer_head)
-        over.addStretch(1)
-        over.addWidget(self.compare_button)
-        inner_layout = QVBoxLayout(self._inner)
-        inner_layout.setContentsMargins(0, 0, 0, 0)
-        inner_layout.addLayout(self.checks)
-        inner_layout.addStretch(1)
+        head = row_of((self.title, 1), self.repeat_button)
+        over = row_of(self.answer_head, 1, self.compare_button)
+        column_of(self.checks, 1, on=self._inner, margins=0)
         self._inner.setAccessibleName(self.tr("Assertions"))
         actions = FlowLayout()
         for button in (self.step_button, self.run_button, self.edit_button, self.accept_button):
             actions.addWidget(button)
         whole = QWidget()
-        layout = QVBoxLayout(whole)
-        layout.setContentsMargins(16, 12, 16, 12)
-        layout.setSpacing(8)
-        layout.addLayout(head)
-        layout.addWidget(self.facts)
-        layout.addLayout(over)
-        layout.addWidget(self.answer, 2)
-        layout.addWidget(self._inner, 3)
-        layout.addWidget(self.rating)
-        layout.addLayout(actions)
+        column_of(
+            head,
+            self.facts,
+            over,
+            (self.answer, 2),
+            (self._inner, 3),
+            self.rating,
+            actions,
+            on=whole,
+            margins=(16, 12, 16, 12),
+            spacing=8,
+        )
         # As a whole: beside a run there is too little room for the parts to yield in.
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(whole)
-        outside = QVBoxLayout(self)
-        outside.setContentsMargins(0, 0, 0, 0)
-        outside.addWidget(area)
+        column_of(area, on=self, margins=0)
 
     def _connect(self) -> None:
         for button, signal in (

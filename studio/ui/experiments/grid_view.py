@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,6 +31,7 @@ from studio.application.experiments.grid import DotState, GridCell, GridRow
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import blend
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
@@ -254,9 +254,7 @@ class NotRunPage(QWidget):
         self.run_button.clicked.connect(self.request_run)
         self.file_button.clicked.connect(self.request_file)
         self.empty.offer(self.run_button, self.file_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.empty)
+        column_of(self.empty, on=self, margins=0)
 
     def show_plan(self, plan: ExperimentPlan | None) -> None:
         """Say what a plan has; None where there is none, and the head says why."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
 
 from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.experiment_report import ExperimentReport
@@ -12,6 +12,7 @@ from studio.application.experiments.run.words import progress_line
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
 
@@ -121,24 +122,18 @@ class ExperimentHead(QWidget):
         self.chart_choice.setAccessibleName(self.tr("Chart"))
         for kind, text in _CHARTS:
             self.chart_choice.addItem(QCoreApplication.translate("ExperimentHead", text), kind)
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        for part in (
+        words = column_of(
             self.heading,
             self.more,
             self.status_label,
             self.workers,
             self.progress,
             self.pace,
-        ):
-            words.addWidget(part)
-        words.addStretch(1)
-        charts = QVBoxLayout(self.chart_box)
-        charts.setContentsMargins(0, 0, 0, 0)
-        charts.setSpacing(4)
+            1,
+            spacing=4,
+        )
+        charts = column_of(on=self.chart_box, margins=0, spacing=4)
         charts.addWidget(self.chart_choice, 0, Qt.AlignmentFlag.AlignRight)
         charts.addWidget(self.chart)
-        top = QHBoxLayout(self)
-        top.setContentsMargins(0, 0, 0, 0)
-        top.addLayout(words, 3)
+        top = row_of((words, 3), on=self, margins=0)
         top.addWidget(self.chart_box, 2, Qt.AlignmentFlag.AlignTop)

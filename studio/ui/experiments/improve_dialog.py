@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -35,6 +34,7 @@ from studio.application.experiments.improve.words import (
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
 from studio.ui.parts.comparison_view import ComparisonView
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.improving import ImproveController
@@ -128,22 +128,23 @@ class ImproveDialog(QDialog):
             bounds.addWidget(bound)
         bounds.addStretch(1)
         form.addRow(self.tr("Budget"), bounds)
-        doing = QHBoxLayout()
-        for button in (self.search_button, self.propose_button, self.stop_button):
-            doing.addWidget(button)
-        doing.addWidget(self.progress, 1)
+        doing = row_of(
+            self.search_button, self.propose_button, self.stop_button, (self.progress, 1)
+        )
         self.search_button.setProperty("primary", True)
         self.status_label.setWordWrap(True)
         self.status_label.setTextFormat(Qt.TextFormat.PlainText)
         self.list.setAccessibleName(self.tr("Texts that were proposed"))
         self.list.setWordWrap(True)
-        whole = QVBoxLayout(self)
-        whole.setSpacing(12)
-        whole.addLayout(form)
-        whole.addLayout(doing)
-        whole.addWidget(self.status_label)
-        whole.addWidget(self._found_part(), 1)
-        whole.addWidget(self.buttons)
+        column_of(
+            form,
+            doing,
+            self.status_label,
+            (self._found_part(), 1),
+            self.buttons,
+            on=self,
+            spacing=12,
+        )
         self._say(
             self.tr(
                 "A third of the rows is never seen by the search and decides. Each text must keep "
@@ -155,10 +156,7 @@ class ImproveDialog(QDialog):
     def _found_part(self) -> QWidget:
         """The texts and their lineage, beside the difference of one."""
         left = QWidget()
-        box = QVBoxLayout(left)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(self.list, 1)
-        box.addWidget(self.chart)
+        column_of((self.list, 1), self.chart, on=left, margins=0)
         self.chart.hide()
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)

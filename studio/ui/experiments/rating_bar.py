@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
 
 from studio.core.experiments.results.ratings import Rating
 from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.layouts import row_of
 
 MOST = 5
 
@@ -69,9 +70,7 @@ class RatingBar(QWidget):
         layout = FlowLayout(self)
         layout.addWidget(QLabel(self.tr("Your mark")))
         row = QWidget()
-        inside = QHBoxLayout(row)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(2)
+        inside = row_of(on=row, margins=0, spacing=2)
         for number, button in enumerate(self.points, 1):
             button.setCheckable(True)
             button.setFixedWidth(40)

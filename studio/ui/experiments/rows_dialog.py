@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +26,7 @@ from studio.core.text.shortened import shortened
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox, SpinBox
 from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.layouts import column_of
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.inventing import InventedRowsController
@@ -120,12 +120,7 @@ class InventedRowsDialog(QDialog):
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         table.setWordWrap(True)
         self.ask_button.setProperty("primary", True)
-        whole = QVBoxLayout(self)
-        whole.setSpacing(12)
-        whole.addLayout(form)
-        whole.addWidget(table, 1)
-        whole.addWidget(self.status_label)
-        whole.addWidget(self.buttons)
+        column_of(form, (table, 1), self.status_label, self.buttons, on=self, spacing=12)
 
     def _connect(self) -> None:
         self.ask_button.clicked.connect(self._ask)

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSplitter,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -30,6 +29,7 @@ from studio.ui.experiments.rating_bar import MOST
 from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.layouts import column_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.icons import icon
 from studio.viewmodels.experiments.controller import ExperimentController
@@ -265,11 +265,9 @@ class ExperimentView(QWidget):
         split.addWidget(self.detail)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 12, 16, 12)
-        layout.setSpacing(12)
-        layout.addWidget(self.head)
-        layout.addLayout(self._buttons())
+        layout = column_of(
+            self.head, self._buttons(), on=self, margins=(16, 12, 16, 12), spacing=12
+        )
         self.pages.addWidget(split)
         self.pages.addWidget(self.not_run)
         layout.addWidget(self.pages, 1)
@@ -308,10 +306,7 @@ class ExperimentView(QWidget):
     def _left(self) -> QWidget:
         """The filters above the grid."""
         left = QWidget()
-        layout = QVBoxLayout(left)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.filters)
-        layout.addWidget(self.table, 1)
+        column_of(self.filters, (self.table, 1), on=left, margins=0)
         return left
 
     def _on_export(self, form: str, _checked: bool = False) -> None:

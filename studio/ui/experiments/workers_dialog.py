@@ -10,17 +10,16 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.application.experiments.cluster.address import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
@@ -74,19 +73,11 @@ class WorkersDialog(QDialog):
         paint_text(self.status_label, "error")
         browse = QPushButton(self.tr("Choose…"))
         browse.clicked.connect(self._browse)
-        line = QHBoxLayout()
-        line.addWidget(self.certificates, 1)
-        line.addWidget(browse)
+        line = row_of((self.certificates, 1), browse)
         form = QFormLayout()
         form.addRow(self.tr("Ask on"), self.address)
         form.addRow(self.tr("Certificates"), line)
-        box = QVBoxLayout(self)
-        box.setSpacing(12)
-        box.addWidget(about)
-        box.addLayout(form)
-        box.addWidget(self.status_label)
-        box.addStretch(1)
-        box.addWidget(self.buttons)
+        column_of(about, form, self.status_label, 1, self.buttons, on=self, spacing=12)
 
     def _browse(self) -> None:
         dialog = QFileDialog(self, self.tr("Folder of the certificates"))

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
     QSplitter,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -46,10 +46,7 @@ class FolderSection(QWidget):
         self.tree.request_leave.connect(self.request_leave)
         self._name = ElidedLabel()
         self._name.setProperty("title", True)
-        row = QHBoxLayout()
-        row.setContentsMargins(12, 0, 8, 4)
-        row.setSpacing(0)
-        row.addWidget(self._name, 1)
+        row = row_of((self._name, 1), margins=(12, 0, 8, 4), spacing=0)
         new = self.tree.ask_new
         self._add(row, "file-plus", self.tr("New prompt in this folder"), lambda: new(self.folder))
         self._add(
@@ -64,11 +61,7 @@ class FolderSection(QWidget):
             self.tr("Remove this folder from Files"),
             lambda: self.request_leave.emit(self.folder),
         )
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        box.addLayout(row)
-        box.addWidget(self.tree, 1)
+        column_of(row, (self.tree, 1), on=self, margins=0, spacing=0)
 
     def show_folder(self, folder: Path, *, is_one_of_many: bool) -> None:
         """Show a folder, and whether it can leave."""
@@ -224,15 +217,9 @@ class FilesPane(QStackedWidget):
         column = QSplitter(Qt.Orientation.Vertical)
         column.setChildrenCollapsible(False)
         head = QWidget()
-        row = QVBoxLayout(head)
-        row.setContentsMargins(12, 0, 8, 8)
-        row.addWidget(self.filter)
+        column_of(self.filter, on=head, margins=(12, 0, 8, 8))
         page = QWidget()
-        box = QVBoxLayout(page)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        box.addWidget(head)
-        box.addWidget(column, 1)
+        column_of(head, (column, 1), on=page, margins=0, spacing=0)
         self.addWidget(page)
         return column
 
@@ -246,10 +233,7 @@ class FilesPane(QStackedWidget):
         self._this = QPushButton()
         self._this.clicked.connect(lambda: self.request_this.emit(self._beside))
         self._this.hide()
-        box = QVBoxLayout(page)
-        box.setContentsMargins(12, 12, 12, 12)
-        box.setSpacing(12)
-        box.addWidget(text)
+        box = column_of(text, on=page, margins=12, spacing=12)
         box.addWidget(self._this, 0, Qt.AlignmentFlag.AlignLeft)
         box.addWidget(self._open, 0, Qt.AlignmentFlag.AlignLeft)
         box.addStretch(1)

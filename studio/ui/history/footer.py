@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QWidget,
@@ -17,6 +16,7 @@ from studio.core.runs.summary import RunSummary
 from studio.core.text.amounts import size
 from studio.ui.parts.boxes import SpinBox
 from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.layouts import row_of
 from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.style.colors import paint_text
 
@@ -91,11 +91,7 @@ class HistoryFooter(QWidget):
         self.keeping.setFlat(True)
         self.keeping.setToolTip(self.tr("Choose how long runs are kept"))
         self.keeping.clicked.connect(self._on_keeping)
-        footer = QHBoxLayout(self)
-        footer.setContentsMargins(12, 2, 8, 2)
-        footer.setSpacing(16)
-        footer.addWidget(self._answer, 1)
-        footer.addWidget(self.keeping)
+        row_of((self._answer, 1), self.keeping, on=self, margins=(12, 2, 8, 2), spacing=16)
         paint_text(self._answer, "muted")
 
     def show_run(self, run: RunSummary | None) -> None:

@@ -10,7 +10,6 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
-    QHBoxLayout,
     QInputDialog,
     QLabel,
     QLineEdit,
@@ -19,7 +18,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,6 +31,7 @@ from studio.ui.history.footer import HistoryFooter
 from studio.ui.history.table import RunTable
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
@@ -335,14 +334,9 @@ class HistoryPane(QWidget):
         self.import_button.setToolTip(self.tr("Take in runs that were exported as journals"))
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 8, 8, 4)
-        head.setSpacing(8)
-        head.addWidget(self.filter, 1)
+        head = row_of((self.filter, 1), margins=(8, 8, 8, 4), spacing=8)
         buttons = FlowLayout(spacing=4)  # a side bar is narrow: they go on in the next row
-        below = QVBoxLayout()
-        below.setContentsMargins(8, 4, 8, 8)
-        below.addLayout(buttons)
+        below = column_of(buttons, margins=(8, 4, 8, 8))
         for button in (
             self.ends,
             self.groups,
@@ -356,11 +350,6 @@ class HistoryPane(QWidget):
             buttons.addWidget(button)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self.table)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addWidget(self._problem)
-        layout.addLayout(below)
-        layout.addWidget(self._pages, 1)
-        layout.addWidget(self.footer)
+        column_of(
+            head, self._problem, below, (self._pages, 1), self.footer, on=self, margins=0, spacing=0
+        )

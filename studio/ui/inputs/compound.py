@@ -8,13 +8,14 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
 from studio.core.text.values import Json
 from studio.ui.inputs.fields import ChoiceField, FieldEditor, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
@@ -52,9 +53,7 @@ class ObjectField(FieldEditor):
         self._given = False
         self._is_whole = False
         self._base = _base(spec)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 0, 0, 0)
-        layout.setSpacing(12)
+        layout = column_of(on=self, margins=(16, 0, 0, 0), spacing=12)
         self.rows: list[FieldRow] = []
         for each in spec.properties:
             item = _with_fallback(each, spec)
@@ -146,10 +145,7 @@ class _Item(QWidget):
         remove.setToolTip(self.tr("Remove this item"))
         remove.setAccessibleName(self.tr("Remove {name}").format(name=name))
         remove.clicked.connect(lambda: self.removed.emit(self))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(editor, 1)
+        row = row_of((editor, 1), on=self, margins=0, spacing=4)
         row.addWidget(remove, 0, Qt.AlignmentFlag.AlignTop)
 
 
@@ -171,11 +167,7 @@ class ListField(FieldEditor):
         self.add_button.clicked.connect(self._add_clicked)
         self._list = QVBoxLayout()
         self._list.setSpacing(4)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self._summary)
-        layout.addLayout(self._list)
+        layout = column_of(self._summary, self._list, on=self, margins=0, spacing=8)
         layout.addWidget(self.add_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._describe()
         paint_text(self._summary, "muted")

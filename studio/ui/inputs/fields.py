@@ -9,7 +9,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QLineEdit,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +25,7 @@ from studio.core.text.values import Json
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.json_view import JsonHighlighter
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.in_use import FollowsTheme
 
@@ -226,7 +226,5 @@ class JsonField(FollowsTheme, FieldEditor):
 
 def fill(field: QWidget, editor: QWidget) -> None:
     """Make an editor the only thing in a field, and the one that gets its focus."""
-    layout = QVBoxLayout(field)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.addWidget(editor)
+    column_of(editor, on=field, margins=0)
     field.setFocusProxy(editor)

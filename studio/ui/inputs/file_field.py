@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QSize
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QToolButton, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.parts.dropped import FileDrop
+from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
 
 _FILTERS = {
@@ -42,11 +43,7 @@ class FileField(FieldEditor):
         browse.setToolTip(self.tr("Choose a file"))
         browse.setAccessibleName(self.tr("Choose a file for {name}").format(name=spec.name))
         browse.clicked.connect(self._browse)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(self.line, 1)
-        row.addWidget(browse)
+        row_of((self.line, 1), browse, on=self, margins=0, spacing=4)
 
     def value(self) -> FieldValue:
         """The path as written."""

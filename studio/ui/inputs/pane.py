@@ -30,6 +30,7 @@ from studio.ui.inputs.sets_button import SetsButton
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -135,11 +136,7 @@ class InputsPane(FollowsTheme, QWidget):
         bar.addWidget(self.sets)
         bar.addWidget(self.reset_button)
         bar.addWidget(self.json_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self._stack, 1)
+        column_of(bar, (self._stack, 1), on=self, margins=0, spacing=0)
 
     def set_document(self, document: PromptDocument | None, untitled: str = "") -> None:
         """Show the inputs of a document; values already given stay.

@@ -23,6 +23,7 @@ from studio.core.text.shortened import shortened
 from studio.core.text.span import Span
 from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -109,13 +110,9 @@ class FieldRow(QWidget):
         header.addWidget(self.state)
         header.addWidget(self.reset)
         header.addWidget(self.declare)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(header)
-        layout.addWidget(self._description)
-        layout.addWidget(self.editor)
-        layout.addWidget(self._problem)
+        column_of(
+            header, self._description, self.editor, self._problem, on=self, margins=0, spacing=4
+        )
 
     @property
     def problem(self) -> str:
@@ -210,11 +207,7 @@ class FieldGroup(FollowsTheme, QWidget):
         self.rows = QVBoxLayout(self._page)
         self.rows.setContentsMargins(0, 0, 0, 0)
         self.rows.setSpacing(12)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self.heading)
-        layout.addWidget(self._page)
+        column_of(self.heading, self._page, on=self, margins=0, spacing=8)
         self._page.hide()
         self.hide()
         self.heading.toggled.connect(self._show_rows)

@@ -24,6 +24,7 @@ from studio.ui.inputs.compound import make_editor
 from studio.ui.inputs.fields import FieldEditor, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldGroup, FieldRow, GroupWords
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import input_color
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -128,11 +129,7 @@ class SchemaForm(FollowsTheme, QWidget):
             ),
             self,
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(self._own)
-        layout.addWidget(self.parameters)
-        layout.addWidget(self.supplied)
+        layout = column_of(self._own, self.parameters, self.supplied, on=self, margins=0)
         for each in (self._own, layout):
             each.setSpacing(12)
         self._style()

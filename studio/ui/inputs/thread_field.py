@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QVBoxLayout,
@@ -22,6 +21,7 @@ from studio.ui.inputs.fields import FieldEditor
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
@@ -54,15 +54,8 @@ class _Turn(QWidget):
         self.text.setPlainText(shown)
         remove = icon_button("x", self.tr("Remove this message"))
         remove.clicked.connect(lambda: self.removed.emit(self))
-        header = QHBoxLayout()
-        header.addWidget(self.role)
-        header.addStretch(1)
-        header.addWidget(remove)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 2, 0, 2)
-        layout.setSpacing(4)
-        layout.addLayout(header)
-        layout.addWidget(self.text)
+        header = row_of(self.role, 1, remove)
+        column_of(header, self.text, on=self, margins=(12, 2, 0, 2), spacing=4)
         self.role.currentTextChanged.connect(self._changed)
         self.text.textChanged.connect(self._changed)
 
@@ -106,16 +99,8 @@ class ThreadField(FieldEditor):
             self.tr("Edit the default") if is_default else self.tr("Edit the sample")
         )
         self.start_button.clicked.connect(self._start_from_sample)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.add_button)
-        buttons.addWidget(self.start_button)
-        buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self._summary)
-        layout.addLayout(self._list)
-        layout.addLayout(buttons)
+        buttons = row_of(self.add_button, self.start_button, 1)
+        column_of(self._summary, self._list, buttons, on=self, margins=0, spacing=8)
         self._describe()
         paint_text(self._summary, "muted")
 

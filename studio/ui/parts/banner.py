@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.layouts import row_of
 from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.in_use import color_of, theme_in_use
 
@@ -25,9 +26,7 @@ class Banner(QWidget):
         self._text.setWordWrap(True)
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._place = QLabel()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 8)
-        row.setSpacing(8)
+        row = row_of(on=self, margins=(12, 8, 12, 8), spacing=8)
         row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._text, 1)
         self.fix_button = QPushButton(self.tr("Fix"))

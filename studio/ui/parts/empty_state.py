@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import paint_text
 
 
@@ -23,10 +24,7 @@ class EmptyState(QWidget):
         self._sentence = QLabel(sentence)
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._sentence.setWordWrap(True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(32, 24, 32, 24)
-        layout.setSpacing(8)
-        layout.addStretch(1)
+        layout = column_of(1, on=self, margins=(32, 24, 32, 24), spacing=8)
         layout.addWidget(Drawing(icon_name, 28, "muted"), 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addWidget(self._title)
         layout.addWidget(self._sentence)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QWidget
+
+from studio.ui.parts.layouts import column_of
 
 
 def lay_out_to_save(dialog: QDialog, *parts: QLayout | QWidget) -> None:
@@ -12,9 +14,7 @@ def lay_out_to_save(dialog: QDialog, *parts: QLayout | QWidget) -> None:
     )
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
-    layout = QVBoxLayout(dialog)
-    layout.setContentsMargins(16, 16, 16, 16)
-    layout.setSpacing(16)
+    layout = column_of(on=dialog, margins=16, spacing=16)
     for part in (*parts, buttons):
         if isinstance(part, QWidget):
             layout.addWidget(part)

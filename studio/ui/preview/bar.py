@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.preview.meter import Meter
 from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.layouts import row_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme, color_of, theme_in_use
 
@@ -147,12 +148,7 @@ class PreviewBar(FollowsTheme, QWidget):
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setMenu(self._copy_menu())
         self._buttons = (self.raw_button, self.probe_button, self.copy_button)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(4, 0, 8, 0)
-        row.setSpacing(_SPACING)
-        row.addWidget(self.tabs)
-        row.addStretch(1)
-        row.addWidget(self.total)
+        row = row_of(self.tabs, 1, self.total, on=self, margins=(4, 0, 8, 0), spacing=_SPACING)
         for button in self._buttons:
             row.addWidget(button)
         self.follow_theme()

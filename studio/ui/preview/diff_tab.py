@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -18,6 +16,7 @@ from studio.core.text.values import JsonObject
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 
 
@@ -47,18 +46,10 @@ class DiffTab(QWidget):
         self.view = ComparisonView(self)
         self.view.setAccessibleName(self.tr("Messages that differ"))
         self.view.part_chosen.connect(self._go_to)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(12, 8, 12, 4)
-        bar.setSpacing(8)
-        bar.addWidget(self.before, 1)
-        bar.addWidget(self.swap)
-        bar.addWidget(self.after, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self._said)
-        layout.addWidget(self.view, 1)
+        bar = row_of(
+            (self.before, 1), self.swap, (self.after, 1), margins=(12, 8, 12, 4), spacing=8
+        )
+        column_of(bar, self._said, (self.view, 1), on=self, margins=0, spacing=0)
         paint_text(self._said, "muted")
 
     @property

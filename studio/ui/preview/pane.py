@@ -9,13 +9,11 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signa
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,6 +32,7 @@ from studio.ui.parts.banner import Banner
 from studio.ui.parts.closed_text import ClosedText
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.separator import Separator
 from studio.ui.preview.bar import PreviewBar
 from studio.ui.preview.cards.messages_view import MessagesView
@@ -113,17 +112,8 @@ class ProbePanel(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemActivated.connect(self._activate)
         self.list.itemClicked.connect(self._activate)
-        row = QHBoxLayout()
-        row.setContentsMargins(12, 4, 8, 4)
-        row.setSpacing(8)
-        row.addWidget(self._picture)
-        row.addWidget(self.summary, 1)
-        row.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(row)
-        layout.addWidget(self.list)
+        row = row_of(self._picture, (self.summary, 1), close, margins=(12, 4, 8, 4), spacing=8)
+        column_of(row, self.list, on=self, margins=0, spacing=0)
         self.hide()
 
     def show_report(self, report: ProbeReport) -> None:
@@ -210,14 +200,16 @@ class PreviewPane(QWidget):
 
     def _arrange(self) -> None:
         line = Separator()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.bar)
-        layout.addWidget(line)
-        layout.addWidget(self.banner)
-        layout.addWidget(self.probe_panel)
-        layout.addWidget(self._stack, 1)
+        column_of(
+            self.bar,
+            line,
+            self.banner,
+            self.probe_panel,
+            (self._stack, 1),
+            on=self,
+            margins=0,
+            spacing=0,
+        )
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._change_tab)

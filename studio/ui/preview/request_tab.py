@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QToolButton,
     QToolTip,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -36,6 +35,7 @@ from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.preview.cards.header import empty_layout
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -61,12 +61,7 @@ class RequestColumn(QWidget):
         self.notes.setWordWrap(True)
         self.notes.setContentsMargins(12, 8, 12, 8)
         self.notes.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._title)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self.notes)
+        column_of(self._title, (self.view, 1), self.notes, on=self, margins=0, spacing=0)
         paint_text(self._title, "muted")
         paint_text(self.notes, "warning")
 
@@ -128,9 +123,7 @@ class RequestTab(QWidget):
         self._scroll.setWidgetResizable(True)
         self._scroll.setWidget(self._beside)
         self._stack.addWidget(self._scroll)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        layout = column_of(on=self, margins=0, spacing=0)
         self.chosen = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.chosen.setContentsMargins(12, 0, 12, 8)
         self.samples = QWidget()
@@ -144,11 +137,7 @@ class RequestTab(QWidget):
         paint_text(self._size, "muted")
 
     def _make_bar(self) -> QHBoxLayout:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(12, 8, 12, 8)
-        bar.setSpacing(8)
-        bar.addWidget(self.provider)
-        bar.addWidget(self._size, 1)
+        bar = row_of(self.provider, (self._size, 1), margins=(12, 8, 12, 8), spacing=8)
         self.beside_button = icon_button("panel-right", self.tr("All shapes side by side"))
         self.beside_button.setCheckable(True)
         self.beside_button.toggled.connect(self._ask)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +24,7 @@ from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import input_color
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -78,9 +78,7 @@ class VariablesTab(FollowsTheme, QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.tree)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._stack)
+        column_of(self._stack, on=self, margins=0)
         self.follow_theme()
 
     def show_rows(self, preview: Preview | None, rows: tuple[VariableRow, ...] = ()) -> None:

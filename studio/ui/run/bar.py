@@ -6,12 +6,13 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QElapsedTimer, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QInputDialog, QMenu, QToolButton, QWidget
 
 from studio.application.run.past.branches import BranchView, as_tree
 from studio.application.run.view import RunView, step_verb
 from studio.core.text.amounts import duration
 from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.layouts import row_of
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -218,11 +219,17 @@ class RunBar(QWidget):
         font = self.sentence.font()
         font.setWeight(font.Weight.DemiBold)
         self.sentence.setFont(font)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 4, 12, 4)
-        layout.setSpacing(2)
-        for button in (self.run, self.over, self.into, self.out, self.pause, self.stop):
-            layout.addWidget(button)
+        layout = row_of(
+            self.run,
+            self.over,
+            self.into,
+            self.out,
+            self.pause,
+            self.stop,
+            on=self,
+            margins=(8, 4, 12, 4),
+            spacing=2,
+        )
         layout.addSpacing(6)
         layout.addWidget(self.restart)
         layout.addWidget(self.breakpoints)

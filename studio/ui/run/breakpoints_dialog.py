@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QGridLayout,
     QGroupBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -34,6 +33,7 @@ from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
@@ -214,21 +214,12 @@ class BreakpointsDialog(QDialog):
             form.addRow(label, field)
         form.addRow("", self._problem)
         self._problem.setWordWrap(True)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.add)
-        buttons.addWidget(self.remove)
-        buttons.addStretch(1)
+        buttons = row_of(self.add, self.remove, 1)
         group = QGroupBox(self.tr("Runs of this prompt stop by themselves at"))
         grid = QGridLayout(group)
         grid.setSpacing(8)
         for index, (name, words) in enumerate(exception_names().items()):
             self.filters[name] = QCheckBox(words)
             grid.addWidget(self.filters[name], index // 2, index % 2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addWidget(self.list, 1)
-        layout.addLayout(buttons)
-        layout.addWidget(self._fields)
-        layout.addWidget(group)
+        column_of((self.list, 1), buttons, self._fields, group, on=self, margins=16, spacing=8)
         self.resize(560, 560)

@@ -10,14 +10,12 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPushButton,
     QSplitter,
     QTabBar,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +24,7 @@ from studio.application.run.past.compare import CompareRow, RunComparison, Sides
 from studio.application.run.past.overview import OverviewRow, RunOverview
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colors import blend, paint_page, paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -292,12 +291,7 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         self.next.setToolTip("F8")
         for button in (self.before, self.next):
             button.setAutoDefault(False)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self.summary, 1)
-        head.addWidget(self.only_differences)
-        head.addWidget(self.before)
-        head.addWidget(self.next)
+        head = row_of((self.summary, 1), self.only_differences, self.before, self.next, spacing=8)
         texts = QSplitter(Qt.Orientation.Horizontal)
         texts.addWidget(self.left)
         texts.addWidget(self.right)
@@ -310,12 +304,7 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         whole.setStretchFactor(1, 3)
         whole.setChildrenCollapsible(False)
         self.setSizeGripEnabled(True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addLayout(head)
-        layout.addWidget(self.figures)
-        layout.addWidget(whole, 1)
+        column_of(head, self.figures, (whole, 1), on=self, margins=16, spacing=8)
         self.resize(1080, 680)
 
     def _lay_out_texts(self, texts: QWidget) -> QWidget:
@@ -326,11 +315,7 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         self.sides.setExpanding(False)
         self.sides.setAccessibleName(self.tr("What is compared of a step"))
         below = QWidget()
-        column = QVBoxLayout(below)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.sides)
-        column.addWidget(texts, 1)
+        column_of(self.sides, (texts, 1), on=below, margins=0, spacing=0)
         return below
 
 
@@ -378,12 +363,8 @@ class RunOverviewDialog(QDialog):
         hint.setWordWrap(True)
         self.compare_button = QPushButton(self.tr("Compare these two"))
         self.compare_button.setEnabled(False)
-        below = QHBoxLayout()
-        below.addWidget(hint, 1)
-        below.addWidget(self.compare_button)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.table, 1)
-        layout.addLayout(below)
+        below = row_of((hint, 1), self.compare_button)
+        column_of((self.table, 1), below, on=self)
         self.resize(min(1200, 180 + 220 * len(shown.sides)), 420)
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
         self.compare_button.clicked.connect(self._on_compare)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QToolButton, QWidget
 
 from studio.application.run.view import RunView
 from studio.application.run.words import LimitLine, limit_lines
 from studio.core.agent.values.commands import RaiseLimit
 from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.layouts import row_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 
@@ -129,10 +130,7 @@ class RunHead(QWidget):
         self.branch.setAccessibleName(self.tr("Way that is shown"))
         self.meter.setAutoRaise(True)
         self.meter.setAccessibleName(self.tr("Used so far, and limits"))
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 2, 12, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.prompt)
+        layout = row_of(self.prompt, on=self, margins=(16, 2, 12, 0), spacing=4)
         layout.addSpacing(8)
         layout.addWidget(self.about, 1)
         for part in (self.before, self.branch, self.after):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QWidget
 
 from studio.application.run.cards.timeline import Tab
 from studio.application.run.debugging.console import ConsoleLine
@@ -16,6 +16,7 @@ from studio.application.run.past.compare import RunComparison, compare
 from studio.application.run.past.overview import RunOverview
 from studio.application.run.view import RunView
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.layouts import column_of
 from studio.ui.parts.separator import Separator
 from studio.ui.run.bar import RunBar, open_below
 from studio.ui.run.commands import RunCommands
@@ -318,14 +319,16 @@ class RunPane(FollowsTheme, QWidget):
         self._pages.setMinimumHeight(_LOWEST)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(splitter)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.head)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.diagram)
-        layout.addWidget(self.played)
-        layout.addWidget(self.waterfall)
+        layout = column_of(
+            self.head,
+            self.bar,
+            self.diagram,
+            self.played,
+            self.waterfall,
+            on=self,
+            margins=0,
+            spacing=0,
+        )
         self.waterfall.hide()
         layout.addWidget(Separator())
         layout.addWidget(self._pages, 1)

@@ -10,19 +10,18 @@ from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QMessageBox,
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.core.patterns import PatternError
 from studio.core.search_files import Query, SearchMatch, below, innermost, search
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.theme import mono_font
 from studio.viewmodels.app.jobs import LatestJob
 
@@ -103,20 +102,11 @@ class FindInFiles(QWidget):
         self._search()
 
     def _place(self) -> None:
-        row = QHBoxLayout()
-        row.addWidget(self.field, 1)
-        row.addWidget(self.case)
-        row.addWidget(self.regex)
-        second = QHBoxLayout()
-        second.addWidget(self.new, 1)
-        second.addWidget(self.replace_all)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(12, 8, 12, 8)
-        box.setSpacing(8)
-        box.addLayout(row)
-        box.addLayout(second)
-        box.addWidget(self.found, 1)
-        box.addWidget(self.count)
+        row = row_of((self.field, 1), self.case, self.regex)
+        second = row_of((self.new, 1), self.replace_all)
+        column_of(
+            row, second, (self.found, 1), self.count, on=self, margins=(12, 8, 12, 8), spacing=8
+        )
 
     def _wire(self) -> None:
         self.field.textChanged.connect(self._on_typed)

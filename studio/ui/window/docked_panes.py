@@ -9,7 +9,6 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, QTimer,
 from PySide6.QtGui import QAction, QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QDockWidget,
-    QHBoxLayout,
     QLabel,
     QMainWindow,
     QMenu,
@@ -22,6 +21,7 @@ from shiboken6 import isValid
 
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
+from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
 from studio.ui.window.layout import FIRST, RUN, PanePlace
 from studio.ui.window.pane_sizes import LEAST_RUN
@@ -65,10 +65,7 @@ class DockHead(QWidget):
         self.setObjectName("dockHead")
         label = QLabel(title)
         label.setProperty("title", True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 0, 4, 0)
-        row.setSpacing(0)
-        row.addWidget(label, 1)
+        row = row_of((label, 1), on=self, margins=(12, 0, 4, 0), spacing=0)
         for drawing, tip, act in (
             ("external-link", self.tr("In a window of its own"), self._float),
             ("x", self.tr("Close"), self.request_close.emit),

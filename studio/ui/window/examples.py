@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy
 
 from studio.core.resource_files import resource
 from studio.core.text.bounded_file import read_text
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.icons import icon
 
 _FIELD = re.compile(r"^(name|description):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
@@ -90,10 +91,7 @@ class ExampleCard(QPushButton):
         self.run = QPushButton(icon("play"), self.tr("Run"))
         self.run.setAccessibleName(self.tr("Run {name}").format(name=example.name))
         self.run.clicked.connect(self.request_run)
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addWidget(name)
-        words.addWidget(text)
+        words = column_of(name, text, spacing=4)
         row = QHBoxLayout(self)
         self._row = row
         row.setContentsMargins(16, 12, 16, 12)

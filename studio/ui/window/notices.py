@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -200,10 +201,7 @@ class _Card(QFrame):
         top.addWidget(Drawing(*_MARKS[notice.weight]), 0, Qt.AlignmentFlag.AlignTop)
         top.addWidget(what, 1)
         top.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(12, 8, 8, 8)
-        box.setSpacing(4)
-        box.addLayout(top)
+        box = column_of(top, on=self, margins=(12, 8, 8, 8), spacing=4)
         for text in (notice.hint, notice.where):
             if text:
                 label = QLabel(text)

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.core.text.fuzzy import score
+from studio.ui.parts.layouts import column_of
 
 _WIDTH = 620
 _ROW = 34
@@ -78,12 +78,7 @@ class CommandPalette(QFrame):
         self._empty = QLabel()
         self._empty.setProperty("tone", "muted")
         self._empty.setContentsMargins(8, 8, 8, 8)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(8, 8, 8, 8)
-        box.setSpacing(8)
-        box.addWidget(self._field)
-        box.addWidget(self._list)
-        box.addWidget(self._empty)
+        column_of(self._field, self._list, self._empty, on=self, margins=8, spacing=8)
         shadow = QGraphicsDropShadowEffect(self)
         shadow.setBlurRadius(28)
         shadow.setOffset(0, 6)

@@ -11,7 +11,6 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QToolButton,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
 
 PROTOCOLS = (
@@ -129,9 +129,7 @@ class RunChoices(QWidget):
         self.button.setMaximumWidth(_WIDEST)
         self.button.setProperty("opensPanel", True)
         self.button.clicked.connect(self.open)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.button)
+        row_of(self.button, on=self, margins=0)
         self.name_choice("", "")
 
     @cached_property

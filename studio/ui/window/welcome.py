@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio.ui.base.menus import ON_WELCOME, open_menu
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.icons import icon
 
 _MOST_RECENT = 6
@@ -62,21 +63,14 @@ class WelcomePage(QScrollArea):
         """Make the page; only when it is first shown, since most starts open a file."""
         inside = QWidget()
         inside.setMaximumWidth(1000)
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(24, 40, 24, 24)
-        column.setSpacing(0)
-        column.addLayout(self._head())
+        column = column_of(self._head(), on=inside, margins=(24, 40, 24, 24), spacing=0)
         column.addSpacing(32)
         self._columns.addLayout(self._ways(), 2)
         self._columns.addLayout(self._examples(), 3)
         column.addLayout(self._columns)
         column.addStretch(1)
         outside = QWidget()
-        row = QHBoxLayout(outside)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addStretch(1)
-        row.addWidget(inside, 100)
-        row.addStretch(1)
+        row_of(1, (inside, 100), 1, on=outside, margins=0)
         self.setWidget(outside)
         self._fill_recent()
 
@@ -126,10 +120,7 @@ class WelcomePage(QScrollArea):
                 "Write prompts and agents as files. See what the model gets. Step through the run."
             )
         )
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addWidget(title)
-        words.addWidget(intro)
+        words = column_of(title, intro, spacing=4)
         row = QHBoxLayout()
         row.setSpacing(16)
         row.addWidget(Drawing("prompt-studio", 48), 0, Qt.AlignmentFlag.AlignTop)
@@ -245,9 +236,7 @@ class WelcomePage(QScrollArea):
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.clicked.connect(lambda _checked: act())
         if keys:
-            row = QHBoxLayout(button)
-            row.setContentsMargins(0, 0, 8, 0)
-            row.addStretch(1)
+            row = row_of(1, on=button, margins=(0, 0, 8, 0))
             cap = QLabel(keys)
             cap.setObjectName("keycap")
             cap.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -268,13 +257,6 @@ def _promise(title: str, text: str) -> QFrame:
     box.setObjectName("promise")
     name = QLabel(title)
     name.setProperty("title", True)
-    words = QVBoxLayout()
-    words.setSpacing(4)
-    words.addWidget(name)
-    words.addWidget(_muted(text))
-    row = QHBoxLayout(box)
-    row.setContentsMargins(16, 12, 16, 12)
-    row.setSpacing(16)
-    row.addWidget(Drawing("shield-check"))
-    row.addLayout(words, 1)
+    words = column_of(name, _muted(text), spacing=4)
+    row_of(Drawing("shield-check"), (words, 1), on=box, margins=(16, 12, 16, 12), spacing=16)
     return box

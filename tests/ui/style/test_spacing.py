@@ -7,7 +7,10 @@ from pathlib import Path
 
 import studio.ui
 
-_CALLS = re.compile(r"set(?:(?:Horizontal|Vertical)?Spacing|ContentsMargins)\(([0-9, ]+)\)")
+_CALLS = re.compile(
+    r"set(?:(?:Horizontal|Vertical)?Spacing|ContentsMargins)\([0-9, ]+\)"
+    r"|\b(?:margins|spacing)=(?:\([0-9, ]+\)|\d+\b)"
+)
 _TOGETHER = 2
 """Between two lines that are read as one."""
 
@@ -17,8 +20,8 @@ def test_distances_are_whole_steps_of_the_grid() -> None:
     for path in sorted(Path(studio.ui.__path__[0]).rglob("*.py")):
         for found in _CALLS.finditer(path.read_text(encoding="utf-8")):
             checked += 1
-            distances = [int(each) for each in found[1].split(",")]
+            distances = [int(each) for each in re.findall(r"\d+", found[0])]
             if any(each % 4 and each != _TOGETHER for each in distances):
                 off.append(f"{path.name}: {found[0]}")
-    assert checked > 100
+    assert checked > 200
     assert off == []

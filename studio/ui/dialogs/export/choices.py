@@ -10,7 +10,6 @@ from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -23,6 +22,7 @@ from studio.core.export.target import ExportTarget
 from studio.core.text.problem import Problem
 from studio.core.text.shortened import one_line
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -152,12 +152,16 @@ class ExportFooter(QWidget):
         self.save = QPushButton(self.tr("Export"))
         self.save.setDefault(True)
         self.save.setProperty("primary", True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self.place, 1)
-        for button in (self.browse, self.copy, self.leave, self.save):
-            row.addWidget(button)
+        row_of(
+            (self.place, 1),
+            self.browse,
+            self.copy,
+            self.leave,
+            self.save,
+            on=self,
+            margins=0,
+            spacing=8,
+        )
         self.browse.clicked.connect(self._ask_where)
 
     @property

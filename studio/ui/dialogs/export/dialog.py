@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QLabel, QSplitter, QWidget
 
 from studio.application.comparison import ComparedPart
 from studio.application.exchange.export import targets
@@ -18,6 +18,7 @@ from studio.core.text.problem import Fix
 from studio.ui.dialogs.export.choices import ErrorConsents, ExportFooter, FormList
 from studio.ui.dialogs.export.result import CheckList, ResultTabs
 from studio.ui.dialogs.state_line import StateLine
+from studio.ui.parts.layouts import column_of
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.viewmodels.app.notifications import Notification, Notifications
 from studio.viewmodels.exchange import ExportController
@@ -121,31 +122,27 @@ class ExportDialog(QDialog):
     def _lay_out(self) -> None:
         frame = QFrame()
         frame.setFrameShape(QFrame.Shape.StyledPanel)
-        inside = QVBoxLayout(frame)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.addWidget(self.tabs)
+        column_of(self.tabs, on=frame, margins=0)
         right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(16, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.heading)
-        column.addWidget(self.about)
-        column.addWidget(self.state)
-        column.addWidget(self.checks)
-        column.addWidget(frame, 1)
-        column.addWidget(self.errors)
-        column.addWidget(self.consent)
+        column_of(
+            self.heading,
+            self.about,
+            self.state,
+            self.checks,
+            (frame, 1),
+            self.errors,
+            self.consent,
+            on=right,
+            margins=(16, 0, 0, 0),
+            spacing=8,
+        )
         split = QSplitter()
         split.addWidget(self.forms)
         split.addWidget(right)
         split.setSizes([270, 780])
         split.setStretchFactor(1, 1)
         split.setChildrenCollapsible(False)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(16, 16, 16, 16)
-        box.setSpacing(12)
-        box.addWidget(split, 1)
-        box.addWidget(self.footer)
+        column_of((split, 1), self.footer, on=self, margins=16, spacing=12)
 
     def _wire(self) -> None:
         self.forms.target_chosen.connect(lambda _: self._on_target())

@@ -9,14 +9,12 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +23,7 @@ from studio.ui.base.services import Services
 from studio.ui.dialogs.settings.appearance import AppearancePage, EditorSettingsPage
 from studio.ui.dialogs.settings.keys import KeysPage
 from studio.ui.dialogs.settings.page import SettingsPage
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.icons import icon
 
 
@@ -41,13 +40,8 @@ class TrustList(QWidget):
         self.forget = QPushButton(self.tr("Stop trusting"))
         self.forget.setAutoDefault(False)
         self.forget.clicked.connect(self._forget)
-        row = QHBoxLayout()
-        row.addWidget(self.forget)
-        row.addStretch(1)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(self.list)
-        box.addLayout(row)
+        row = row_of(self.forget, 1)
+        column_of(self.list, row, on=self, margins=0)
         self._fill()
         self.list.currentRowChanged.connect(lambda row: self.forget.setEnabled(row >= 0))
 
@@ -126,16 +120,8 @@ class SettingsDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
         buttons.rejected.connect(self.reject)
-        middle = QHBoxLayout()
-        middle.setSpacing(8)
-        middle.addWidget(self.sections)
-        middle.addWidget(self._pages, 1)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(12, 12, 12, 12)
-        box.setSpacing(12)
-        box.addWidget(self.search)
-        box.addLayout(middle, 1)
-        box.addWidget(buttons)
+        middle = row_of(self.sections, (self._pages, 1), spacing=8)
+        column_of(self.search, (middle, 1), buttons, on=self, margins=12, spacing=12)
 
     def show_shortcuts(self) -> None:
         """Begin at the keys."""

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QColor, QFont, QKeySequence
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QHeaderView,
     QKeySequenceEdit,
     QLabel,
@@ -17,11 +16,11 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.ui.base.actions import ACTIONS, ActionSpec
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.app.settings import SettingsStore
@@ -71,18 +70,11 @@ class KeysPage(FollowsTheme, QWidget):
         self.follow_theme()
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.addWidget(QLabel(self.tr("Keys")))
-        row.addWidget(self.keys, 1)
+        row = row_of(QLabel(self.tr("Keys")), (self.keys, 1))
         for button in (self.apply_keys, self.clear_keys, self.reset_keys, self.reset_all):
             button.setAutoDefault(False)
             row.addWidget(button)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(20, 8, 20, 8)
-        for part in (self.filter, self.list):
-            box.addWidget(part)
-        box.addLayout(row)
-        box.addWidget(self.note)
+        column_of(self.filter, self.list, row, self.note, on=self, margins=(20, 8, 20, 8))
 
     def search(self, query: str) -> int:
         """Show the actions whose name or keys hold all words; gives how many do.

@@ -13,6 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.ui.parts.layouts import column_of
+
 _FIELD_WIDTH = 320
 
 
@@ -24,10 +26,7 @@ class _Row(QWidget):
         self.words = f"{name} {sentence}".casefold()
         title = QLabel(name)
         title.setProperty("title", True)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(4)
-        box.addWidget(title)
+        box = column_of(title, on=self, margins=0, spacing=4)
         if sentence:
             label = QLabel(sentence)
             label.setWordWrap(True)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem
 
 from studio.application.editing.completion_items import CompletionItem, CompletionList
 from studio.core.text.fuzzy import score
 from studio.core.text.span import Span
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -52,11 +53,7 @@ class CompletionPopup(QFrame):
         self._detail.setProperty("tone", "muted")
         self._detail.setWordWrap(True)
         self._detail.setContentsMargins(8, 4, 8, 4)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(4, 4, 4, 2)
-        box.setSpacing(0)
-        box.addWidget(self._list)
-        box.addWidget(self._detail)
+        column_of(self._list, self._detail, on=self, margins=(4, 4, 4, 2), spacing=0)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.currentItemChanged.connect(self._on_current)
         self._list.itemClicked.connect(self._take)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from studio.application.document.files import FileError, FileText
+from studio.ui.parts.layouts import row_of
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.view import PromptEditor
@@ -41,12 +42,9 @@ class DiskBar(QWidget):
         self.compare = QPushButton(self.tr("Compare…"))
         self.reload = QPushButton(self.tr("Reload"))
         self.keep = QPushButton(self.tr("Keep mine"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 4, 8, 4)
-        row.addWidget(self._text, 1)
-        row.addWidget(self.compare)
-        row.addWidget(self.reload)
-        row.addWidget(self.keep)
+        row_of(
+            (self._text, 1), self.compare, self.reload, self.keep, on=self, margins=(12, 4, 8, 4)
+        )
         self.hide()
         self._wire()
 

@@ -16,6 +16,7 @@ from studio.ui.editor.page.crumb_bar import CrumbBar
 from studio.ui.editor.page.disk_bar import DiskBar
 from studio.ui.editor.text.media_drop import MediaDrop
 from studio.ui.editor.text.view import PromptEditor
+from studio.ui.parts.layouts import column_of
 from studio.viewmodels.document.controller import DocumentController
 from studio.viewmodels.document.marks import ChangesController, SpellingController
 
@@ -79,11 +80,7 @@ class EditorPage(QWidget):
         self.disk = DiskBar(self.editor, self.controller, messages)
         self._is_new = False
         """Whether a file was opened and not read yet."""
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        for widget in (self.crumbs, self.disk, self.editor):
-            box.addWidget(widget)
+        column_of(self.crumbs, self.disk, self.editor, on=self, margins=0, spacing=0)
         self.setFocusProxy(self.editor)
         self.apply_settings(settings)
         self._wire()

@@ -31,6 +31,7 @@ from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart
 from studio.core.text.span import Span
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.base.menus import ON_CARD, add_actions, add_own, own_menu
+from studio.ui.parts.layouts import column_of
 from studio.ui.preview.cards.header import CardHeader, empty_layout, head_words
 from studio.ui.preview.cards.part_views import ToolCallView
 from studio.ui.preview.cards.text_body import TextBody
@@ -60,11 +61,7 @@ class MessageCard(FollowsTheme, QWidget):
         self._header.chip_clicked.connect(self._reveal_attribute)
         self._content = QVBoxLayout()
         self._content.setSpacing(4)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 8, 12, 8)
-        layout.setSpacing(8)
-        layout.addWidget(self._header)
-        layout.addLayout(self._content)
+        column_of(self._header, self._content, on=self, margins=(16, 8, 12, 8), spacing=8)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.follow_theme()

@@ -6,12 +6,13 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QWidget
 
 from studio.application.preview.cards import CardData
 from studio.core.text.plain_tip import plain_tip
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.chip import Chip
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.in_use import theme_in_use
 
@@ -41,11 +42,7 @@ class CardHeader(QWidget):
         line.addLayout(self._chips)
         line.addStretch(1)
         line.addWidget(self._meta)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addLayout(line)
-        layout.addLayout(self._warnings)
+        column_of(line, self._warnings, on=self, margins=0, spacing=8)
 
     def say(self, text: str) -> None:
         """Write where the message stands and what it costs."""

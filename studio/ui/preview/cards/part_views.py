@@ -6,11 +6,12 @@ import json
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QMouseEvent
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from studio.application.preview.cards import TextRun
 from studio.core.prompty.messages import ToolCallPart
 from studio.core.text.foreign_json import parse_json
+from studio.ui.parts.layouts import column_of
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.in_use import theme_in_use
@@ -37,10 +38,7 @@ class ToolCallView(QWidget):
         self.arguments.setAccessibleName(self.tr("Arguments of {name}").format(name=part.name))
         self.arguments.place_clicked.connect(self._tell)
         self.arguments.show_runs((TextRun(pretty_json(part.arguments)),), {}, theme, raw=True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 4, 0, 4)
-        layout.setSpacing(2)
-        layout.addWidget(name)
+        layout = column_of(name, on=self, margins=(0, 4, 0, 4), spacing=2)
         if part.id:
             layout.addWidget(identifier)
         layout.addWidget(self.arguments)

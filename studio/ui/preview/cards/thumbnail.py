@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QImageReader, QMouseEvent, QPixmap
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from studio.core.prompty.messages import MediaPart
 from studio.core.text import amounts
@@ -18,6 +18,7 @@ from studio.core.text.bounded_file import read_bounded
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.reason import reason_of
 from studio.core.text.shortened import shortened
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.app.jobs import LatestJob
 
@@ -118,10 +119,7 @@ class MediaView(QWidget):
         self._note = QLabel()
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(f"{part.kind}: {shortened(part.source, 60)}")
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        for label in (self._title, self._source, self._note):
-            words.addWidget(label)
+        words = column_of(self._title, self._source, self._note, spacing=2)
         details = ", ".join(f"{key}={value}" for key, value in part.attributes.items())
         if part.alt:
             details = f"“{part.alt}” {details}"
@@ -130,11 +128,7 @@ class MediaView(QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
             words.addWidget(label)
         words.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 4, 0, 4)
-        row.setSpacing(12)
-        row.addWidget(self._picture)
-        row.addLayout(words, 1)
+        row_of(self._picture, (words, 1), on=self, margins=(0, 4, 0, 4), spacing=12)
         paint_text(self._source, "muted")
         paint_text(self._note, "muted")
         self._job: LatestJob[Picture] = LatestJob(self)

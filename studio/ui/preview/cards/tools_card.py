@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from studio.application.inputs.fields import show_value
 from studio.core.prompty.messages import HoistedTool
@@ -17,6 +17,7 @@ from studio.core.text.plain_tip import plain_tip
 from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -52,11 +53,7 @@ class ToolsCard(FollowsTheme, QWidget):
         policy.setHeightForWidth(True)
         chips.setSizePolicy(policy)
         self._flow = FlowLayout(chips)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 8, 12, 8)
-        layout.setSpacing(8)
-        layout.addWidget(self._title)
-        layout.addWidget(chips)
+        layout = column_of(self._title, chips, on=self, margins=(16, 8, 12, 8), spacing=8)
         self.options = QLabel(self)
         """The settings of tools of the body, with their values put in."""
         self.options.setTextFormat(Qt.TextFormat.PlainText)

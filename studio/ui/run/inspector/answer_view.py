@@ -14,11 +14,12 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from studio.application.run.inspector.answer import markdown_parts
 from studio.application.run.text import Blocks
 from studio.ui.parts.closed_text import ClosedText
+from studio.ui.parts.layouts import column_of
 from studio.ui.run.inspector.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colors import paint_page, paint_text
@@ -60,13 +61,15 @@ class AnswerView(FollowsTheme, QWidget):
         self._more = QTimer(self)
         self._more.setInterval(0)
         self._more.timeout.connect(self._show_more)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(_SIDE, 12, _SIDE, 8)
-        layout.setSpacing(8)
-        layout.addWidget(self._heading)
-        layout.addWidget(self._text, 1)
-        layout.addWidget(self._notes)
-        layout.addWidget(self.chat)
+        column_of(
+            self._heading,
+            (self._text, 1),
+            self._notes,
+            self.chat,
+            on=self,
+            margins=(_SIDE, 12, _SIDE, 8),
+            spacing=8,
+        )
         self.chat.sent.connect(self.message_sent)
         self.chat.hide()
         self.setAutoFillBackground(True)

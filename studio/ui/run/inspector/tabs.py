@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QFrame,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QLineEdit,
@@ -16,7 +15,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QTableView,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +23,7 @@ from studio.application.run.inspector.tabs import InspectorView, UsageRow, usage
 from studio.application.run.text import whole_text
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.separator import Separator
 from studio.ui.parts.yielding_tabs import YieldingTabs
@@ -366,22 +365,18 @@ class Inspector(FollowsTheme, QWidget):
         self._stack.addWidget(self._answer)
         self._stack.addWidget(self._usage)
         self._stack.addWidget(self.watch)
-        head = QHBoxLayout()
-        head.setContentsMargins(4, 0, 8, 0)
-        head.setSpacing(8)
-        head.addWidget(self._tabs)
-        head.addWidget(self._summary, 1)
-        head.addWidget(self._legend)
-        head.addWidget(self._only_changes)
-        head.addWidget(self._search)
-        head.addWidget(self._copy)
+        head = row_of(
+            self._tabs,
+            (self._summary, 1),
+            self._legend,
+            self._only_changes,
+            self._search,
+            self._copy,
+            margins=(4, 0, 8, 0),
+            spacing=8,
+        )
         line = Separator()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addWidget(line)
-        layout.addWidget(self._stack, 1)
+        column_of(head, line, (self._stack, 1), on=self, margins=0, spacing=0)
 
 
 def _index(tab: Tab) -> int:

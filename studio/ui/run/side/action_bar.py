@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.application.run.offers.offer import Offer, Offers
 from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.motion import is_motion_reduced
@@ -71,11 +71,7 @@ class ActionBar(FollowsTheme, QWidget):
         self._flash.setDuration(_FLASH_MS)
         self._flash.setCurrentTime(_FLASH_MS)
         self._flash.valueChanged.connect(self._on_flash)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 4, 8, 4)
-        layout.setSpacing(2)
-        layout.addWidget(self._buttons)
-        layout.addWidget(self._detail)
+        column_of(self._buttons, self._detail, on=self, margins=(16, 4, 8, 4), spacing=2)
         self.setAccessibleName(self.tr("What to do at this pause"))
         self.hide()
         self.follow_theme()

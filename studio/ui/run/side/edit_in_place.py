@@ -7,12 +7,10 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,6 +26,7 @@ from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonHighlighter
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.side.messages_editor import MessagesEditor
 from studio.ui.style.colors import paint_page, paint_text
 from studio.ui.style.in_use import FollowsTheme
@@ -228,9 +227,7 @@ class EditInPlace(FollowsTheme, QWidget):
             self.tr("Keep it beyond this run; otherwise only this run knows of it")
         )
         self._cancel.setToolTip("Esc")
-        head = QHBoxLayout()
-        head.setContentsMargins(16, 8, 8, 8)
-        head.setSpacing(8)
+        head = row_of(margins=(16, 8, 8, 8), spacing=8)
         head.addWidget(self._title, 100)  # up to its own width, and before what is empty
         head.addWidget(self._tool)
         head.addStretch(1)
@@ -239,22 +236,10 @@ class EditInPlace(FollowsTheme, QWidget):
             buttons.addWidget(button)
         head.addLayout(buttons)
         # Below, and not beside the buttons: there they left no room for the words of either.
-        keeps = QHBoxLayout()
-        keeps.setSpacing(16)
-        for part in (self._is_error, self.also_file, self._only_here):
-            keeps.addWidget(part)
-        keeps.addStretch(1)
-        footer = QVBoxLayout()
-        footer.setContentsMargins(16, 4, 8, 8)
-        footer.setSpacing(4)
+        keeps = row_of(self._is_error, self.also_file, self._only_here, 1, spacing=16)
+        footer = column_of(margins=(16, 4, 8, 8), spacing=4)
         for line in (self._hint, self._problem):
             line.setWordWrap(True)
             footer.addWidget(line)
         footer.addLayout(keeps)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addWidget(self._text, 1)
-        layout.addWidget(self._messages, 1)
-        layout.addLayout(footer)
+        column_of(head, (self._text, 1), (self._messages, 1), footer, on=self, margins=0, spacing=0)

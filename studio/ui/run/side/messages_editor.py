@@ -9,14 +9,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +22,7 @@ from studio.application.run.edits.in_place import new_message, with_role, with_t
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
 from studio.core.text.shortened import one_line
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_page, paint_text, role_color
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -144,25 +143,15 @@ class MessagesEditor(FollowsTheme, QWidget):
             self.changed.emit()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 0, 8, 4)
-        head.setSpacing(8)
-        head.addWidget(self._role)
-        head.addWidget(self._note, 1)
-        head.addWidget(self._add)
-        head.addWidget(self._remove)
+        head = row_of(
+            self._role, (self._note, 1), self._add, self._remove, margins=(8, 0, 8, 4), spacing=8
+        )
         side = QWidget()
-        column = QVBoxLayout(side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self._text, 1)
+        column_of(head, (self._text, 1), on=side, margins=0, spacing=0)
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.addWidget(self._list)
         splitter.addWidget(side)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([220, 500])
         splitter.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(splitter)
+        column_of(splitter, on=self, margins=0)

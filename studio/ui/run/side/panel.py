@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QStackedWidget,
@@ -42,6 +41,7 @@ from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
 from studio.core.text.plain_tip import plain_tip
 from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.long_text import LongText
 from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.side.action_bar import ActionBar
@@ -72,13 +72,15 @@ class RunningCall(FollowsTheme, QWidget):
         self.stop_button.setToolTip(
             self.tr("The model is informed; the other calls and the run continue")
         )
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self.title)
-        row.addWidget(self.clock)
-        row.addWidget(self.output_label, 1)
-        row.addWidget(self.stop_button)
+        row_of(
+            self.title,
+            self.clock,
+            (self.output_label, 1),
+            self.stop_button,
+            on=self,
+            margins=0,
+            spacing=8,
+        )
         self.follow_theme()
         self.tick()
 
@@ -168,11 +170,7 @@ class HttpRequestView(QWidget):
         self.text.setFont(fixed_font(self.font()))
         self.text.setAccessibleName(self._title.text())
         self.text.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 4, 8, 4)
-        column.setSpacing(2)
-        column.addWidget(self._title)
-        column.addWidget(self.text)
+        column_of(self._title, self.text, on=self, margins=(16, 4, 8, 4), spacing=2)
         self.hide()
         paint_text(self._title, "muted")
 
@@ -212,14 +210,16 @@ class SidePanel(QWidget):
         self._pages.addWidget(self.editor)
         # Said outright: a stack is as high as its highest page wants to be, and docks are low.
         self._pages.setMinimumHeight(_LOWEST)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.actions_bar)
-        column.addWidget(self.request)
-        column.addWidget(self.running)
-        column.addWidget(self._pages, 1)
-        column.addWidget(self.state_panel)
+        column_of(
+            self.actions_bar,
+            self.request,
+            self.running,
+            (self._pages, 1),
+            self.state_panel,
+            on=self,
+            margins=0,
+            spacing=0,
+        )
         self.running.command_given.connect(self.command_given)
         self.state_panel.command_given.connect(self.command_given)
         self.state_panel.folded.connect(self._on_folded)

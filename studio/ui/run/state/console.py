@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 
 from studio.application.run.debugging.console import ConsoleLine, ConsoleLineKind
+from studio.ui.parts.layouts import column_of
 from studio.ui.run.state.expression_field import ExpressionField
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -74,13 +75,8 @@ class Console(FollowsTheme, QWidget):
         self.field.setFont(fixed_font(self.font()))
         self.field.setPlaceholderText(self.tr("Work out an expression: args, tokens.total …"))
         self.field.setAccessibleName(self.tr("Expression to work out at the moment shown"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.list, 1)
-        line = QVBoxLayout()
-        line.setContentsMargins(4, 0, 4, 4)
-        line.addWidget(self.field)
+        column = column_of((self.list, 1), on=self, margins=0, spacing=0)
+        line = column_of(self.field, margins=(4, 0, 4, 4))
         column.addLayout(line)
         self.field.entered.connect(self.request_value)
         self.list.itemClicked.connect(self._on_item)

@@ -26,6 +26,7 @@ from studio.application.run.debugging.console import names_for
 from studio.application.run.debugging.variables import RunVariable, command_for, variables_at
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Command
+from studio.ui.parts.layouts import column_of
 from studio.ui.parts.separator import Separator
 from studio.ui.run.state.console import Console
 from studio.ui.run.state.variables import VariablesTable
@@ -223,11 +224,7 @@ class StatePanel(QWidget):
         self._body.setChildrenCollapsible(False)
         self._body.setSizes([400, 400])
         line = Separator()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(line)
-        column.addWidget(self._body, 1)
+        column_of(line, (self._body, 1), on=self, margins=0, spacing=0)
 
 
 def _column(head: QHBoxLayout, body: QWidget) -> QWidget:
@@ -238,10 +235,5 @@ def _column(head: QHBoxLayout, body: QWidget) -> QWidget:
     head.setContentsMargins(8, 0, 4, 0)
     head.setSpacing(4)
     row.setLayout(head)
-    column = QVBoxLayout(made)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    column.addWidget(row)
-    column.addWidget(body, 1)
-    column.addStretch(0)
+    column_of(row, (body, 1), 0, on=made, margins=0, spacing=0)
     return made

@@ -5,17 +5,16 @@ from __future__ import annotations
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.application.run.search import SearchHits
 from studio.application.run.view import RunView
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.steps.timeline import TimelineView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -45,12 +44,7 @@ class SearchBar(QWidget):
         self._close.setIcon(icon("x"))
         self._close.setAutoRaise(True)
         self._close.setAccessibleName(self.tr("Close the search"))
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 4, 4, 4)
-        layout.setSpacing(8)
-        layout.addWidget(self.field, 1)
-        layout.addWidget(self.count)
-        layout.addWidget(self._close)
+        row_of((self.field, 1), self.count, self._close, on=self, margins=(8, 4, 4, 4), spacing=8)
         self.field.textChanged.connect(self._timer.start)
         self._close.clicked.connect(self.close_search)
         for keys, slot in (
@@ -146,11 +140,7 @@ class StepsColumn(QWidget):
         )
         self.follow.hide()
         self.back.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.search)
-        layout.addWidget(self.timeline, 1)
+        column_of(self.search, (self.timeline, 1), on=self, margins=0, spacing=0)
         self.timeline.following_changed.connect(self._on_following)
         self.back.clicked.connect(self.timeline.ask_fork)
         self.follow.clicked.connect(self.timeline.follow)

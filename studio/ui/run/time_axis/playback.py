@@ -6,8 +6,9 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
+from studio.ui.parts.layouts import row_of
 from studio.ui.run.time_axis.scrubber import RunScrubber
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme
@@ -96,12 +97,7 @@ class PlayedScrubber(FollowsTheme, QWidget):
         for speed in SPEEDS:
             menu.addAction(f"{speed}×").triggered.connect(partial(self._choose, speed))
         self.speed.setMenu(menu)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.button)
-        layout.addWidget(self.speed)
-        layout.addWidget(scrubber, 1)
+        row_of(self.button, self.speed, (scrubber, 1), on=self, margins=(8, 0, 0, 0), spacing=0)
         self.playback.changed.connect(self._show)
         self._choose(SPEEDS[0])
         self.allow(False)
