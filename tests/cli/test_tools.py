@@ -131,6 +131,17 @@ async def use_the_tools(client: Client) -> None:
     assert failed.content[0].text == "LookupError: no such thing"
 
 
+def test_a_file_is_called_without_the_sdk_of_mcp(file: Path) -> None:
+    code = (
+        "import sys; from studio.cli.main import run_command;"
+        "code = run_command(['tools', 'call', sys.argv[1], 'add', '{\"a\": 40}']);"
+        "print(code, sorted({'mcp', 'mcp_types', 'pydantic'} & sys.modules.keys()))"
+    )
+    command = [sys.executable, "-c", code, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.stdout == "42\n0 []\n", done.stderr
+
+
 def test_tools_are_listed_as_a_prompt_would_say_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
-from studio.application.tools.call_rows import calls_of_rows
 from studio.application.tools.saved_calls import (
     SavedCallsError,
     call_line,
@@ -118,6 +117,8 @@ async def _call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | 
     Raises:
         SavedCallsError: the file cannot be used.
     """
+    from studio.application.tools.call_rows import calls_of_rows  # reads data sets: slow to import
+
     calls = calls_of_rows(rows, spec.name, spec.parameters)
     failed = 0
     for call in calls:

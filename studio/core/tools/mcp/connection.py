@@ -12,14 +12,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from studio import __version__
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonObject
 from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.mcp.asking import AskForInput, asker
 from studio.core.tools.mcp.streams import Opener
 from studio.core.tools.mcp.values import (
     CallResult,
-    ListedTool,
+    ConnectionLost,
+    ServerRefusal,
     block_pictures,
     block_text,
     is_old_task,
@@ -45,21 +47,6 @@ _OLD_TASK = (
     "and tasks are spoken as the extension of 2026-07-28"
 )
 _USUAL_VERSION = "2025-11-25"  # as the SDK takes it before it is settled
-
-
-class ServerRefusal(Exception):  # noqa: N818 - an answer, not a failure of ours
-    """The server answered a request with a protocol error."""
-
-    def __init__(self, message: str, data: Json = None) -> None:
-        super().__init__(message)
-        self.message = message
-        """The server's words."""
-        self.data = data
-        """What it sent along."""
-
-
-class ConnectionLost(Exception):  # noqa: N818 - names the state
-    """The server went away before it answered."""
 
 
 class McpConnection:
@@ -145,15 +132,14 @@ class McpConnection:
             "instructions": self._client.instructions or "",
         }
 
-    async def list_tools(self, source: str) -> tuple[tuple[ListedTool, ...], JsonObject]:
-        """Every tool, all pages, and the last page's `_meta`.
+    async def list_tools(self, source: str) -> tuple[ToolSpec, ...]:
+        """Return every tool, of all pages.
 
         Raises:
             ServerRefusal: the server refuses.
             ConnectionLost: it went away.
         """
-        found: list[ListedTool] = []
-        meta: JsonObject = {}
+        found: list[ToolSpec] = []
         self._left_out.clear()
         async for page in self.pages(self.client.list_tools):
             for tool in page.tools:
@@ -161,8 +147,7 @@ class McpConnection:
                     self._leave_out(_OLD_TASK.format(name=tool.name[:_LONGEST_NAME]))
                 else:
                     found.append(listed_tool(tool, source))
-            meta = page.meta or {}
-        return tuple(found), meta
+        return tuple(found)
 
     async def call(self, name: str, arguments: JsonObject, tell: Tell | None = None) -> CallResult:
         """Call a tool; cancelling the task tells the server to stop.

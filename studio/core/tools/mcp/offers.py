@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
-from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
-from studio.core.tools.mcp.values import block_pictures, block_text
+from studio.core.tools.mcp.connection import McpConnection
+from studio.core.tools.mcp.values import ConnectionLost, ServerRefusal, block_pictures, block_text
 from studio.core.tools.source import OfferArgument, OfferContent, ServerOffer
 
 if TYPE_CHECKING:

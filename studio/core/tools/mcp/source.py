@@ -18,10 +18,11 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.asking import AskForInput, CallTime
-from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
+from studio.core.tools.mcp.connection import McpConnection
 from studio.core.tools.mcp.connector import Connector
 from studio.core.tools.mcp.offers import complete_offer, list_offers, open_offer
 from studio.core.tools.mcp.server_config import ServerAddress, address_pin
+from studio.core.tools.mcp.values import ConnectionLost, ServerRefusal
 from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import (
     OfferContent,
@@ -124,7 +125,7 @@ class McpSource:
             return self._listed[1]
         connection = await self._connected()
         try:
-            listed, _ = await asyncio.wait_for(
+            listed = await asyncio.wait_for(
                 connection.list_tools(self.label), self._limits.start_seconds
             )
         except TimeoutError as error:
@@ -136,9 +137,7 @@ class McpSource:
             reason = self._connector.reason(error)
             await self.restart()
             raise ToolSourceError(f"{self.label} does not list its tools: {reason}") from error
-        specs = tuple(
-            tool.spec for tool in listed if not self._allowed or tool.spec.name in self._allowed
-        )
+        specs = tuple(spec for spec in listed if not self._allowed or spec.name in self._allowed)
         self._listed = (time.monotonic(), specs)
         self._facts = None
         return specs

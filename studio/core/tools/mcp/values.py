@@ -28,18 +28,19 @@ class HttpNotes:
     """The status of its last answer; 0 before there is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedTool:
-    """A tool as a server lists it."""
+class ServerRefusal(Exception):  # noqa: N818 - an answer, not a failure of ours
+    """The server answered a request with a protocol error."""
 
-    spec: ToolSpec
-    """What the model is told."""
+    def __init__(self, message: str, data: Json = None) -> None:
+        super().__init__(message)
+        self.message = message
+        """The server's words."""
+        self.data = data
+        """What it sent along."""
 
-    meta: JsonObject = field(default_factory=dict)
-    """The server's `_meta`."""
 
-    is_marked: bool = True
-    """Whether the server says whether it only reads."""
+class ConnectionLost(Exception):  # noqa: N818 - names the state
+    """The server went away before it answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,10 @@ def is_old_task(tool: types.Tool, version: str) -> bool:
     return tool.execution.task_support == "required"
 
 
-def listed_tool(tool: types.Tool, source: str) -> ListedTool:
+def listed_tool(tool: types.Tool, source: str) -> ToolSpec:
     """A tool of the SDK as ours; one that does not say that it only reads may have effects."""
     hint = tool.annotations.read_only_hint if tool.annotations else None
-    spec = ToolSpec(
+    return ToolSpec(
         tool.name,
         tool.description or "",
         tool.input_schema,
@@ -83,7 +84,6 @@ def listed_tool(tool: types.Tool, source: str) -> ListedTool:
         has_effects=not hint,
         reads_only=hint is True,
     )
-    return ListedTool(spec, tool.meta or {}, hint is not None)
 
 
 def block_pictures(blocks: Iterable[object]) -> tuple[ToolPicture, ...]:

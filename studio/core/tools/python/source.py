@@ -11,7 +11,6 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -19,8 +18,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.foreign_json import JsonBoundError, parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.mcp.connection import ConnectionLost, ServerRefusal
-from studio.core.tools.mcp.values import CallResult, ListedTool
+from studio.core.tools.mcp.values import CallResult, ConnectionLost, ServerRefusal
 from studio.core.tools.python.interpreter import missing_package_hint
 from studio.core.tools.python.worker import (
     ToolFileProblem,
@@ -36,7 +34,6 @@ from studio.core.tools.python_server.meta import (
     ARGUMENTS,
     LINE,
     PROBLEMS,
-    RETURNS,
     TRUNCATED,
     VALUE,
 )
@@ -138,7 +135,7 @@ class PythonFileSource:
         worker.child.tell_log(tell)
         try:
             async with asyncio.timeout(self._limits.seconds):
-                result = await worker.connection.call(name, arguments)
+                result = await worker.client.call(name, arguments)
         except TimeoutError:
             log = worker.child.take_log()
             await self._retire(worker)
@@ -181,7 +178,7 @@ class PythonFileSource:
         worker = await self._take()
         try:
             listed, meta = await asyncio.wait_for(
-                worker.connection.list_tools(self.label), self._limits.start_seconds
+                worker.client.list_tools(self.label), self._limits.start_seconds
             )
         except ServerRefusal as error:
             await self._retire(worker)
@@ -203,9 +200,9 @@ class PythonFileSource:
             await self._retire(worker)
             raise
         self._give_back(worker)
-        self.lines = {tool.spec.name: _line(tool.meta) for tool in listed}
+        self.lines = {spec.name: _line(own) for spec, own in listed}
         self.problems = tuple(_problems(meta.get(PROBLEMS)))
-        return tuple(_marked(tool) for tool in listed)
+        return tuple(spec for spec, _ in listed)
 
     def _outcome(self, result: CallResult, log: str) -> ToolOutcome:
         text, truncated = cut(result.text, self._limits.characters + 200)
@@ -243,7 +240,7 @@ class PythonFileSource:
                 worker = await start_worker(
                     self._path, self._limits, self._given(), state, self.traffic
                 )
-                self._version = worker.connection.facts.get("version", "")
+                self._version = worker.client.python
         except BaseException:
             self._seats.release()
             raise
@@ -281,16 +278,6 @@ class PythonFileSource:
         task = asyncio.create_task(work)
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)
-
-
-def _marked(tool: ListedTool) -> ToolSpec:
-    """A tool as the file has it: of a function without a mark nobody knows what it changes.
-
-    Of a stranger's server, MCP says that such a tool changes something.
-    """
-    returns = tool.meta.get(RETURNS)
-    spec = replace(tool.spec, returns=returns) if isinstance(returns, Mapping) else tool.spec
-    return spec if tool.is_marked else replace(spec, has_effects=False)
 
 
 def _line(data: object) -> int:

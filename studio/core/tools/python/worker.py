@@ -15,8 +15,7 @@ from studio.core.tools import python_server
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.child import ChildProcess
 from studio.core.tools.mcp.child_bounds import ChildBounds
-from studio.core.tools.mcp.connection import McpConnection
-from studio.core.tools.mcp.streams import over_child
+from studio.core.tools.python.client import ToolFileClient
 from studio.core.tools.python.environment import tool_environment
 from studio.core.tools.python.interpreter import (
     Interpreter,
@@ -88,7 +87,7 @@ class Worker:
     child: ChildProcess
     """The process."""
 
-    connection: McpConnection
+    client: ToolFileClient
     """What is spoken with it."""
 
     state: ToolFileState
@@ -97,12 +96,12 @@ class Worker:
     async def stop(self) -> None:
         """End it at once."""
         self.child.kill()
-        await self.connection.abandon()
+        await self.client.abandon()
         await self.child.close()
 
     async def leave(self) -> None:
         """Let it leave; one that does not is ended."""
-        await self.connection.abandon()
+        await self.client.abandon()
         await self.child.close()
 
 
@@ -147,9 +146,7 @@ async def start_worker(
             path, f"its process cannot be started{which}: {error.strerror or error}"
         ) from error
     try:
-        connection = await McpConnection.open(
-            over_child(child), limits.start_seconds, traffic=traffic
-        )
+        client = await ToolFileClient.open(child, limits.start_seconds, traffic)
     except ToolSourceError as error:
         log = child.take_log().strip()
         await child.close()
@@ -159,7 +156,7 @@ async def start_worker(
         child.kill()
         await asyncio.shield(child.close())  # killed already: this only tidies up
         raise
-    return Worker(child, connection, state)
+    return Worker(child, client, state)
 
 
 async def script_python(path: Path, environment: Mapping[str, str]) -> Path:
