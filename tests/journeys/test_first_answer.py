@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QTextEdit
@@ -107,3 +108,34 @@ def test_a_run_with_the_samples_sends_what_the_preview_shows(
     assert json.dumps(sent["messages"]) == json.dumps(shown)
     assert "Customer: Ana Silva, since 2019." in sent["messages"][0]["content"]
     qtbot.waitUntil(lambda: is_in_sight(bench, ANSWER))
+
+
+def test_a_refused_f5_leaves_the_room_and_what_is_in_it(
+    qtbot: QtBot, bench: Workbench, server: ChatServer
+) -> None:
+    server.always(streamed(ANSWER))
+    new_prompt(qtbot, bench, PROMPT)
+    press_f5(qtbot, bench)
+    assert [each.key for each in bench.window.notices.notices].count("run") == 1
+    assert not bench.window.docks.is_shown("run")
+
+
+def test_a_prompt_whose_runs_are_only_in_the_history_leads_to_the_last_one(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    server.always(streamed(ANSWER))
+    paths = [tmp_path / f"{number}.prompty" for number in range(10)]
+    for path in paths:
+        path.write_text("---\nname: One\n---\nuser:\nHi\n", encoding="utf-8")
+        bench.window.tabs.open(path)
+        qtbot.waitUntil(lambda: bench.is_settled)
+        press_f5(qtbot, bench)
+        wait_for_end(qtbot, bench)
+    bench.window.tabs.open(paths[0])
+    qtbot.waitUntil(lambda: bench.run.view.earlier != "")
+    assert bench.run.state is None
+    assert bench.run.view.sentence == "Earlier runs: in History"
+    bench.run_pane.request_record.emit(bench.run.view.earlier)
+    qtbot.waitUntil(lambda: bench.run.view.record != "")
+    assert bench.run.state is not None
+    assert bench.run.state.answer == ANSWER

@@ -34,6 +34,9 @@ class RunView:
     sentence: str = field(default_factory=lambda: sentence_of(None))
     """Where it stands and why."""
 
+    earlier: str = ""
+    """Id of the prompt's last run in the history, where none is shown; empty for none."""
+
     timeline: Timeline = field(default_factory=Timeline)
     """The cards."""
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 _USUAL_SIZE = Settings().editor_font_size
 
+_BEGIN = frozenset(("run.start", "run.step", "run.into", "run.out", "run.rerun", "run.replay"))
+"""Actions that begin a run where none goes on."""
+
 
 class Commands(QObject):
     """Carries out actions for one window."""
@@ -135,7 +138,7 @@ class Commands(QObject):
             "run.replay": pane.commands.request_replay.emit,
             "run.export": pane.bar.export.click,
         }.items():
-            actions[identifier].triggered.connect(lambda _=False, act=act: self._run(act))
+            actions[identifier].triggered.connect(partial(self._run, pane, identifier, act))
         actions["run.approve"].setEnabled(pane.view.approvable is not None)
         pane.approvable_changed.connect(actions["run.approve"].setEnabled)
         actions["run.start"].setIconText(pane.bar.run.accessibleName())
@@ -156,8 +159,12 @@ class Commands(QObject):
         }.items():
             self._mirror.follow(button, actions[identifier])
 
-    def _run(self, act: Callable[[], None]) -> None:
-        self._window.docks.show("run")
+    def _run(
+        self, pane: RunPane, identifier: str, act: Callable[[], None], _: bool = False
+    ) -> None:
+        """Show the pane; where a run is to begin, that may be refused, and shows it itself."""
+        if identifier not in _BEGIN or pane.view.is_live or pane.view.record:
+            self._window.docks.show("run")
         act()
 
     def _table(self) -> dict[str, Callable[[], object]]:

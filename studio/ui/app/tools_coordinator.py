@@ -197,8 +197,9 @@ class ToolsCoordinator(QObject):
                 "warning",
                 self.tr("This folder is not trusted."),
                 self.tr(
-                    "Its Python tools and MCP servers do not run, and no variable and no file "
-                    "that it names by ${env:} or ${file:} is read, until you trust it."
+                    "Until you trust it, its Python tools and MCP servers do not run, no "
+                    "variable is read, and no file of it is sent. The preview may show text "
+                    "files of the opened folder."
                 ),
                 str(asked),
                 (NotificationAction(self.tr("Trust…"), partial(self._pane.offer_trust, folder)),),

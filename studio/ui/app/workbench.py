@@ -242,6 +242,8 @@ class Workbench(QObject):
         commands, views = pane.commands, pane.views
         commands.request_run.connect(coordinator.start)
         pane.seen_changed.connect(self._say_run)
+        pane.request_record.connect(self.history.open)
+        self.history.last_found.connect(run.show_earlier)
         commands.request_other_run.connect(coordinator.ask_about_other)
         commands.request_run_to.connect(coordinator.run_to)
         commands.request_commands.connect(coordinator.send)
@@ -380,6 +382,8 @@ class Workbench(QObject):
         name = "" if path is None else str(path)
         self.run_pane.commands.show_prompt(name)
         self.run.show_prompt(name)
+        if name and self.run.state is None:
+            self.history.find_last(name)
         self.connections.show_prompt(path)
 
     def _say_run(self) -> None:

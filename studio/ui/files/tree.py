@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from PySide6.QtCore import (
@@ -30,79 +31,18 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.document.file_states import FileState
+from studio.core.search_files import SUFFIXES, files_of
 from studio.core.text.problem import Severity
+from studio.core.wire.media_suffixes import SUFFIXES_OF
 from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
+from studio.viewmodels.app.jobs import LatestJob
 
-PATTERNS = (
-    "*.prompty",
-    "*.prompt",
-    "*.md",
-    "*.mdc",
-    "*.txt",
-    "*.py",
-    "*.json",
-    "*.jsonl",
-    "*.ndjson",
-    "*.yaml",
-    "*.yml",
-    "*.toml",
-    "*.env",
-    "*.csv",
-    "*.tsv",
-    "*.tracy",
-    "*.xml",
-    "*.html",
-    "*.j2",
-    "*.jinja",
-    "*.jinja2",
-    "*.png",
-    "*.jpg",
-    "*.jpeg",
-    "*.webp",
-    "*.gif",
-    "*.bmp",
-    "*.svg",
-    "*.ico",
-    "*.tif",
-    "*.tiff",
-    "*.heic",
-    "*.heif",
-    "*.avif",
-    "*.pdf",
-    "*.doc",
-    "*.docx",
-    "*.odt",
-    "*.rtf",
-    "*.xls",
-    "*.xlsx",
-    "*.ods",
-    "*.ppt",
-    "*.pptx",
-    "*.odp",
-    "*.epub",
-    "*.zip",
-    "*.mp3",
-    "*.wav",
-    "*.ogg",
-    "*.oga",
-    "*.flac",
-    "*.m4a",
-    "*.aac",
-    "*.opus",
-    "*.wma",
-    "*.mp4",
-    "*.m4v",
-    "*.mov",
-    "*.webm",
-    "*.mkv",
-    "*.avi",
-    "*.mpg",
-    "*.mpeg",
-    "*.wmv",
-)
+_SUFFIXES = SUFFIXES.union((".env", ".html"), *SUFFIXES_OF.values())
+
+PATTERNS = tuple(f"*{suffix}" for suffix in sorted(_SUFFIXES))
 """Prompts, and all that inputs and media take."""
 _ICONS = {
     ".prompty": "message-square",
@@ -114,20 +54,17 @@ _ICONS = {
     ".ndjson": "database",
     ".yaml": "braces",
     ".yml": "braces",
-    ".png": "image",
-    ".jpg": "image",
-    ".jpeg": "image",
-    ".webp": "image",
-    ".gif": "image",
-    ".bmp": "image",
-    ".svg": "image",
     ".tracy": "list-tree",
     ".env": "key",
+    **dict.fromkeys(SUFFIXES_OF["image"], "image"),
 }
 
 
 _OF_FILES = ("edit.find_in_files", "file.quick", "file.folder", "file.add_folder")
 """Actions of the window that a right click offers too."""
+
+_MOST_SEARCHED, _MOST_FOUND = 50_000, 200
+"""Files that a filter looks at, and folders' files that it unfolds."""
 
 _BESIDE_NAME = 56
 """Pixels of a row's icon and gaps, and of git's letter at its end."""
@@ -237,6 +174,10 @@ class FilesTree(QTreeView):
         self._expected: Path | None = None
         """What was made or named here and has no row yet."""
         self.files.rowsInserted.connect(self._on_rows)
+        self._finding: LatestJob[list[Path]] = LatestJob(self)
+        self._finding.finished.connect(self._unfold)
+        self._unfolded: list[QPersistentModelIndex] = []
+        """Folders that the filter opened."""
         for column in (1, 2, 3):
             self.setColumnHidden(column, True)
         self.setDragEnabled(True)
@@ -267,6 +208,23 @@ class FilesTree(QTreeView):
         wanted = "".join(f"[{char}]" if char in "*?[" else char for char in text.strip())
         shown = [pattern.replace("*", f"*{wanted}*", 1) for pattern in PATTERNS]
         self.files.setNameFilters(shown if wanted else list(PATTERNS))
+        for folder in self._unfolded:
+            self.collapse(folder)
+        self._unfolded.clear()
+        if wanted:
+            self._finding.submit(partial(_named, Path(self.files.rootPath()), text.strip()))
+        else:
+            self._finding.drop()
+
+    def _unfold(self, paths: Sequence[Path]) -> None:
+        """Open the folders down to some files: Qt's model reads only what is opened."""
+        for path in paths:
+            index = self.files.index(str(path.parent))
+            while index.isValid() and index != self.rootIndex():
+                if not self.isExpanded(index):
+                    self._unfolded.append(QPersistentModelIndex(index))
+                    self.expand(index)
+                index = index.parent()
 
     def show_marks(self, marks: Mapping[Path, FileMark]) -> None:
         """Say of files what is known of them."""
@@ -394,6 +352,12 @@ class FilesTree(QTreeView):
             self.request_open.emit(path)
         elif path is not None:
             self.setExpanded(index, not self.isExpanded(index))
+
+
+def _named(root: Path, text: str) -> list[Path]:
+    """The files below a folder whose names hold a text."""
+    below = files_of(root, _SUFFIXES, _MOST_SEARCHED)
+    return list(islice((each for each in below if text.lower() in each.stem.lower()), _MOST_FOUND))
 
 
 class NameField(QLineEdit):

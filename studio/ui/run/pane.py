@@ -72,6 +72,7 @@ class RunPane(FollowsTheme, QWidget):
     request_export = Signal(str)  # name of the form in which the run is to be written
     breakpoint_switched = Signal(str, bool)  # id of a breakpoint, whether it is on
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
+    request_record = Signal(str)  # id of a run of the history that is to be shown
     seen_changed = Signal(bool)  # whether the pane is on the screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -138,13 +139,19 @@ class RunPane(FollowsTheme, QWidget):
         self.played.allow(view.state is not None and not view.is_busy and not view.is_waiting)
         self._fit_diagram()
         self._pages.setCurrentIndex(0 if view.state is None else 1)
-        words = _STARTING if view.is_starting else _EMPTY
-        self._empty.setText(QCoreApplication.translate("RunPane", words))
+        self._show_start(view)
         self.side.show_view(view)
         self.approvable_changed.emit(view.approvable is not None)
         if view.state is not before.state:
             self.views.inspect(is_same_run=is_same_run)
         self.commands.show_view(view)
+
+    def _show_start(self, view: RunView) -> None:
+        """Say what the page without a run is for, and lead to the prompt's last run."""
+        words = QCoreApplication.translate("RunPane", _STARTING if view.is_starting else _EMPTY)
+        link = self.tr("Show the last run of this prompt") if view.earlier else ""
+        last = f'<br><br><a href="{view.earlier}">{link}</a>' if link else ""
+        self._empty.setText(f"{words}{last}")
 
     def show_inspector(self, view: InspectorView) -> None:
         """Show one tab of one step."""
@@ -305,7 +312,8 @@ class RunPane(FollowsTheme, QWidget):
 
     def _lay_out(self) -> None:
         self.setAutoFillBackground(True)
-        self._empty.setText(QCoreApplication.translate("RunPane", _EMPTY))
+        self._show_start(self._view)
+        self._empty.linkActivated.connect(self.request_record)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setContentsMargins(32, 16, 32, 16)

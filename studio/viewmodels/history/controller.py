@@ -46,6 +46,7 @@ class HistoryController(QObject):
     interrupted_found = Signal(tuple)  # RunSummary, …: their process died
     problem_found = Signal(str)  # why the filter cannot be read; empty where it can
     size_changed = Signal(int)  # bytes on disk
+    last_found = Signal(str, str)  # a prompt's file, and the id of its last run; empty for none
     opening_changed = Signal(bool)  # whether a run is being read; a very long one takes seconds
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
@@ -66,6 +67,9 @@ class HistoryController(QObject):
         self._opening: LatestJob[RunRecord] = LatestJob(self)
         self._comparing: LatestJob[RunComparison] = LatestJob(self)
         self._overviewing: LatestJob[RunOverview] = LatestJob(self)
+        self._finding: LatestJob[tuple[str, str]] = LatestJob(self)
+        self._finding.finished.connect(lambda found: self.last_found.emit(*found))
+        self._finding.failed.connect(self._on_failed)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_TYPING_MS)
@@ -123,6 +127,10 @@ class HistoryController(QObject):
         self._open_run, self._open_events = run, 0
         self._opening.submit(partial(_open, self._path, run))
 
+    def find_last(self, prompt: str) -> None:
+        """Look up the last run of a prompt's file."""
+        self._finding.submit(partial(_last, self._path, prompt))
+
     def compare(self, left: str, right: str) -> None:
         """Put two runs side by side."""
         self._comparing.submit(partial(_compare, self._path, left, right))
@@ -166,6 +174,7 @@ class HistoryController(QObject):
         self._timer.stop()
         self._watch.stop()
         self._following.drop()
+        self._finding.drop()
         self._opening.drop()
         self._comparing.drop()
         self._overviewing.drop()
@@ -236,6 +245,12 @@ def _list(
                 ).format(error=error)
         runs = store.runs(wanted, holds_of(expression) if expression else None)
         return runs, store.size(), wrong
+
+
+def _last(path: Path, prompt: str) -> tuple[str, str]:
+    """The prompt and the id of its last run."""
+    runs, _, _ = _list(path, RunFilter(path=prompt), ())
+    return prompt, max(runs, key=lambda run: run.started).id if runs else ""
 
 
 def _open(path: Path, run: str) -> RunRecord:

@@ -134,8 +134,8 @@ class RunController(QObject):
             follows_prompt: whether the user is asked where the prompt has another model later.
         """
         slot = self._slots.show(slot_path(plan.document))
-        slot.drop_run()
-        slot.shown, slot.announced, slot.against = DisplayedRun(), "", against
+        slot.make_room()
+        slot.against = against
         slot.here = Breakpoint(HERE, frozenset({to})) if to is not None else None
         slot.follows_prompt, slot.missing_model = follows_prompt, None
         self.sessions.begin(slot, plan, *first, at_entry=at_entry)
@@ -181,6 +181,17 @@ class RunController(QObject):
             path: the prompt's file; empty for one that was never saved.
         """
         if self._slots.turn_to(path):
+            self._show(self._slot)
+
+    def show_earlier(self, path: str, run: str) -> None:
+        """Say that the history has runs of a prompt of which none is shown.
+
+        Args:
+            path: the prompt's file.
+            run: id of the last one; empty where there is none.
+        """
+        if self._slot.path == path and self._slot.earlier != run:
+            self._slot.earlier = run
             self._show(self._slot)
 
     def open_record(self, record: RunRecord) -> None:
@@ -380,6 +391,9 @@ class RunController(QObject):
             model_now=self._model_to_ask(slot),
             can_keep_model=slot.can_keep_model,
         )
+        if slot.earlier and slot.view.state is None and not slot.view.is_starting:
+            words = self.tr("Earlier runs: in History")
+            slot.view = replace(slot.view, sentence=words, earlier=slot.earlier)
         self.state_changed.emit(slot.view)
         if slot.view.running_calls and not self._listening.isActive():
             self._listening.start()

@@ -201,6 +201,9 @@ class RunSessions(QObject):
             slot.driving = None
             slot.shown.streaming, slot.shown.is_pausing = None, False
         self._leave_here(slot, arrivals)
+        if over and slot.bring_back():
+            self.changed.emit(slot)
+            return
         self.changed.emit(slot)
         self._announce(slot, over=over)
         if slot is not self._slots.shown:

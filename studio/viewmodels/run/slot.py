@@ -52,11 +52,17 @@ class RunSlot:
     against: PastRun | None = None
     """A run that it is compared with when it is over."""
 
+    earlier: str = ""
+    """Id of the prompt's last run in the history, looked up while none is shown."""
+
+    before: tuple[DisplayedRun, RunSession | None] | None = None
+    """The run that was shown before this one, for when this one does not begin."""
+
     here: Breakpoint | None = None
     """The place that it was told to run to."""
 
     looks: int = 0
-    """How often nothing had arrived of it yet."""
+    """Number of looks at which nothing had arrived of it yet."""
 
     follows_prompt: bool = True
     """Whether another model of the prompt concerns it: not a replay, nor an experiment's cell."""
@@ -101,6 +107,20 @@ class RunSlot:
             return None
         state = self.shown.state
         return "waiting" if state is not None and state.pause is not None else "running"
+
+    def make_room(self) -> None:
+        """Let go of the run, for another one; one that was over comes back if that cannot begin."""
+        self.before = None if self.is_live else (self.shown, self.session)
+        self.drop_run()
+        self.shown, self.announced = DisplayedRun(), ""
+
+    def bring_back(self) -> bool:
+        """Show the run before again, where this one was refused before its first fact."""
+        if self.before is None or self.shown.state is not None:
+            return False
+        (self.shown, self.session), self.before = self.before, None
+        self.announced = self.shown.run
+        return True
 
     def drop_run(self) -> None:
         """Let go of the run; one that is under way is journaled as stopped."""

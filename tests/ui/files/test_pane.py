@@ -180,6 +180,20 @@ def test_the_filter_shows_only_names_that_fit(
     qtbot.waitUntil(lambda: tree.files.rowCount(tree.rootIndex()) == 4)
 
 
+def test_the_filter_finds_files_in_folders_that_were_never_opened(
+    tree: FilesTree, window: MainWindow, folder: Path, qtbot: QtBot
+) -> None:
+    deep = folder / "more" / "inner" / "needle.prompty"
+    deep.parent.mkdir(parents=True)
+    deep.write_text("user:\nHi\n", encoding="utf-8")
+    QTest.keyClicks(window.files.filter, "Needle")
+    qtbot.waitUntil(lambda: tree.visualRect(tree.files.index(str(deep))).isValid())
+    more = tree.files.index(str(folder / "more"))
+    assert tree.isExpanded(more)
+    window.files.filter.clear()
+    assert not tree.isExpanded(more)
+
+
 def test_the_open_file_is_shown_and_marked(
     window: MainWindow, tree: FilesTree, folder: Path, qtbot: QtBot
 ) -> None:

@@ -353,6 +353,17 @@ def test_tools_that_cannot_be_started_are_said(qtbot: QtBot, controller: RunCont
 
     assert said.args == ["tools.py cannot be read: line 3 is not Python."]
     qtbot.waitUntil(lambda: not controller.is_live)
+    assert controller.state is None
+
+    controller.start(base)  # a run that was over stays when the next one cannot begin
+    _until_over(qtbot, controller)
+    done = controller.state
+    with qtbot.waitSignal(controller.refused):
+        controller.start(
+            RunPlan(base.document, base.inputs, base.model, open_toolbox=broken)  # type: ignore[arg-type]
+        )
+    qtbot.waitUntil(lambda: not controller.is_live)
+    assert controller.view.state is done
 
 
 def test_a_command_that_makes_no_sense_is_refused_in_words(

@@ -133,20 +133,15 @@ class MediaDrop(QObject):
             self.insert(target)
 
 
-_KINDS = {
-    "image": (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".svg", ".avif", ".tif", ".tiff"),
-    "audio": (".mp3", ".wav", ".ogg", ".flac", ".m4a", ".aac", ".opus"),
-    "video": (".mp4", ".webm", ".mov", ".mkv", ".avi"),
-}
-
-
 _NUMBERED = re.compile(r"image-(\d+)\.png")
 
 
 def media_word(path: Path) -> str:
     """What kind of part a file is: `image`, `audio`, `video` or `file` (docs/format.md)."""
+    from studio.core.wire.media_suffixes import SUFFIXES_OF  # not before the first paint
+
     suffix = path.suffix.lower()
-    return next((word for word, suffixes in _KINDS.items() if suffix in suffixes), "file")
+    return next((word for word, suffixes in SUFFIXES_OF.items() if suffix in suffixes), "file")
 
 
 def address(path: Path, folder: Path | None) -> str:
