@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studio.application.document.prompt_files import prompt_files
+from studio.application.document.reading import read_document
 from studio.cli.exit_codes import UsageError
 from studio.cli.terminal import tell
 from studio.core.experiments.file.names import is_experiment
 from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.prompty.inputs import RESERVED_SAMPLES
-from studio.core.prompty.parse import parse
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
@@ -79,6 +80,7 @@ def allow_named(options: argparse.Namespace, document: PromptDocument, trust: Tr
         trust.allow(options.file.resolve().parent, wants_of(document))
 
 
+@evaluation_limits()
 def load(path: Path) -> PromptDocument:
     """Read and parse one file.
 
@@ -87,7 +89,7 @@ def load(path: Path) -> PromptDocument:
     """
     refuse_other_file(path)
     # Whole, so that whatever is named beside it is found from any working directory.
-    return parse(read_text(path), path.resolve())
+    return read_document(read_text(path), path.resolve())
 
 
 def refuse_other_file(path: Path) -> None:

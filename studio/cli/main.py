@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from studio import __version__
 from studio.cli.exit_codes import COMMANDS, FINE, PROBLEMS, USAGE, UsageError
 from studio.cli.terminal import tell
+from studio.core.prompty.evaluation import TooLongError, failure
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -28,6 +29,9 @@ def run_command(arguments: Sequence[str]) -> int:
     except UsageError as error:
         tell(f"prompt-studio: {error}")
         return USAGE
+    except (MemoryError, TooLongError) as error:
+        tell(f"prompt-studio: {failure(error).message}")
+        return PROBLEMS
     except OSError as error:
         if error.filename is None:
             raise  # of the output; `ended` says so

@@ -108,6 +108,7 @@ def template(chance: random.Random) -> str:
 def work(first: int, last: int, seed: int) -> int:
     """Render cases under the limit; return how many broke a bound."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from studio.core.prompty.evaluation import FAILURES
     from studio.core.prompty.parse import parse
     from studio.core.prompty.prepare import prepare
 
@@ -117,8 +118,8 @@ def work(first: int, last: int, seed: int) -> int:
         text = template(random.Random(seed * 1_000_003 + number))
         began = time.process_time()
         try:
-            prepare(parse(f"---\nname: x\n---\nuser:\n{text}\n"), {})
-            wrong = ""
+            problems = prepare(parse(f"---\nname: x\n---\nuser:\n{text}\n"), {}).problems
+            wrong = next((each.message for each in problems if each.code in FAILURES), "")
         except Exception as error:  # noqa: BLE001 - any exception is a finding
             wrong = f"{type(error).__name__}: {error}"
         seconds = time.process_time() - began

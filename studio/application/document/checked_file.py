@@ -9,6 +9,7 @@ from pathlib import Path
 from studio.application.document.findings import findings_of
 from studio.application.document.project_settings import CheckSettings
 from studio.application.document.reading import read_document
+from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.text.problem import Problem, Severity, TextEdit, apply_edits
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -30,6 +31,7 @@ class CheckedFile:
     """The findings, in source order."""
 
 
+@evaluation_limits()
 def check_text(
     text: str, path: Path | None, trust: TrustStore, settings: CheckSettings | None = None
 ) -> CheckedFile:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from studio.application.document.project_settings import CheckSettings, project_findings
 from studio.application.trust import references_of
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.evaluation import failure
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.text.problem import Problem
 from studio.core.tools.trust.store import TrustStore
@@ -23,6 +24,15 @@ def findings_of(
         trust: folders whose files and variables may be read.
         settings: which of them are told; None for what the file's project says.
     """
+    try:
+        return _findings(document, trust, settings)
+    except Exception as error:  # noqa: BLE001 - the border to what others wrote: one file fails alone
+        return merged(document.problems, (failure(error),))
+
+
+def _findings(
+    document: PromptDocument, trust: TrustStore, settings: CheckSettings | None
+) -> tuple[Problem, ...]:
     project = project_findings(document, settings)
     found = document.problems
     if document.is_prompt:

@@ -9,7 +9,10 @@ from studio.core.experiments.file.names import is_experiment
 from studio.core.prompty.agent_files.kinds import agent_file_kind
 from studio.core.prompty.agent_files.read import read_agent_file
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.evaluation import failure
 from studio.core.prompty.parse import parse
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
 
 
 def read_document(text: str, path: Path | None = None) -> PromptDocument:
@@ -19,6 +22,14 @@ def read_document(text: str, path: Path | None = None) -> PromptDocument:
         text: the text.
         path: its file, which says what it is; an experiment's prompts and rows are looked at too.
     """
+    try:
+        return _document(text, path)
+    except Exception as error:  # noqa: BLE001 - the border to what others wrote: one file fails alone
+        whole = Span(0, len(text))
+        return PromptDocument(SourceText(text, path), body=whole, problems=(failure(error),))
+
+
+def _document(text: str, path: Path | None) -> PromptDocument:
     kind = agent_file_kind(path)
     if path is not None and kind is not None:
         from studio.application.document.loading import loading_summary

@@ -14,6 +14,7 @@ from studio.core.agent.loop.first_step import previewed_values
 from studio.core.agent.loop.setup import question_of, told_tools
 from studio.core.agent.loop.tool_choice import choice_before_run
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
@@ -36,6 +37,7 @@ class ShownPrompt:
     """Which of how many tools these are, in words; empty where they are all."""
 
 
+@evaluation_limits()
 def shown_prompt(
     document: PromptDocument,
     values: Mapping[str, Json],

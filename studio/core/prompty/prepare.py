@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from studio.core.prompty.body.read import read_messages
 from studio.core.prompty.document import PromptDocument, ResolvedInputs
+from studio.core.prompty.evaluation import failure
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.look_up import LookUp
@@ -61,7 +62,7 @@ def prepare(
     preview: bool = False,
     samples: bool = True,
 ) -> Prepared:
-    """Render a document and read its messages. Never raises.
+    """Render a document and read its messages. Never raises: a failure is one of the problems.
 
     Args:
         document: As `parse` gave it.
@@ -70,6 +71,21 @@ def prepare(
         preview: Fill with samples, and never look a secret up.
         samples: Whether a preview takes samples; without them it has a run's values.
     """
+    try:
+        return _prepared(document, inputs, references, preview=preview, samples=samples)
+    except Exception as error:  # noqa: BLE001 - the border to what others wrote: one file fails alone
+        nothing = Rendering(()), PromptMessages(())
+        return Prepared(document, inputs, *nothing, problems=(failure(error),))
+
+
+def _prepared(
+    document: PromptDocument,
+    inputs: Mapping[str, Json],
+    references: ReferenceContext | None,
+    *,
+    preview: bool,
+    samples: bool,
+) -> Prepared:
     problems: list[Problem] = []
     values, shown, missing = _values(document, inputs, preview=preview and samples)
     if references is not None:

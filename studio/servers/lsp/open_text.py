@@ -19,6 +19,7 @@ from studio.application.trust import is_trusted
 from studio.core.models.connection_file import read_connections
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.text.files_beside import files_beside
 from studio.core.text.problem import Problem, TextEdit
 from studio.core.tools.trust.store import TrustStore
@@ -50,6 +51,7 @@ class OpenText:
         return Positions(self.document.source, self.encoding)
 
     @cached_property
+    @evaluation_limits()
     def problems(self) -> tuple[Problem, ...]:
         """What `check` says of it."""
         return findings_of(self.document, self.trust)
@@ -72,6 +74,7 @@ class OpenText:
         return replace(known, files=partial(files_beside, path))
 
 
+@evaluation_limits()
 def read(
     uri: str, path: Path | None, text: str, version: int | None, encoding: PositionEncoding
 ) -> OpenText:

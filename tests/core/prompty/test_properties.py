@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.evaluation import FAILURES
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import MAX_TEXT, parse
 from studio.core.prompty.prepare import Prepared, prepare
@@ -122,6 +123,7 @@ def check_places(document: PromptDocument, prepared: Prepared) -> None:
     """Every place is inside the text, and every fix can be made."""
     text = document.source.text
     for problem in (*document.problems, *prepared.problems):
+        assert problem.code not in FAILURES, problem.message
         assert 0 <= problem.span.start <= problem.span.end <= len(text)
         for fix in problem.fixes:
             apply_edits(text, fix.edits)

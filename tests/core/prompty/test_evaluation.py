@@ -1,0 +1,98 @@
+"""What the bounds of templates overlook ends as a finding of its file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from studio.core.prompty.evaluation import TooLongError, evaluation_limits, failure
+from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import prepare
+
+
+def test_each_failure_has_its_code_and_says_what_it_is() -> None:
+    assert failure(MemoryError()).code == "too-much-memory"
+    assert failure(TooLongError()).code == "too-long"
+    crash = failure(KeyError("x"))
+    assert crash.code == "crash"
+    assert "KeyError: 'x'" in crash.message
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
+def test_memory_is_bounded_and_comes_back() -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with pytest.raises(MemoryError), evaluation_limits(memory=100_000_000):
+        bytearray(200_000_000)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert len(bytearray(200_000_000)) == 200_000_000
+
+
+def test_time_is_bounded_in_any_thread() -> None:
+    ended: list[type[Exception]] = []
+
+    def work() -> None:
+        try:
+            with evaluation_limits(seconds=0.05):
+                while True:
+                    pass
+        except TooLongError as error:
+            ended.append(type(error))
+
+    work()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert ended == [TooLongError, TooLongError]
+
+
+class Broken(Mapping[str, str]):
+    """Values that no reader expects: they fail when they are looked at."""
+
+    def __getitem__(self, key: str) -> str:
+        raise ZeroDivisionError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        raise ZeroDivisionError("broken")
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_a_failure_while_messages_are_made_is_a_problem_of_their_prompt() -> None:
+    prepared = prepare(parse("---\nname: x\n---\nuser:\n{{ a }}\n"), Broken())
+    (problem,) = prepared.problems
+    assert (problem.code, prepared.messages.messages) == ("crash", ())
+    assert "ZeroDivisionError: broken" in problem.message
+
+
+def test_what_takes_too_long_is_a_problem_and_the_next_prompt_is_read() -> None:
+    loops = "{% for a in range(900) %}{% for b in range(900) %}{{ b }}{% endfor %}{% endfor %}"
+    slow = parse(f"---\nname: x\n---\nuser:\n{loops}\n")
+    with evaluation_limits(seconds=0.02):
+        assert [problem.code for problem in prepare(slow, {}).problems] == ["too-long"]
+    with evaluation_limits():
+        assert not prepare(parse("---\nname: x\n---\nuser:\nHi\n"), {}).problems
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
+def test_what_takes_too_much_memory_is_a_problem() -> None:
+    program = (
+        "from studio.core.prompty.evaluation import evaluation_limits\n"
+        "from studio.core.prompty.parse import parse\n"
+        "from studio.core.prompty.prepare import prepare\n"
+        "texts = ', '.join(f\"('𝄞' * {900_000 + number})\" for number in range(18))\n"
+        "large = parse('---\\nname: x\\n---\\nuser:\\n{{ [' + texts + '] | length }}\\n')\n"
+        "with evaluation_limits(memory=0):\n"
+        "    print(*(problem.code for problem in prepare(large, {}).problems))\n"
+        "print(*(problem.code for problem in prepare(large, {}).problems))\n"
+    )  # in a process of its own, whose heap has no room left from other tests
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split("\n") == ["too-much-memory", "", ""]
