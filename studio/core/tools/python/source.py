@@ -220,6 +220,7 @@ class PythonFileSource:
             stderr=log,
             value=None if result.is_error else value,
             truncated=truncated,
+            pictures=result.pictures,
         )
 
     def _given(self) -> dict[str, str]:

@@ -30,7 +30,7 @@ _SERIES = (
     collections.abc.AsyncIterable,
 )
 _PROMISES = (collections.abc.Awaitable, collections.abc.Coroutine)
-_SAYS_NOTHING = (UNKNOWN, None, type(None), Any, object, typing.NoReturn)
+_SAYS_NOTHING = (UNKNOWN, None, type(None), Any, object, typing.NoReturn, bytes)
 
 
 def make_reader(name: str, parameters: Sequence[TakenArgument]) -> ArgumentReader:

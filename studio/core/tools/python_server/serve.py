@@ -9,39 +9,47 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import ctypes
 import inspect
+import itertools
 import json
 import os
 import sys
 import threading
-import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from .callables import FunctionTool
 from .cutting import cut
 from .meta import ARGUMENTS, LINE, PROBLEMS, RETURNS, TRUNCATED, VALUE
+from .pictures import content_of
+from .process import bound_memory, flush, leave_with_parent, take_pipes
+from .protocol import (
+    BAD_PARAMETERS,
+    HANDSHAKE_VERSIONS,
+    INTERNAL,
+    NOT_FOUND,
+    UNREADABLE,
+    ProtocolRefusal,
+    as_modern,
+    discovered,
+    is_modern,
+    progress_token,
+    server_info,
+)
 from .tool_file import LoadedFile, ToolFileError, describe_error, line_in, load
 from .values import as_text, sendable
 
 USUAL_CHARACTERS = 100_000
 """Longest result, where the caller names none."""
 
-_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-_PARENT_SECONDS = 1.0
-_NOT_FOUND, _BAD_PARAMETERS, _INTERNAL, _UNREADABLE = -32601, -32602, -32603, -32700
+_LONGEST_PROGRESS = 1_000
 
 
-class ProtocolRefusal(Exception):  # noqa: N818 - an answer
-    """A request is answered by an error of the protocol."""
-
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(message)
-        self.body: dict[str, Any] = {"code": code, "message": message}
-        if data is not None:
-            self.body["data"] = data
+class _Cancelled(BaseException):
+    """The client wants no answer any more: raised where the tool's function is."""
 
 
 class ToolFileServer:
@@ -69,66 +77,102 @@ class ToolFileServer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._process = os.getpid()
         self._cancelled: set[Any] = set()
+        self._threads: dict[Any, threading.Thread] = {}
+        self._waiting: dict[Any, Any] = {}
 
     def serve(self, lines: BinaryIO) -> None:
-        """Answer until the client closes our input."""
+        """Answer until the client closes our input, and what it asked for until then."""
         for line in lines:
             if not line.strip():
                 continue
             try:
                 asked = json.loads(line)
             except (ValueError, RecursionError):
-                self._say({"id": None, "error": {"code": _UNREADABLE, "message": "no JSON"}})
+                self._say({"id": None, "error": {"code": UNREADABLE, "message": "no JSON"}})
                 continue
             for each in asked if isinstance(asked, list) else [asked]:
                 if isinstance(each, dict):
                     self._take(each)
+        for thread in [*self._threads.values()]:
+            thread.join()
 
     def _take(self, asked: dict[str, Any]) -> None:
         method, number = asked.get("method"), asked.get("id")
         given = asked.get("params")
         parameters = given if isinstance(given, dict) else {}
         if method == "notifications/cancelled":
-            self._cancelled.add(parameters.get("requestId"))
-        if number is None or not isinstance(method, str):
+            self._cancel(parameters.get("requestId"))
+        if not isinstance(number, (str, int)) or not isinstance(method, str):
             return
         if method in ("tools/call", "tools/list"):
             # In a thread, so that the server still hears the client while the tool works.
-            threading.Thread(
-                target=self._work, args=(number, method, parameters), daemon=True
-            ).start()
+            thread = threading.Thread(
+                target=self._work_apart, args=(number, method, parameters), daemon=True
+            )
+            self._threads[number] = thread
+            thread.start()
         else:
             self._work(number, method, parameters)
 
+    def _cancel(self, number: Any) -> None:
+        """Stop a call: a coroutine where it waits, a function at its next step in Python."""
+        thread = self._threads.get(number) if isinstance(number, (str, int)) else None
+        if thread is None or thread.ident is None:
+            return
+        self._cancelled.add(number)
+        waiting = self._waiting.get(thread.ident)
+        if waiting is not None:
+            waiting.cancel()
+        else:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread.ident), ctypes.py_object(_Cancelled)
+            )
+
     def _work(self, number: Any, method: str, parameters: dict[str, Any]) -> None:
         try:
-            answer = {"result": self._answer(method, parameters)}
+            modern = is_modern(method, parameters)
+            result = self._answer(method, parameters)
+            info = server_info(self._path.name)
+            answer = {"result": as_modern(method, result, info) if modern else result}
         except ProtocolRefusal as error:
             answer = {"error": error.body}
         except BaseException as error:  # noqa: BLE001 - the border to the user's code
-            answer = {"error": {"code": _INTERNAL, "message": sendable(describe_error(error))}}
+            answer = {"error": {"code": INTERNAL, "message": sendable(describe_error(error))}}
         if os.getpid() != self._process:
             os._exit(0)  # a tool forked and came back twice: only one of the two answers
         if number not in self._cancelled:
             self._say({"id": number, **answer})
 
+    def _work_apart(self, number: Any, method: str, parameters: dict[str, Any]) -> None:
+        try:
+            self._work(number, method, parameters)
+        except _Cancelled:
+            pass  # it was through already
+        finally:
+            self._cancelled.discard(number)
+            self._threads.pop(number, None)
+
     def _answer(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
         if method == "initialize":
             wanted = parameters.get("protocolVersion")
             return {
-                "protocolVersion": wanted if wanted in _VERSIONS else _VERSIONS[0],
+                "protocolVersion": wanted
+                if wanted in HANDSHAKE_VERSIONS
+                else HANDSHAKE_VERSIONS[0],
                 "capabilities": {"tools": {}},
-                "serverInfo": {"name": self._path.name, "version": _version()},
+                "serverInfo": server_info(self._path.name),
             }
+        if method == "server/discover":
+            return discovered()
         if method == "ping":
             return {}
         if method == "tools/list":
             return self._list()
         if method == "tools/call":
             arguments = parameters.get("arguments")
-            name = parameters.get("name")
-            return self._call(str(name), arguments if isinstance(arguments, dict) else {})
-        raise ProtocolRefusal(_NOT_FOUND, f"Method not found: {method}")
+            given = arguments if isinstance(arguments, dict) else {}
+            return self._call(str(parameters.get("name")), given, self._teller(parameters))
+        raise ProtocolRefusal(NOT_FOUND, f"Method not found: {method}")
 
     def _list(self) -> dict[str, Any]:
         """Every tool of the file; `_meta` names functions that cannot be one."""
@@ -138,40 +182,67 @@ class ToolFileServer:
             "_meta": {PROBLEMS: [list(problem) for problem in loaded.problems]},
         }
 
-    def _call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _teller(self, parameters: dict[str, Any]) -> Callable[[Any], None]:
+        """Return what is told each value that a generator yields: the client, if it listens."""
+        token, told = progress_token(parameters), itertools.count(1)
+
+        def tell(value: Any) -> None:
+            if token is not None:
+                message, _ = cut(sendable(as_text(value)[0]), _LONGEST_PROGRESS)
+                said = {"progressToken": token, "progress": next(told), "message": message}
+                self._say({"method": "notifications/progress", "params": said})
+
+        return tell
+
+    def _call(
+        self, name: str, arguments: Mapping[str, Any], tell: Callable[[Any], None]
+    ) -> dict[str, Any]:
         """Call one tool; whatever it raises is a result that says so."""
         tool = self._load().tools.get(name)
         if tool is None:
-            raise ProtocolRefusal(_BAD_PARAMETERS, f"{self._path.name} has no tool {name!r}")
+            raise ProtocolRefusal(BAD_PARAMETERS, f"{self._path.name} has no tool {name!r}")
         try:
             positional, named = tool.bind(arguments)
         except ValueError as error:
             return _result(sendable(str(error)), {ARGUMENTS: True}, is_error=True)
         more: dict[str, Any] = {}
         try:
-            value = self._invoke(tool, positional, named)
+            value = self._invoke(tool, positional, named, tell)
             if inspect.isgenerator(value):
-                value = list(value)
+                value = [_told(item, tell) for item in value]
+            blocks = content_of(value, lambda item: sendable(as_text(item)[0]))
             if self._checks and tool.returns is not None:
-                more = _structured(tool, value)
-            text, is_json = as_text(value)
+                told = [each.get("text", each.get("mimeType")) for each in blocks or ()]
+                more = _structured(tool, value if blocks is None else told)
+            text, is_json = as_text(value) if blocks is None else ("", False)
             text = sendable(text)
         except BaseException as error:  # noqa: BLE001 - the border to the user's code
             return self._failure(error)
         text, truncated = cut(text, self._characters)
-        _flush()
+        flush()
+        if blocks is not None:
+            return {"content": blocks, "isError": False, **more}
         meta = {TRUNCATED: True} if truncated else {VALUE: "json"} if is_json else {}
         return {**_result(text, meta), **more}
 
-    def _invoke(self, tool: FunctionTool, positional: list[Any], named: dict[str, Any]) -> Any:
+    def _invoke(
+        self,
+        tool: FunctionTool,
+        positional: list[Any],
+        named: dict[str, Any],
+        tell: Callable[[Any], None],
+    ) -> Any:
         value = tool.function(*positional, **named)
         if inspect.isawaitable(value) or inspect.isasyncgen(value):
             # One loop for all calls, so that what a tool keeps of it goes on working.
-            waiting = asyncio.run_coroutine_threadsafe(_waited(value), self._running_loop())
+            waiting = asyncio.run_coroutine_threadsafe(_waited(value, tell), self._running_loop())
+            self._waiting[threading.get_ident()] = waiting
             try:
                 return waiting.result()
             except _Ended as ended:
                 raise (ended.__cause__ or ended) from None
+            finally:
+                del self._waiting[threading.get_ident()]
         return value
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
@@ -186,7 +257,7 @@ class ToolFileServer:
         own = [frame for frame in frames if frame.filename == str(self._path)]
         words = sendable("".join(traceback.format_list(own)) + describe_error(error))
         sys.stderr.write(words + "\n")
-        _flush()
+        flush()
         text, _ = cut(sendable(describe_error(error)), self._characters)
         return _result(text, {LINE: line_in(self._path, error)}, is_error=True)
 
@@ -197,7 +268,7 @@ class ToolFileServer:
                     self._loaded = load(self._path)
                 except ToolFileError as error:
                     data = {"path": str(self._path), LINE: error.line}
-                    raise ProtocolRefusal(_INTERNAL, sendable(error.message), data) from error
+                    raise ProtocolRefusal(INTERNAL, sendable(error.message), data) from error
             return self._loaded
 
     def _say(self, message: dict[str, Any]) -> None:
@@ -210,20 +281,26 @@ class ToolFileServer:
             os._exit(1)  # a tool closed it, or the client is gone: nobody would hear of anything
 
 
-async def _waited(value: Any) -> Any:
+def _told(value: Any, tell: Callable[[Any], None]) -> Any:
+    """Return a value that was yielded, told before the next one is asked for."""
+    tell(value)
+    return value
+
+
+async def _waited(value: Any, tell: Callable[[Any], None]) -> Any:
     """What a coroutine, or an asynchronous generator, comes to."""
     try:
-        return await _value(value)
+        return await _value(value, tell)
     except Exception:
         raise
     except BaseException as error:  # `exit()` in a loop would end the loop
         raise _Ended(error) from error
 
 
-async def _value(value: Any) -> Any:
+async def _value(value: Any, tell: Callable[[Any], None]) -> Any:
     if inspect.isawaitable(value):
         value = await value
-    return [item async for item in value] if inspect.isasyncgen(value) else value
+    return [_told(item, tell) async for item in value] if inspect.isasyncgen(value) else value
 
 
 class _Ended(Exception):  # noqa: N818
@@ -273,53 +350,6 @@ def _result(text: str, meta: dict[str, Any], *, is_error: bool = False) -> dict[
     return {**result, "_meta": meta} if meta else result
 
 
-def _version() -> str:
-    return ".".join(str(part) for part in sys.version_info[:3])
-
-
-def _flush() -> None:
-    """Let what the tool printed be read before its result."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError):
-            continue  # the tool closed it
-
-
-def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Our ends of the protocol; what a tool reads is empty, and what it prints is no message."""
-    lines = os.fdopen(os.dup(0), "rb")
-    output = os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace", line_buffering=True)
-    return lines, output
-
-
-def _leave_with_parent(parent: int) -> None:
-    """End when the studio is gone, also while a tool keeps the loop from hearing of it."""
-    while os.getppid() == parent:
-        time.sleep(_PARENT_SECONDS)
-    os._exit(1)
-
-
-def _bound_memory(megabytes: int) -> None:
-    """A tool that takes all memory ends itself, not the user's other programs."""
-    if megabytes <= 0 or sys.platform != "linux":
-        return
-    import resource
-
-    most = megabytes * 1024 * 1024
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if hard != resource.RLIM_INFINITY:
-        most = min(most, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the server; `arguments` are the command line's."""
     parser = argparse.ArgumentParser(
@@ -337,16 +367,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--unchecked", action="store_true", help="give results as they are, whatever they should be"
     )
     options = parser.parse_args(arguments)
-    lines, output = _take_pipes()
-    _bound_memory(options.memory)
+    lines, output = take_pipes()
+    bound_memory(options.memory)
     # The user's folder stays as it is: no compiled files beside theirs.
     sys.dont_write_bytecode = True
-    threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=leave_with_parent, args=(os.getppid(),), daemon=True).start()
     try:
         path, checks = options.file.resolve(), not options.unchecked
         ToolFileServer(path, options.characters, output, checks=checks).serve(lines)
     except KeyboardInterrupt:
         return 130
-    _flush()
+    flush()
     # A tool's own threads, or one that still computes, must not keep the process.
     os._exit(0)
