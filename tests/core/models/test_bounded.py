@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -134,3 +134,50 @@ async def test_retries_count_for_every_cause(server: ChatServer, retries: int) -
     assert len(tries) == retries
     # So short a time may be over before a busy machine has sent the request.
     assert len(server.requests) <= retries + 1
+
+
+def called(index: int, arguments: str) -> dict[str, object]:
+    call = {"index": index, "id": f"c{index}", "function": {"name": "t", "arguments": arguments}}
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
+
+
+@pytest.mark.parametrize(
+    ("indexes", "arguments", "bound"),
+    [
+        (range(20_000), "{}", "256 calls"),
+        ([0] * 60, "9" * 1_000_000, "4,000,000 characters of arguments"),
+    ],
+)
+async def test_calls_and_their_arguments_are_bounded_while_they_come(
+    server: ChatServer, indexes: Sequence[int], arguments: str, bound: str
+) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.head(200)
+        for index in indexes:
+            await exchange.event(called(index, arguments))
+
+    server.always(answer)
+    reply, error = await ask(model_at(server.url))
+    assert error is not None
+    assert (error.kind, error.retryable) == ("too-large", False)
+    assert f"more than {bound}" in error.message
+    assert sum(len(call.arguments) for call in reply.tool_calls) <= 4_000_000
+
+
+@pytest.mark.parametrize("piece", [b": keepalive\n\n", b"d", b""], ids=["comments", "drip", "none"])
+async def test_what_is_no_event_does_not_keep_a_reply_going(
+    server: ChatServer, piece: bytes
+) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.head(200)
+        await exchange.event({"choices": [{"index": 0, "delta": {"content": "Hi"}}]})
+        while True:
+            await exchange.send(piece)
+            await asyncio.sleep(0.01)
+
+    server.always(answer)
+    reply, error = await ask(model_at(server.url, stall_seconds=0.2))
+    assert error is not None
+    assert error.kind == "stalled"
+    assert "0.2 s" in error.message
+    assert reply.text == "Hi"

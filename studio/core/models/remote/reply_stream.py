@@ -27,6 +27,15 @@ from studio.core.wire.reply import (
 from studio.core.wire.request import Provider
 from studio.core.wire.whole import BadReplyError, read_response
 
+MOST_EVENTS = 500_000
+"""Events of one reply."""
+
+MOST_CALLS = 256
+"""Calls in one reply."""
+
+MOST_ARGUMENTS = 4_000_000
+"""Characters that the arguments of all calls of one reply have together."""
+
 
 class ReplyStream:
     """Reads one reply."""
@@ -64,6 +73,8 @@ class ReplyStream:
         self._ends = ends
         self._price = price
         self._some = False
+        self._events = self._arguments = 0
+        self._calls: set[int] = set()
 
     async def deltas(self, first: Sequence[object]) -> AsyncGenerator[ReplyDelta, None]:
         """The reply, piece by piece.
@@ -76,6 +87,7 @@ class ReplyStream:
         """
         if not self._stream.is_events:
             for delta in await self._whole():
+                self._count(delta)
                 yield delta
             return
         events = first
@@ -103,10 +115,36 @@ class ReplyStream:
             error = chunk_error(event)
             if error is not None:
                 return made, stream_fault(error, self._target, self._client.mask)
-            for delta in self._reader.read(event):
-                self._some = self._some or not isinstance(delta, UsageDelta)
-                made.append(self._priced(delta))
+            try:
+                self._events += 1
+                for delta in self._reader.read(event):
+                    self._some = self._some or not isinstance(delta, UsageDelta)
+                    self._count(delta)
+                    made.append(self._priced(delta))
+            except ModelError as fault:
+                return made, fault
         return made, None
+
+    def _count(self, delta: ReplyDelta) -> None:
+        """Count a piece of the reply.
+
+        Raises:
+            ModelError: the reply has more events, calls or arguments than one may have.
+        """
+        if isinstance(delta, ToolCallDelta):
+            self._calls.add(delta.index)
+            self._arguments += len(delta.arguments)
+        for count, most, what in (
+            (self._events, MOST_EVENTS, "events"),
+            (len(self._calls), MOST_CALLS, "calls"),
+            (self._arguments, MOST_ARGUMENTS, "characters of arguments"),
+        ):
+            if count > most:
+                raise ModelError(
+                    "too-large",
+                    f"The reply of {self._target.name} has more than {most:,} {what}.",
+                    "What had come is kept.",
+                )
 
     async def _next(self) -> list[object]:
         seconds = self._stall_seconds
