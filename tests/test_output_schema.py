@@ -24,7 +24,7 @@ from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
-from studio.core.models.embedded.grammar import build_grammar
+from studio.core.models.embedded.model import build_grammar
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse

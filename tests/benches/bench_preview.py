@@ -22,7 +22,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from studio.core.prompty.parse import parse
-from studio.core.tokens.openai_ranks import OpenAITokens, load_encoding
+from studio.core.tokens.tokenizers import OpenAITokens, load_encoding
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import LIGHT

@@ -1,16 +1,29 @@
-"""Runs that leave the studio and come back: the forms they take, and what may come in."""
+"""Runs that leave the studio and come back: the forms they take, and what may come in.
+
+A run as one HTML page that needs nothing else: to step through, to read, to send, to print.
+
+No script, no picture, no address outside; a content policy in the page forbids them too. All of
+what a model or a tool said is escaped text. The cards are a group of radio buttons, so that a click
+or the arrow keys go through the run; the card chosen shows its content and its place in the loop.
+"""
 
 from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from html import escape
+from itertools import groupby
 
 from studio.core.agent.loop.machine import fold
-from studio.core.agent.loop.steps import messages_of, steps_of
+from studio.core.agent.loop.steps import messages_of, models_of, steps_of
 from studio.core.agent.past.tree import branch_path, walk
 from studio.core.agent.values.events import Event, ModelCalled, Started
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
 from studio.core.masking.redact import redact
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.runs.codec import (
@@ -22,14 +35,205 @@ from studio.core.runs.codec import (
 )
 from studio.core.runs.otlp import otlp
 from studio.core.runs.otlp_names import GENAI_0_1
-from studio.core.runs.report import report
+from studio.core.runs.report_cards import STATIONS, ReportCard, bad, cards_of
 from studio.core.runs.store import RunStore
 from studio.core.runs.traces import chat_message, chat_reply, trace
+from studio.core.text.amounts import duration, money
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 from studio.core.wire.request import to_request
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
+
+_STYLE = """
+:root{color-scheme:light dark;--text:#1f2328;--muted:#59626b;--line:#d8dee4;--soft:#f6f8fa;
+--accent:#0b66c3;--tint:#e7f0fb;--bad:#b3261e;--good:#1a7f37;--tool:#9a6700;--page:#fff}
+@media (prefers-color-scheme:dark){:root{--text:#e6edf3;--muted:#9198a1;--line:#30363d;
+--soft:#161b22;--accent:#4ea1f3;--tint:#1b2a3d;--bad:#ff7b72;--good:#56d364;--tool:#d29922;--page:#0d1117}}
+*{box-sizing:border-box}body{margin:0 auto;padding:24px;max-width:1240px;background:var(--page);
+color:var(--text);font:15px/1.5 system-ui,sans-serif}
+h1{font-size:24px;margin:0 0 8px}h2{font-size:14px;margin:16px 0 4px;grid-column:1}
+h3{font-size:13px;margin:16px 0 4px;color:var(--muted);font-weight:600}
+dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(340px,100%),1fr));gap:4px 24px;
+margin:16px 0}dl div{display:flex;gap:12px;min-width:0}dt{color:var(--muted);flex:0 0 72px}
+dd{margin:0;overflow-wrap:anywhere;min-width:0}
+pre{margin:0 0 8px;padding:8px 12px;background:var(--soft);border:1px solid var(--line);
+border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere;
+font:13px/1.5 ui-monospace,Menlo,Consolas,monospace}
+.answer pre{border-color:var(--accent);max-height:28vh;overflow:auto}
+.bad{color:var(--bad)}.quiet{color:var(--muted)}
+.jump label{color:var(--bad);cursor:pointer;text-decoration:underline;margin-right:12px}
+.run{display:grid;grid-template-columns:320px 1fr;column-gap:24px;align-content:start;
+border-top:1px solid var(--line);margin-top:16px;padding-top:8px}
+.run>input{grid-column:1;display:block;appearance:none;width:0;height:0;margin:0;pointer-events:none;
+scroll-margin:120px 0 96px}
+.run>label{grid-column:1;display:block;padding:6px 12px;border-left:3px solid transparent;
+cursor:pointer;border-radius:0 6px 6px 0}
+.run>label:hover{background:var(--soft)}.run>label strong{font-weight:600}
+.run>label span{display:block;color:var(--muted);font-size:13px;white-space:nowrap;overflow:hidden;
+text-overflow:ellipsis}.run>label i{float:right;color:var(--muted);font-style:normal;font-size:12px}
+em{font-style:normal;font-size:12px;color:var(--accent);background:var(--tint);border-radius:8px;
+padding:0 6px;margin-left:6px}
+.run>input:checked+label{background:var(--tint);border-left-color:var(--accent)}
+.run>input:focus-visible+label{outline:2px solid var(--accent)}
+.run>article{display:none;grid-column:2;grid-row:1/span 100000;position:sticky;top:72px;
+align-self:start;max-height:calc(100vh - 88px);overflow:auto;min-width:0}
+.run>input:checked+label+article{display:block}
+ol{display:flex;flex-wrap:wrap;gap:6px 22px;list-style:none;margin:8px 0 16px;padding:0}
+ol li{position:relative;padding:4px 12px;border:1px solid var(--line);border-radius:8px;
+color:var(--muted)}ol li+li::before{content:"\\2192";position:absolute;left:-19px;
+color:var(--muted)}
+ol li[aria-current]{background:var(--accent);border-color:var(--accent);color:var(--page)}
+.ticks{position:sticky;top:0;z-index:1;display:flex;align-items:flex-end;gap:2px;height:56px;
+padding:8px 0 4px;background:var(--page);overflow-x:auto}
+.ticks label{flex:1 0 6px;max-width:20px;border-radius:3px;cursor:pointer;opacity:.55;
+background:var(--muted)}.ticks label:hover{opacity:1}
+.ticks .Prompt,.ticks .Answer{background:var(--accent)}.ticks .Reply{background:var(--good)}
+.ticks .Action,.ticks .Observation{background:var(--tool)}.ticks .bad{background:var(--bad)}
+.ticks .touched{border-top:4px solid var(--text)}
+@media (max-width:760px){.run{display:block}.run>article{max-height:none;position:static;
+padding:0 0 16px 12px}}
+@media print{:root{color-scheme:light;--text:#000;--muted:#555;--line:#ccc;--soft:#fff;--tint:#eee;
+--accent:#000;--bad:#900;--page:#fff}body{padding:0;max-width:none;font-size:11pt}.run{display:block}
+.run>article{display:block;max-height:none;position:static;overflow:visible}ol,.jump,.ticks{display:none}
+.answer pre{max-height:none}details>*{display:block}h2,h3{break-after:avoid}pre{font-size:9pt}}
+"""
+
+
+def report(events: Sequence[Event], version: str) -> str:
+    """The page of a branch: `events` is `tree.branch_path` of its last event.
+
+    Args:
+        events: The branch, from `Started`.
+        version: The studio's version.
+    """
+    state = fold(events)
+    title = escape(state.setup.prompt or "Run")
+    cards = list(cards_of(state))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title}</title><style>{_STYLE}{_chosen(len(cards))}</style></head><body>\n"
+        f"<h1>{title}</h1>\n{_facts(state, events)}\n{_end(state)}\n{_problems(cards)}"
+        f"{_ticks(cards)}{_run(cards)}"
+        f'\n<p class="quiet">Written by Prompt Studio {escape(version)}.</p>\n</body></html>\n'
+    )
+
+
+def _facts(state: RunState, events: Sequence[Event]) -> str:
+    setup = state.setup
+    usage = state.usage
+    began = events[0].at
+    tokens = f"{usage.total_tokens:,} ({usage.input_tokens:,} in, {usage.output_tokens:,} out)"
+    time = f"worked {duration(state.seconds)}"
+    if state.setup.recorded_seconds is not None:
+        time += f" (recorded: {duration(state.setup.recorded_seconds)})"
+    if state.waited >= 1:
+        time += f", waited for the user {duration(state.waited)}"
+    rows = [
+        ("Question", setup.question),
+        ("Model", ", then ".join(models_of(state))),
+        ("Protocol", setup.protocol),
+        ("Started", f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d %H:%M:%S} UTC"),
+        ("Time", time),
+        ("Iterations", str(state.iteration)),
+        ("Tokens", tokens if usage.total_tokens else ""),
+        ("Cost", money(usage.cost)),
+        ("End", state.status),
+        ("Run", setup.run),
+    ]
+    cells = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in rows if text
+    )
+    return f"<dl>{cells}</dl>"
+
+
+def _end(state: RunState) -> str:
+    made = ""
+    if state.answer is not None:
+        step = state.step
+        touched = step.answer is not None or PausePoint.ANSWER in step.edited_at
+        who = "<em>written by the user</em>" if touched else ""
+        text = escape(state.answer.strip("\n"))
+        made = f'<section class="answer"><h3>Answer{who}</h3><pre>{text}</pre></section>'
+    if state.error is not None and state.status != "done":
+        made += bad(f"{state.error.message} {state.error.hint}".strip())
+    return made
+
+
+def _problems(cards: Sequence[ReportCard]) -> str:
+    """Ways to what failed; a label of a radio button goes there without a script."""
+    found = [(number, card) for number, card in enumerate(cards) if card.is_bad]
+    if not found:
+        return ""
+    ways = "".join(
+        f'<label for="c{number}">{escape(card.title)} in iteration {card.step}</label>'
+        for number, card in found
+    )
+    return f'<p class="jump">{ways}</p>\n'
+
+
+_MOST_TICKS = 2_000
+"""Cards up to which there is a tick for each; more would be narrower than a finger."""
+
+
+def _chosen(count: int) -> str:
+    """What lights the tick of the card that is shown; without a script that is a rule for each."""
+    if count > _MOST_TICKS:
+        return ""
+    lit = ",".join(f":has(#c{at}:checked) .ticks [for=c{at}]" for at in range(count))
+    return f"{lit}{{opacity:1;outline:2px solid}}"
+
+
+def _ticks(cards: Sequence[ReportCard]) -> str:
+    """A tick for each card, as high as it took: a click goes to it, and so do the arrow keys."""
+    if len(cards) > _MOST_TICKS:
+        return ""
+    longest = max((card.seconds for card in cards), default=0.0) or 1.0
+    made: list[str] = []
+    for number, card in enumerate(cards):
+        height = 8 + round(36 * (card.seconds / longest) ** 0.5)
+        classes = [card.station, *["bad"] * card.is_bad, *["touched"] * card.is_touched]
+        title = escape(f"{card.title}, iteration {card.step}: {', '.join(card.marks)}".rstrip(": "))
+        made.append(
+            f'<label for="c{number}" class="{" ".join(classes)}" style="height:{height}px"'
+            f' title="{title}"></label>'
+        )
+    return f'<div class="ticks">{"".join(made)}</div>\n'
+
+
+def _run(cards: Sequence[ReportCard]) -> str:
+    parts: list[str] = []
+    passed: Counter[str] = Counter()
+    numbered = enumerate(cards)
+    for step, group in groupby(numbered, key=lambda each: each[1].step):
+        parts.append(f"<h2>Iteration {step}</h2>")
+        for number, card in group:
+            passed[card.station] += 1
+            parts.append(_card(number, card, passed))
+    return f'<section class="run" aria-label="Steps">{"".join(parts)}</section>'
+
+
+def _card(number: int, card: ReportCard, passed: Mapping[str, int]) -> str:
+    """A stop: its radio button, its line, and what it shows; arrow keys work from the start."""
+    checked = " checked autofocus" if number == 0 else ""
+    marks = "".join(f"<em>{escape(mark)}</em>" for mark in card.marks)
+    time = f"<i>{duration(card.seconds)}</i>" if card.seconds else ""
+    tone = ' class="bad"' if card.is_bad else ""
+    loop = "".join(
+        f"<li{' aria-current=step' if station == card.station else ''}>{station}"
+        f"{f' ×{passed[station]}' if passed.get(station, 0) > 1 else ''}</li>"
+        for station in STATIONS
+    )
+    return (
+        f'<input type="radio" name="card" id="c{number}"{checked}>'
+        f'<label for="c{number}">{time}<strong{tone}>{escape(card.title)}</strong>{marks}'
+        f"<span>{escape(card.summary)}</span></label>"
+        f'<article aria-label="{escape(card.title)}, iteration {card.step}"><ol>{loop}</ol>'
+        f"{card.content}</article>\n"
+    )
 
 
 def _line(data: Mapping[str, Json]) -> str:

@@ -28,8 +28,8 @@ from studio.core.agent.values.step import Touch
 from studio.core.agent.values.user_events import ModelChosen
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.codec import decode_event, encode_event
+from studio.core.runs.exchange import report
 from studio.core.runs.otlp import otlp
-from studio.core.runs.report import report
 from studio.core.runs.store import RunStore
 from studio.core.runs.summary import RunSummary, summarize
 from tests.core.agent.runs import NATIVE, Functions, Session, call, calling, document, search

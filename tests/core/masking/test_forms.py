@@ -9,8 +9,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from studio.core.masking.forms import encoded, forms_of
-from studio.core.masking.masker import Masker
+from studio.core.masking.masker import Masker, encoded, forms_of
 
 AWKWARD = 'p@ss w/or"d\\+é<&>='
 

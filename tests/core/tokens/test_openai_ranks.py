@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import tiktoken.model
 
-from studio.core.tokens.openai_ranks import (
+from studio.core.tokens.tokenizers import (
     OpenAITokens,
     RanksError,
     encoding_of,

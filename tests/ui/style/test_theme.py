@@ -35,11 +35,9 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
 from studio.ui.base.actions import ACTIONS
-from studio.ui.style.application import Fonts, apply_theme, theme_for
+from studio.ui.style.application import SHEET_ROLES, Fonts, apply_theme, stylesheet, theme_for
 from studio.ui.style.colors import CHANGED_TINT, SOFT_TINT, blend, paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.palette import SHEET_ROLES
-from studio.ui.style.stylesheet import stylesheet
 from studio.ui.style.theme import DARK, LIGHT, Theme, load_other_fonts, mono_font, ui_font
 from tests.support.themes import wear
 

@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.viewmodels.app.notifications import Notifications
-from studio.viewmodels.document.reading import DocumentReading
+from studio.viewmodels.document.controller import DocumentReading
 
 
 @pytest.fixture

@@ -1,17 +1,31 @@
-"""Native tool calls: they travel beside the text, and a reply without any is the answer."""
+"""Native tool calls: they travel beside the text, and a reply without any is the answer.
+
+Native tool calls that a model wrote as text, as servers without a parser for it pass them on.
+
+Five dialects: tags with JSON (Hermes, Qwen), a marked list (Mistral, Granite), function tags
+(Llama, Qwen-Coder), the tag before a Python call (Llama), and bare or fenced JSON. They are offered
+as a repair and never taken silently: a text that shows a call is not yet one.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter
-from studio.core.agent.protocols.call_syntax import near_name
-from studio.core.agent.protocols.json_repair import ends_inside, find_repair, repair_of
-from studio.core.agent.protocols.text_calls import find_text_calls
+from studio.core.agent.protocols.call_syntax import arguments_of, named_tool, near_name, read_call
+from studio.core.agent.protocols.json_repair import (
+    LARGEST,
+    ends_inside,
+    find_repair,
+    read_value,
+    repair_of,
+)
 from studio.core.agent.protocols.thinking import TextWithoutReasoning, blank_reasoning
 from studio.core.agent.protocols.unclosed_thinking import open_thinking
 from studio.core.agent.protocols.warnings import remark
-from studio.core.agent.values.json_text import Decoded, decode_at
+from studio.core.agent.values.json_text import Decoded, decode_at, json_text
 from studio.core.agent.values.reading import (
     Action,
     Final,
@@ -25,8 +39,187 @@ from studio.core.agent.values.reading import (
     RequestedCall,
 )
 from studio.core.text.span import Span
-from studio.core.text.values import JsonObject
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Reply, ToolCall
+
+_TAGS = re.compile(r"<\|?tool_call\|?>|\[TOOL_CALLS\]|<\|python_tag\|>|<function=|<function_call>")
+_FUNCTION = re.compile(r"<function=(?P<name>[\w.:/-]{1,200})>")
+_PARAMETER = re.compile(r"<parameter=(?P<key>[\w.-]{1,100})>(?P<value>.*?)</parameter>", re.DOTALL)
+_CLOSING = re.compile(
+    r"\s*(?:</tool_call>|<\|?/tool_call\|?>|</function_call>|</function>|<\|e\w{1,9}\|>|```)"
+)
+_NAMED = re.compile(r"(?P<name>[\w.:/-]{1,200})[ \t]*(?:\[ARGS\])?[ \t]*(?=\{)")
+_FENCE = re.compile(r"```(?:json|tool_call|tool_code|python)?[ \t]*\n", re.IGNORECASE)
+_NAMES = ("name", "function", "tool", "tool_name")
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "params")
+_MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    tool: str
+    arguments: Mapping[str, Json]
+
+
+def find_text_calls(reply: Reply, text: str, rules: ReadRules) -> FormatError | None:
+    """The error of a reply whose text holds what should be native calls; None where it has none.
+
+    Args:
+        reply: the reply.
+        text: its text, with the reasoning blanked out.
+        rules: the tools that were offered.
+    """
+    if not rules.tools or len(text) > LARGEST:
+        return None
+    start = _start(text, rules)
+    if start is None:
+        return None
+    asked, end, is_whole = _read(text, start, rules)
+    tagged = _TAGS.match(text, start) is not None
+    if not asked and not tagged:
+        return None
+    answer = text.strip()
+    was_cut = reply.finish_reason == "length"
+    if tagged and was_cut:
+        message = "The reply was cut off while it wrote a tool call as text"
+        return FormatError(code="truncated", message=message, answer=answer)
+    repairs: tuple[Repair, ...] = ()
+    if asked and is_whole and not was_cut:
+        calls = tuple(
+            ToolCall(f"text_call_{number}", each.tool, json_text(each.arguments))
+            for number, each in enumerate(asked, 1)
+        )
+        piece = Span(start, end)
+        before = text[start:end]
+        after = "\n".join(f"{call.name} {call.arguments}" for call in calls)
+        repairs = (Repair("text_call", f"Read as a call: {after}", before, "", piece, calls=calls),)
+    message = "A tool call is written as text instead of being made"
+    return FormatError(code="bad_action", message=message, answer=answer, repairs=repairs)
+
+
+def _start(text: str, rules: ReadRules) -> int | None:
+    """Where the first call begins: at a tag, or where the whole text is one."""
+    tag = _TAGS.search(text)
+    if tag is not None:
+        return tag.start()
+    fence = _FENCE.search(text)
+    if fence is not None:
+        return fence.start()
+    first = len(text) - len(text.lstrip())
+    if text.startswith(("{", "["), first):
+        return first
+    call = read_call(text)
+    return first if call is not None and named_tool(call[0], rules) is not None else None
+
+
+def _read(text: str, start: int, rules: ReadRules) -> tuple[list[_Asked], int, bool]:
+    """The calls from a place on, where the last one ends, and whether each of them is whole."""
+    asked: list[_Asked] = []
+    at = start
+    for _ in range(_MOST):
+        opened = _TAGS.match(text, at) or _FENCE.match(text, at)
+        if opened is not None and not opened.group().startswith("<function="):
+            at = _blank(text, opened.end())
+        one = _one(text, at, rules)
+        if one is None:
+            return asked, at, opened is None and bool(asked)
+        found, end = one
+        asked += found
+        while (closing := _CLOSING.match(text, end)) is not None:
+            end = closing.end()
+        at = _blank(text, end)
+        if not (_TAGS.match(text, at) or _FENCE.match(text, at) or text.startswith("{", at)):
+            return asked, end, True
+    return asked, at, True
+
+
+def _one(text: str, at: int, rules: ReadRules) -> tuple[list[_Asked], int] | None:
+    """The calls of one piece, and where it ends."""
+    function = _FUNCTION.match(text, at)
+    if function is not None:
+        return _function(text, function, rules)
+    if text.startswith(("{", "["), at):
+        read = read_value(text, at)
+        if read is not None and (found := list(_calls_in(read[0], rules))):
+            return found, read[1]
+    named = _NAMED.match(text, at)
+    if named is not None and (read := read_value(text, named.end())) is not None:
+        arguments, end = read
+        tool = named_tool(named["name"], rules)
+        if tool is not None and isinstance(arguments, dict):
+            return [_Asked(tool.name, arguments)], end
+    return _program(text, at, rules)
+
+
+def _program(text: str, at: int, rules: ReadRules) -> tuple[list[_Asked], int] | None:
+    """A call in the syntax of Python, up to the end of its line or to a closing tag."""
+    end = next((found.start() for found in _CLOSING.finditer(text, at)), len(text))
+    line = text[at:end].strip()
+    if line.startswith("[") and line.endswith("]"):
+        line = line[1:-1]
+    line = line.removeprefix("print(").removesuffix(")") if line.startswith("print(") else line
+    call = read_call(line)
+    if call is None:
+        return None
+    name, given = call
+    tool = named_tool(name.removesuffix(".call"), rules)
+    arguments = arguments_of(tool, given)
+    if tool is None or arguments is None:
+        return None
+    return [_Asked(tool.name, arguments)], end
+
+
+def _function(text: str, found: re.Match[str], rules: ReadRules) -> tuple[list[_Asked], int] | None:
+    """`<function=name>` with JSON, or with one tag for each parameter."""
+    tool = named_tool(found["name"], rules)
+    name = tool.name if tool is not None else found["name"]
+    at = _blank(text, found.end())
+    if text.startswith("{", at):
+        read = read_value(text, at)
+        if read is None or not isinstance(read[0], dict):
+            return None
+        return [_Asked(name, read[0])], read[1]
+    end = text.find("</function>", at)
+    if end < 0:
+        return None
+    values: dict[str, Json] = {
+        item["key"]: _typed(item["value"].strip("\n"))
+        for item in _PARAMETER.finditer(text, at, end)
+    }
+    return [_Asked(name, values)], end
+
+
+def _typed(text: str) -> Json:
+    """A parameter's value: numbers and words of JSON are those, all else is text."""
+    read = read_value(f"{text} ", 0) if re.fullmatch(r"-?\d+(\.\d+)?|true|false", text) else None
+    return read[0] if read is not None else text
+
+
+def _calls_in(value: Json, rules: ReadRules) -> Iterator[_Asked]:
+    """The calls that JSON holds: `{"name", "arguments"}`, or a list of such."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _calls_in(item, rules)
+        return
+    if not isinstance(value, dict):
+        return
+    inner = value.get("function")
+    if isinstance(inner, dict):
+        value = inner
+    name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
+    if not isinstance(name, str):
+        return
+    given = next((value[key] for key in _ARGUMENTS if key in value), None)
+    if isinstance(given, str):
+        read = read_value(given, 0) if given.lstrip().startswith("{") else None
+        given = read[0] if read is not None else given
+    tool = named_tool(name, rules)
+    if tool is not None and (given is None or isinstance(given, dict)):
+        yield _Asked(tool.name, given or {})
+
+
+def _blank(text: str, at: int) -> int:
+    return at + len(text[at:]) - len(text[at:].lstrip())
 
 
 def read_native(reply: Reply, rules: ReadRules) -> Reading:

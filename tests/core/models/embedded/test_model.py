@@ -18,8 +18,7 @@ import pytest_asyncio
 
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.embedded.client import LlamaClient
-from studio.core.models.embedded.grammar import build_grammar, with_end
-from studio.core.models.embedded.model import EmbeddedModel
+from studio.core.models.embedded.model import EmbeddedModel, build_grammar, with_end
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
 from studio.core.models.embedded.weights import bundled_weights, find_weights, weights_at
