@@ -53,12 +53,20 @@ class KeyRule:
     instead: str = ""
     """What the maker wants written in its place; empty where it is not out of use."""
 
+    beyond_standard: bool = False
+    """Whether only some programs document the key, and the open standard does not."""
+
 
 _TEXT = KeyRule(("text",))
 _TEXTS = KeyRule(("a list of texts",))
 _TEXT_OR_TEXTS = KeyRule(("text", "a list of texts"))
 _BOOLEAN = KeyRule(("yes or no",))
 _MAPPING = KeyRule(("a mapping",))
+
+
+def _beyond(*shapes: str) -> KeyRule:
+    return KeyRule(shapes, beyond_standard=True)
+
 
 KEYS: Mapping[AgentFileKind, Mapping[str, KeyRule]] = MappingProxyType(
     {
@@ -69,6 +77,19 @@ KEYS: Mapping[AgentFileKind, Mapping[str, KeyRule]] = MappingProxyType(
             "compatibility": KeyRule(("text",), longest=500),
             "metadata": _MAPPING,
             "allowed-tools": _TEXT_OR_TEXTS,
+            # Claude Code (code.claude.com, skills) and VS Code (agent skills).
+            "argument-hint": _beyond("text", "a list of texts"),  # `[file]` is a list in YAML
+            "arguments": _beyond("text", "a list of texts"),
+            "user-invocable": _beyond("yes or no"),
+            "disable-model-invocation": _beyond("yes or no"),
+            "when_to_use": _beyond("text"),
+            "model": _beyond("text"),
+            "effort": _beyond("text"),
+            "context": _beyond("text"),
+            "agent": _beyond("text"),
+            "paths": _beyond("text", "a list of texts"),
+            "shell": _beyond("text"),
+            "hooks": _beyond("a mapping"),
         },
         "prompt-file": {
             "name": _TEXT,
@@ -195,15 +216,18 @@ def _key_problems(
 def _unknown(kind: AgentFileKind, key: str, entry: FrontMatterEntry) -> Problem:
     near = nearest(key, KEYS[kind])
     fixes = (Fix(f"Change to {near!r}", (TextEdit(entry.key, near),)),) if near else ()
-    # A skill with such a key is refused; the other programs leave it out without a word.
-    severity = Severity.ERROR if kind == "skill" else Severity.WARNING
+    # Agents leave such a key out without a word (945 keys in 150 skills of one repository);
+    # only the standard's own `skills-ref validate` refuses it.
     message = f"The key {key!r} means nothing in a file of this kind ({TITLES[kind]})."
-    return Problem("agent-file-key", severity, message, entry.key, fixes)
+    return Problem("agent-file-key", Severity.WARNING, message, entry.key, fixes)
 
 
 def _value_problems(
     key: str, rule: KeyRule, value: Json, entry: FrontMatterEntry
 ) -> Iterator[Problem]:
+    if rule.beyond_standard:
+        message = f"{key!r} is a key of Claude Code or VS Code; the open standard does not know it."
+        yield Problem("agent-file-portable", Severity.HINT, message, entry.key)
     if rule.instead:
         message = f"{key!r} is out of use; write {rule.instead!r}."
         yield Problem("agent-file-old-key", Severity.HINT, message, entry.key)

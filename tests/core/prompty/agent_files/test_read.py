@@ -72,6 +72,18 @@ def test_a_skill_needs_a_name_and_a_description_and_no_other_key() -> None:
     assert found("a/SKILL.md", long) == [("agent-file-value", 3), ("agent-file-value", 4)]
 
 
+def test_keys_that_some_programs_document_are_hints_and_others_warnings() -> None:
+    text = (
+        "---\nname: a\ndescription: b\nargument-hint: [file]\nuser-invocable: true\n"
+        "model: haiku\ncontext: fork\nagent: Explore\nhooks: {}\nversion: 1\n---\n"
+    )
+    document = read_agent_file(text, Path("a/SKILL.md"), "skill")
+    assert [(each.code, each.severity) for each in document.problems] == [
+        *[("agent-file-portable", Severity.HINT)] * 6,
+        ("agent-file-key", Severity.WARNING),
+    ]
+
+
 def test_a_slip_of_the_pen_has_a_fix() -> None:
     text = "---\ndescripton: Plans\n---\nPlan.\n"
     document = read_agent_file(text, Path("a.prompt.md"), "prompt-file")
