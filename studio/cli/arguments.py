@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from studio.application.document.prompt_files import prompt_files
@@ -12,9 +12,12 @@ from studio.cli.exit_codes import UsageError
 from studio.cli.terminal import tell
 from studio.core.experiments.file.names import is_experiment
 from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
+from studio.core.prompty.checks.placeholders import used_elsewhere
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits
+from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES
+from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
@@ -148,17 +151,29 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[
         name, text = _pair(argument, "input", "-i")
         values[name] = _value(document, name, text)
     named = {item.name for item in document.parameters}
-    known = _known_inputs(document)
+    unknown: set[str] = set()
     for argument in options.param:
         name, text = _pair(argument, "parameter", "--param")
         values[name] = _value(document, name, text)
         if name not in named:
             tell(f"prompt-studio: the prompt uses no parameter {name!r}")
-            known.add(name)
-    for name in sorted(values.keys() - known):
+            unknown.add(name)
+    for name in unread_inputs(document, values.keys() - unknown):
         # They pass (Prompty 2 §12.2), and a slip of the pen would too.
         tell(f"prompt-studio: the prompt uses no input {name!r}")
     return values
+
+
+def unread_inputs(document: PromptDocument, names: Iterable[str]) -> list[str]:
+    """Return those of the names whose values nothing in the prompt reads."""
+    body = document.source.slice(document.body)
+    if whole_reference(body.strip()) is not None:
+        return []  # the template is another file
+    known = {variable.name for variable in document.variables} | used_elsewhere(document)
+    known |= {item.name for item in document.inputs if item.kind in RICH_KINDS}
+    if "![thread]" in body or any(section.role == "thread" for section in document.sections):
+        known.add("thread")
+    return sorted(set(names) - known)
 
 
 def _pair(argument: str, what: str, option: str) -> tuple[str, str]:
@@ -171,14 +186,6 @@ def _pair(argument: str, what: str, option: str) -> tuple[str, str]:
     if not equals or not name:
         raise UsageError(f"{argument!r} is no {what}; write {option} name=value")
     return name, text
-
-
-def _known_inputs(document: PromptDocument) -> set[str]:
-    known = {item.name for item in document.inputs}
-    known |= {variable.name for variable in document.variables}
-    known |= {parameter.name for parameter in document.parameters}
-    known |= {name for tool in document.tools for name in tool.bindings.values()}
-    return known | RESERVED_SAMPLES.keys()
 
 
 def _value(document: PromptDocument, name: str, text: str) -> Json:

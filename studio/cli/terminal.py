@@ -17,3 +17,20 @@ def printable(text: str) -> str:
 def tell(text: object, *, end: str = "\n") -> None:
     """Write to standard error: a file, a server or a model may have chosen words of it."""
     print(printable(str(text)), end=end, file=sys.stderr, flush=True)
+
+
+def agreed(question: str, *, yes: bool, options: str = "--yes") -> bool:
+    """Return whether the user says yes; without a terminal only an option does.
+
+    Args:
+        question: what is asked.
+        yes: whether an option said yes already.
+        options: the options that say yes, for the message where nobody can be asked.
+    """
+    if yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        tell(f"prompt-studio: {question} Say {options} where nobody can be asked.")
+        return False
+    tell(f"{question} [y/N] ", end="")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

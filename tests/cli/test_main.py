@@ -272,8 +272,9 @@ def test_a_value_for_no_input_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
     assert run_command(asked) == FINE
     said = capsys.readouterr()
     assert "Rome" in said.out
-    assert said.err.count("uses no input") == 1
+    assert said.err.count("uses no input") == 2
     assert "uses no input 'citty'" in said.err
+    assert "uses no input 'thread'" in said.err
 
 
 def test_messages_show_pictures_and_calls(

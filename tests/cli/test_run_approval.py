@@ -49,7 +49,7 @@ def write_tool(folder: Path, words: str) -> None:
 
 
 def run(folder: Path, *options: str) -> int:
-    return run_command(["run", str(folder / "looker.prompty"), "-i", "question=?", *options])
+    return run_command(["run", str(folder / "looker.prompty"), *options])
 
 
 def test_an_unknown_function_is_not_run_unasked(

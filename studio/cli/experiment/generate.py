@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from studio.application.trust import is_trusted
 from studio.cli.arguments import add_trust, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.numbers import whole
-from studio.cli.terminal import tell
+from studio.cli.terminal import agreed, tell
 from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference
 from studio.core.models.base import ModelError
@@ -81,7 +80,7 @@ def _generate(options: argparse.Namespace) -> int:
         asked = RowRequest(kinds, options.count, options.about, _earlier(options.output))
         model = choice.declaration.id or choice.connection.model
         sent = counted(len(kinds), "request")
-        if not _agreed(options, f"Send {sent} to {choice.connection.name} {model}?"):
+        if not agreed(f"Send {sent} to {choice.connection.name} {model}?", yes=options.yes):
             tell("prompt-studio: nothing was sent")
             return PROBLEMS
         found = asyncio.run(generate_rows(document, choice, services, asked, trusted=trusted))
@@ -106,7 +105,7 @@ def _show(options: argparse.Namespace, found: GeneratedRows) -> int:
         return PROBLEMS
     if options.output is None:
         return FINE
-    if not _agreed(options, f"Add {counted(len(found.rows), 'row')} to {options.output}?"):
+    if not agreed(f"Add {counted(len(found.rows), 'row')} to {options.output}?", yes=options.yes):
         tell("prompt-studio: nothing was written")
         return FINE
     try:
@@ -115,17 +114,6 @@ def _show(options: argparse.Namespace, found: GeneratedRows) -> int:
         tell(f"prompt-studio: {options.output}: {error.strerror}")
         return PROBLEMS
     return FINE
-
-
-def _agreed(options: argparse.Namespace, question: str) -> bool:
-    """Whether the user says yes; without a terminal only `--yes` does."""
-    if options.yes:
-        return True
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        tell(f"prompt-studio: {question} Say --yes where nobody can be asked.")
-        return False
-    tell(f"{question} [y/N] ", end="")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _earlier(path: Path | None) -> tuple[Mapping[str, Json], ...]:

@@ -43,7 +43,7 @@ from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UNFINISHED, USAGE
 from studio.cli.experiment.interruption import Interruption
 from studio.cli.experiment.plan import open_ledger, services_of
 from studio.cli.numbers import amount, whole
-from studio.cli.terminal import printable, tell
+from studio.cli.terminal import agreed, printable, tell
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ProviderEntry
@@ -165,7 +165,7 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
         f"{_model(variant.choice)} rows of {options.file.name}, at most "
         f"{', '.join(each for each in bounds if each)}?"
     )
-    if not _agreed(options.yes, question):
+    if not agreed(question, yes=options.yes):
         await search.close()
         tell("prompt-studio: nothing was sent")
         return PROBLEMS
@@ -197,7 +197,7 @@ def _tell(options: argparse.Namespace, found: Improvement) -> int:
     if not found.found or report is None or not report.is_whole:
         return PROBLEMS if not found.found else UNFINISHED
     name = Path(found.prompt).name
-    if options.write or _agreed(False, f"Write it into {name}?"):
+    if agreed(f"Write it into {name}?", yes=options.write, options="--write"):
         try:
             path = Path(found.prompt)
             text = read_bounded(path).decode("utf-8")
@@ -221,7 +221,7 @@ def _propose(options: argparse.Namespace) -> int:
             f"Send {variant.document.source.path and variant.document.source.path.name}{shown} to "
             f"{_model(task.proposer)} for {counted(count, 'text')}?"
         )
-        if not _agreed(options.yes, question):
+        if not agreed(question, yes=options.yes):
             tell("prompt-studio: nothing was sent")
             return PROBLEMS
         made, asked = asyncio.run(
@@ -248,7 +248,7 @@ def _propose(options: argparse.Namespace) -> int:
         if not texts:
             return PROBLEMS
         variants = counted(len(texts), "variant")
-        if options.write or _agreed(False, f"Add {variants} to {options.file.name}?"):
+        if agreed(f"Add {variants} to {options.file.name}?", yes=options.write, options="--write"):
             before = read_bounded(options.file).decode("utf-8")
             after = with_variants(before, variant, options.section, texts)
             write_atomically(options.file, after)
@@ -290,17 +290,6 @@ def _model(choice: ModelChoice | None) -> str:
     if choice is None:
         return "echo"
     return f"{choice.connection.name} {choice.declaration.id or choice.connection.model}".rstrip()
-
-
-def _agreed(yes: bool, question: str) -> bool:
-    """Whether the user says yes; without a terminal only an option does."""
-    if yes:
-        return True
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        tell(f"prompt-studio: {question} Say --yes or --write where nobody can be asked.")
-        return False
-    tell(f"{question} [y/N] ", end="")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 class _Progress:

@@ -13,14 +13,22 @@ from studio.application.run.past.again import PastRun
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.run.text_commands import CommandError, breakpoint_of, target_of
 from studio.application.trust import references_of
-from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
-from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UsageError
+from studio.cli.arguments import (
+    add_inputs,
+    add_trust,
+    allow_named,
+    given_inputs,
+    load,
+    trust_of,
+    unread_inputs,
+)
+from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, USAGE, UsageError
 from studio.cli.findings import report
 from studio.cli.numbers import amount, whole
 from studio.cli.printer import LiveAnswer, print_end
 from studio.cli.run.drive import PLACES, RunOrder, drive
 from studio.cli.runs import past_to_fork, past_to_replay
-from studio.cli.terminal import tell
+from studio.cli.terminal import agreed, tell
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.state import RunState
@@ -31,6 +39,9 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.reason import named_reason
 from studio.core.text.values import Json
+
+_LEFT_AS_LETTERS = ("fstring-suggested", "single-braces")
+"""Problems of text that the author means as a value and the model gets as letters."""
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +113,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "run's or the prompt's; --connection and --model mean the latter",
     )
     add_trust(parser, "its tools may run, and what it refers to is read and sent")
-    parser.add_argument("--yes", action="store_true", help="allow tool calls that ask for approval")
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="allow tool calls that ask for approval, and values that nothing reads",
+    )
     parser.set_defaults(action=_run, live=LiveAnswer())
 
 
@@ -118,6 +133,11 @@ def _run(options: argparse.Namespace) -> int:
         refusal = refusal_of(document, values, references)
         if refusal is not None:
             return _refused(document, refusal)
+        report(document, (each for each in document.problems if each.code in _LEFT_AS_LETTERS))
+        given = (each.partition("=")[0] for each in (*options.input, *options.param))
+        unread = ", ".join(map(repr, unread_inputs(document, given)))
+        if unread and not agreed(f"Nothing reads {unread}. Run without it?", yes=options.yes):
+            return USAGE
         allow_named(options, document, trust)
         order = RunOrder(document, values, breaks, past, trust)
         state = asyncio.run(drive(options, order, store))
