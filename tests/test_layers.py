@@ -26,7 +26,7 @@ ONE_DOOR = {
 """Each foreign thing and the one room whose single module may import it."""
 
 READERS = (
-    "core/export/write.py",  # opens a folder, so that a new name in it reaches the disk
+    "core/text/atomic_file.py",  # opens a folder, so that a new name in it reaches the disk
     "core/tools/mcp/child_bounds.py",  # /proc
     "core/tools/mcp/launcher.py",  # /proc; a program of its own
     "core/tools/python_server/tool_file.py",  # a program of its own, without the studio

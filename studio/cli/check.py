@@ -168,7 +168,7 @@ def _read_file(path: Path, settings: CheckSettings, trust: TrustStore) -> Checke
 
 def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> CheckedFile:
     """Make the fixes of a file that are shown, and write it where one was made."""
-    from studio.core.export.write import write_atomically
+    from studio.core.text.atomic_file import write_atomically
 
     before = _read_file(path, settings, trust)
     one, made = fix_all(before, trust, settings.shows, settings=settings)

@@ -11,13 +11,13 @@ from studio.cli.arguments import named_files, read_text, refuse_other_file
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.terminal import tell
 from studio.core.agent.protocols.convert import convert_fix
-from studio.core.export.write import write_atomically
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.convert.whole import convert, prove
 from studio.core.prompty.document import PromptDocument, first_unreadable
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.diff import unified_diff
 from studio.core.text.problem import apply_edits
 

@@ -19,11 +19,11 @@ from studio.cli.prepared import offered_tools
 from studio.cli.terminal import tell
 from studio.core.export.target import ExportResult, ExportSource
 from studio.core.export.targets import TARGETS, all_targets, find_target
-from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import import_file
 from studio.core.text.amounts import counted
+from studio.core.text.atomic_file import write_atomically, write_bytes_atomically
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.values import JsonObject
 

@@ -28,7 +28,6 @@ from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import Status
-from studio.core.export.write import write_atomically
 from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
@@ -37,6 +36,7 @@ from studio.core.runs.listing import WAITING
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.core.text.amounts import counted
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import MOST_RECORD_BYTES, read_text
 from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.shortened import one_line

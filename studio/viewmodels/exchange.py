@@ -14,10 +14,10 @@ from studio.application.exchange.judge import Judgment, NoJudgeError, judge_expo
 from studio.application.exchange.runs import history_at, kept_words, read_files, write_run
 from studio.core.agent.values.events import Event
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
-from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm
 from studio.core.runs.store import StoreError
+from studio.core.text.atomic_file import write_atomically, write_bytes_atomically
 from studio.viewmodels.app.jobs import LatestJob
 
 

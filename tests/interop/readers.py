@@ -13,10 +13,10 @@ import yaml
 from studio.application.exchange.judge import NoJudgeError, run_in
 from studio.core.export.chat_items import as_sent
 from studio.core.export.target import VALUES_OF_NOW, ExportResult, ExportSource
-from studio.core.export.write import write_bytes_atomically
 from studio.core.prompty.meaning import first_difference
 from studio.core.prompty.messages import TextPart
 from studio.core.prompty.threads import read_thread
+from studio.core.text.atomic_file import write_bytes_atomically
 from tests.interop.environments import LIMIT, promptfoo_command
 
 Reader = Callable[[Path, ExportSource, ExportResult, Path], str]

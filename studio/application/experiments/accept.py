@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +15,7 @@ from studio.application.words import translate
 from studio.core.experiments.results.result import ResultRow
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.source import SourceText
@@ -64,11 +63,7 @@ class AcceptedAnswer:
 def _replace(path: Path, old: str, new: str) -> None:
     if read_bounded(path).decode("utf-8") != old:
         raise AcceptError(_tr("{name} has changed meanwhile.").format(name=path.name))
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-        file.write(new)
-    Path(name).chmod(path.stat().st_mode & 0o777)
-    Path(name).replace(path)
+    write_atomically(path, new)
 
 
 def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnswer:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.core.export.write import write_atomically
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import free_name

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from studio.application.words import translate
-from studio.core.export.write import write_atomically
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.diff import ABSENT, json_difference
 from studio.core.text.foreign_json import parse_json

@@ -47,12 +47,12 @@ from studio.cli.terminal import agreed, printable, tell
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ProviderEntry
-from studio.core.export.write import write_atomically
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import counted, money
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.problem import apply_edits
 from studio.core.text.reason import named_reason, reason_of

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -13,6 +11,7 @@ from typing import Any
 from studio.core.masking.looks import names_secret
 from studio.core.models.connections import EMBEDDED, KINDS, Connection
 from studio.core.models.secrets import is_reference
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_text
 from studio.core.text.reason import reason_of
 
@@ -101,16 +100,7 @@ def write_connections(path: Path, connections: Connections) -> None:
     """
     text = _HEAD + connections_text(connections)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".new")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_atomically(path, text)
 
 
 def connections_text(connections: Connections) -> str:

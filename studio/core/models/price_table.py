@@ -5,8 +5,6 @@ Loading it takes a quarter of a second, so that no thread that paints may be the
 
 from __future__ import annotations
 
-import os
-import tempfile
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING
 from studio.core.models.base import ModelError
 from studio.core.models.proxies import transport_to
 from studio.core.paths import user_paths
+from studio.core.text.atomic_file import write_bytes_atomically
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 
@@ -77,10 +76,7 @@ async def fetch_prices(address: str = ADDRESS) -> str:
     path = kept_table()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).replace(path)
+        write_bytes_atomically(path, data)
     except OSError as error:
         message = f"The table of prices cannot be kept: {error.strerror or error}."
         raise ModelError("unwritten", message, f"Make room in {path.parent}.") from None

@@ -21,11 +21,11 @@ from studio.application.document.checked_file import (
 from studio.application.trust import references_of
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import all_targets, find_target
-from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.prompty.convert.whole import convert as convert_document
 from studio.core.prompty.document import Dialect
 from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.text.atomic_file import write_atomically, write_bytes_atomically
 from studio.core.text.diff import unified_diff
 from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.request_tools import add_request_tools

@@ -27,13 +27,13 @@ from studio.application.experiments.stepping import cell_to_step
 from studio.application.run.past.again import PastRun
 from studio.core.agent.values.events import Started
 from studio.core.experiments.results.cells import CellKey
-from studio.core.export.write import write_atomically
 from studio.core.models.base import ModelError
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.values import Json, JsonObject

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.inputs.sets import sets_path, write_sets
-from studio.core.export.write import write_atomically
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import all_suffixes, import_file, import_text
+from studio.core.text.atomic_file import write_atomically
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.layouts import column_of, row_of

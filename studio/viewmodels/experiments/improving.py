@@ -29,9 +29,9 @@ from studio.application.experiments.report import ledger_path
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ProviderEntry
-from studio.core.export.write import write_atomically
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.reason import named_reason
 from studio.core.tools.source import ToolSourceError

@@ -16,7 +16,6 @@ from studio.application.experiments.text import (
 from studio.core.experiments.file.names import SUFFIXES
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import DatasetReference
-from studio.core.export.write import write_atomically
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.edit.edits import inside_quotes, rename_input
 from studio.core.prompty.parse import parse
@@ -27,6 +26,7 @@ from studio.core.prompty.reference_values import (
 )
 from studio.core.prompty.references import sample_file
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.reason import reason_of

@@ -12,7 +12,7 @@ from studio.application.run.debugging.breakpoints import BreakpointSet
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.export.write import write_atomically
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 
