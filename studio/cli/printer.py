@@ -18,7 +18,7 @@ from studio.core.agent.values.user_events import CallDecided, ModelChosen, Obser
 from studio.core.runs.codec import encode_event
 from studio.core.text.amounts import counted, duration, money
 from studio.core.text.values import Json
-from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
+from studio.core.wire.reply import RefusedOption, Reply, ReplyDelta, ReplyNotice
 
 
 def event_printer(*, as_json: bool, times: bool) -> Callable[[Event], None]:
@@ -126,6 +126,8 @@ def print_notice(delta: ReplyDelta, _reply: Reply) -> None:
     """Say on standard error what the model's connection has to say."""
     if isinstance(delta, ReplyNotice):
         tell(f"({delta.text})")
+    elif isinstance(delta, RefusedOption):
+        tell(f"prompt-studio: {delta.sentence}")
 
 
 def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:

@@ -28,6 +28,7 @@ from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import Status
+from studio.core.agent.values.step import Step
 from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
@@ -200,22 +201,28 @@ def _show_steps(options: argparse.Namespace, store: RunStore, run: RunSummary) -
         print(printable(f"Note: {run.note}"))
     state = fold(branch_path(events, len(events)))
     for step in steps_of(state):
-        print(f"\n── Iteration {step.number}" + "".join(f" · {m}" for m in sorted(step.marks)))
-        if step.model is not None:
-            print(printable(f"Model: {step.model.name}"))
-        if step.reading is not None and step.reading.thought:
-            print(printable(f"Thought: {step.reading.thought}"))
-        for call in step.calls:
-            print(printable(f"Action: {call.tool} {call.text}"))
-            if call.observation is not None:
-                print(printable(f"Observation: {call.observation}"))
-        if step.observation:
-            print(printable(f"Sent to the model: {step.observation}"))
+        _show_step(step)
     if state.answer is not None:
         print(printable(f"\nAnswer: {state.answer}"))
     if state.error is not None and state.status != "done":
         print(printable(f"\nError: {state.error.message} {state.error.hint}".rstrip()))
     return FINE
+
+
+def _show_step(step: Step) -> None:
+    print(f"\n── Iteration {step.number}" + "".join(f" · {m}" for m in sorted(step.marks)))
+    if step.model is not None:
+        print(printable(f"Model: {step.model.name}"))
+    for warning in step.warnings:
+        print(printable(f"Warning: {warning.message}"))
+    if step.reading is not None and step.reading.thought:
+        print(printable(f"Thought: {step.reading.thought}"))
+    for call in step.calls:
+        print(printable(f"Action: {call.tool} {call.text}"))
+        if call.observation is not None:
+            print(printable(f"Observation: {call.observation}"))
+    if step.observation:
+        print(printable(f"Sent to the model: {step.observation}"))
 
 
 def _export(options: argparse.Namespace, store: RunStore) -> int:

@@ -46,15 +46,17 @@ from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.models.factory import EmbeddedServers
+from studio.core.models.remote.model import RemoteModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.exchange import write_journal
 from studio.core.text.bounded_file import read_bounded
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
+from studio.core.wire.reply import RefusedOption
 from studio.core.wire.wire_call import KeptCall, WireCall
 
 _MOST_CELLS = 200
@@ -226,7 +228,7 @@ class Asker:
     async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
         """What a cell would send first; a text says why it cannot be rendered."""
         variant = self._plan.variants[at]
-        draft = await self._drafted(at, row)
+        draft = self._drafts.get((at, row.number)) or await self._drafted(at, row)
         if isinstance(draft, str):
             return draft
         if len(self._drafts) < self._most_drafts and CONVERSATION not in row.case.variables:
@@ -234,7 +236,12 @@ class Asker:
         document, setup = draft.document, draft.setup
         state, _ = advance(new_state(setup), Started(setup))
         state, _ = advance(state, draft.rendered)
-        body = self._models[at].request_body(request_of(state))
+        model, request = self._models[at], request_of(state)
+        body: JsonObject = model.request_body(request)
+        refused, asked_body = tuple[RefusedOption, ...](), body
+        if isinstance(model, RemoteModel):
+            body, refused = model.sent_body(request)
+            asked_body = model.whole_body(request) if refused else body
         choice = variant.choice
         later = ""
         if setup.protocol != "native" or setup.compose:
@@ -256,6 +263,8 @@ class Asker:
             (limits.iterations, limits.tokens, limits.cost, limits.seconds),
             later,
             {"approve": draft.options.approve, "stop": list(setup.stop)},
+            asked_body,
+            refused,
         )
 
     async def _drafted(self, at: int, row: ExperimentRow) -> _CellDraft | str:

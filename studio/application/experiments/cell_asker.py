@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from studio.application.experiments.limited_model import STALE_CELL
 from studio.application.experiments.turns import LeasedCell, Turns
 from studio.core.agent.values.state import RunState
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall
@@ -28,6 +29,9 @@ class AskedCell:
 
     refused: int = 0
     """Tool calls that were refused, because nobody allowed them."""
+
+    is_stale: bool = False
+    """Whether the server refused an option that the cell's identity counts on."""
 
 
 class CellAsker(Protocol):
@@ -96,7 +100,8 @@ def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool
     if state.status in ("failed", "stopped", "interrupted"):
         error = state.error
         words = error.message if error is not None else f"The run ended as {state.status}."
-        return AskedCell(None, words, journal, refused)
+        is_stale = error is not None and error.code == STALE_CELL
+        return AskedCell(None, words, journal, refused, is_stale)
     last = steps[-1].reply if steps else None
     calls = tuple(
         MadeCall(
@@ -122,6 +127,11 @@ def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool
         finish_reason=(last.finish_reason or "") if last is not None else "",
         is_refusal=state.status == "refused" or bool(last is not None and last.refusal),
         errors=errors,
+        left_out=tuple(
+            dict.fromkeys(
+                option.name for step in steps if step.reply for option in step.reply.left_out
+            )
+        ),
         is_timed=is_timed,
     )
     return AskedCell(answer, "", journal, refused)

@@ -51,6 +51,12 @@ class VariantReport:
     gates: tuple[GateCheck, ...]
     """Which of the gates hold."""
 
+    same_as: str = ""
+    """Name of an earlier variant that sent the same requests; empty for none."""
+
+    left_out: tuple[str, ...] = ()
+    """Options that were not sent, because the server refuses them."""
+
     @property
     def rows_passed(self) -> int:
         """Rows that pass."""
@@ -102,6 +108,9 @@ class ExperimentReport:
         first = next(iter(compared or self.variants), None)
         if first is None:
             return ""
+        same = next((each for each in self.variants if each.same_as), None)
+        if same is not None:
+            return _same(same)
         base = next((each for each in self.variants if each.name == self.baseline), None)
         return _passes(first, base if first is not base else None, self.baseline)
 
@@ -142,7 +151,8 @@ def sentences_of(
         rows: how many there are.
         is_whole: whether every cell is over.
     """
-    made: list[str] = []
+    made = [_same(each) for each in variants if each.same_as]
+    made += [_lacks(each) for each in variants if each.left_out and not each.same_as]
     if rows < FEW_ROWS:
         made.append(
             _tr("Few rows ({count}) say little: 8 of 10 may be anything from 49 to 94 %.").format(
@@ -159,6 +169,18 @@ def sentences_of(
     if base is not None and len(variants) == 1:
         made.append(_passes(base, None, ""))
     return made
+
+
+def _same(each: VariantReport) -> str:
+    words = _tr("{name} and {other} sent the same requests.")
+    if each.left_out:
+        words = _tr("{name} and {other} sent the same requests: the server does not take {names}.")
+    return words.format(name=each.name, other=each.same_as, names=", ".join(each.left_out))
+
+
+def _lacks(each: VariantReport) -> str:
+    words = _tr("{name} was asked without {names}: the server does not take it.")
+    return words.format(name=each.name, names=", ".join(each.left_out))
 
 
 def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> str:

@@ -107,6 +107,9 @@ class ExperimentGrid:
     baseline: int | None = None
     """The column that others are compared with."""
 
+    left_out: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """Options that were not sent, because the server refuses them, by column."""
+
     _states: bytearray = field(default_factory=bytearray, repr=False)
     _scores: array[float] = field(default_factory=lambda: array("f"), repr=False)
 
@@ -250,6 +253,7 @@ def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
         head.repeats,
         pass_rule_of(head.spec),
         names.index(baseline) if baseline in names else None,
+        ledger.scans.left_out(result),
     )
     standing = ledger.scans.standings(result)
     if all(len(text) == len(grid.rows) * len(names) for text in standing.values()):

@@ -21,11 +21,14 @@ from studio.core.models.base import (
     WrappingModel,
 )
 from studio.core.models.remote.faults import RetryLaterError
-from studio.core.wire.reply import ReplyDelta, ReplyNotice
+from studio.core.wire.reply import RefusedOption, ReplyDelta, ReplyNotice
 
 _REFUSALS, _APART, _GROWTH = 15, 0.01, 1.5
 """A request that a busy server refuses (429) is sent again so often; the seconds before the first
 time, and their growth: the last ones wait for some seconds, far above what a server asks for."""
+
+STALE_CELL = "stale-cell"
+"""Kind of the error of a cell whose server has just refused an option."""
 
 _BACKOFF = 0.5
 _LONGEST = 60.0
@@ -41,17 +44,25 @@ _MOST_CHARACTERS = 200_000
 class LimitedModel(WrappingModel[ChatModel]):
     """One for each cell, around the model that its variant shares."""
 
-    def __init__(self, model: ChatModel, limiter: ConnectionLimiter, retries: int) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        limiter: ConnectionLimiter,
+        retries: int,
+        refused: frozenset[str] | None = None,
+    ) -> None:
         """Take a model.
 
         Args:
             model: what answers; it does not try again by itself.
             limiter: the room at its connection.
             retries: how often a call is tried again that fails for now; 0 means never.
+            refused: names of the options that the server may refuse; None for any.
         """
         super().__init__(model)
         self._limiter = limiter
         self._retries = retries
+        self._refused = refused
         self.waited = 0.0
         """Seconds that were spent on waiting and on calls that were refused: no latency."""
 
@@ -70,7 +81,10 @@ class LimitedModel(WrappingModel[ChatModel]):
             try:
                 async with _closing(self._inner.stream(request)) as deltas:
                     async for delta in deltas:
-                        has_replied = has_replied or not isinstance(delta, ReplyNotice)
+                        if isinstance(delta, RefusedOption):
+                            self._check(delta)
+                        elif not isinstance(delta, ReplyNotice):
+                            has_replied = True
                         yield delta
             except ModelError as error:
                 failed = error
@@ -97,6 +111,15 @@ class LimitedModel(WrappingModel[ChatModel]):
             finally:
                 self._limiter.resting -= 1
             self.waited += time.monotonic() - began
+
+    def _check(self, option: RefusedOption) -> None:
+        """Refuse to go on without an option that the cell's identity counts on.
+
+        Raises:
+            ModelError: "stale-cell"; nothing was answered, and the cell is to be named anew.
+        """
+        if self._refused is not None and option.name not in self._refused:
+            raise ModelError(STALE_CELL, option.sentence)
 
     async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
         """A vector for each text, once there is room.

@@ -71,8 +71,11 @@ def report_of(
     wanted = str(head.spec.get("baseline") or "") if baseline is None else baseline
     title, bases = _bases(ledger, head, names, verdicts, wanted)
     is_whole = all(each.done + each.errors == each.cells for each in totals)
+    same, left_out = ledger.scans.same_variants(result), ledger.scans.left_out(result)
     compared = {
-        at: compare(verdicts.get(at, {}), bases[at]) for at in range(len(names)) if at in bases
+        at: compare(verdicts.get(at, {}), bases[at])
+        for at in range(len(names))
+        if at in bases and not _is_same(at, title, names, same)
     }
     compared = dict(zip(compared, corrected(list(compared.values())), strict=True))
     slices = _slices(rows, {*gates.slices, "tags"})
@@ -100,6 +103,8 @@ def report_of(
                 quantile(times, 0.95),
                 compared.get(at),
                 checks,
+                names[same[at]] if at in same else "",
+                left_out.get(at, ()),
             )
         )
     found = tuple(reports)
@@ -112,6 +117,14 @@ def report_of(
     return ExperimentReport(
         head, found, title, len(rows), is_whole, tuple(lines), slices.get("tags", {}), agreements
     )
+
+
+def _is_same(at: int, base: str, names: Sequence[str], same: Mapping[int, int]) -> bool:
+    """Whether a variant sent the same requests as the variant that it is compared with."""
+    if base not in names:
+        return False
+    other = names.index(base)
+    return same.get(at, at) == same.get(other, other)
 
 
 def _agreements(ledger: ExperimentLedger, result: int) -> tuple[JudgeAgreement, ...]:

@@ -11,6 +11,7 @@ from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.results.cells import CellKey
 from studio.core.models.base import ChatModel
 from studio.core.models.choice import ModelChoice
+from studio.core.wire.reply import RefusedOption
 
 Limiters = Callable[..., ConnectionLimiter]
 """The room at a connection: `(name, is_local=…)`."""
@@ -25,6 +26,9 @@ class LeasedCell:
 
     identity: bytes
     """Of all that it sends, its repeat included."""
+
+    refused: tuple[RefusedOption, ...] | None = None
+    """Refused options that the identity does not count; None lets the server refuse any."""
 
 
 class WaitingModel(ChatModel, Protocol):
@@ -76,4 +80,6 @@ class LimitedTurns:
             return LimitedModel(model, self._limiters("echo"), 0)
         connection = choice.connection
         limiter = self._limiters(connection.name, is_local=connection.kind == "embedded")
-        return LimitedModel(model, limiter, connection.retries)
+        refused = cell.refused if name == "s" else None  # a judge's options are its own
+        known = None if refused is None else frozenset(option.name for option in refused)
+        return LimitedModel(model, limiter, connection.retries, known)

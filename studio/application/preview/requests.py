@@ -16,6 +16,8 @@ from studio.core.agent.loop.setup import stop_sequences
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.models.base import ProtocolName
 from studio.core.models.bodies import fitting
+from studio.core.models.refused_options import LearnedRefusal, kept_refusals, without_refused
+from studio.core.models.remote.model import refusals_of
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import sent_options
@@ -147,9 +149,14 @@ def request_preview(
         keeps_nothing=True,
     )
     request = make(media=described)
-    body = mask_secrets(request.body)
-    compact = json.dumps(request.body, ensure_ascii=False, separators=(",", ":"))
     is_own = _FAMILIES.get(provider, provider) == _FAMILIES.get(target.provider, target.provider)
+    refusals: tuple[LearnedRefusal, ...] = ()
+    if is_own and target.connection is not None:
+        refusals = refusals_of(kept_refusals(), target.connection, model.id)
+    sent_body, refused = without_refused(request.body, refusals)
+    notes += [each.sentence for each in refused]
+    body = mask_secrets(sent_body)
+    compact = json.dumps(sent_body, ensure_ascii=False, separators=(",", ":"))
     return RequestPreview(
         provider,
         json.dumps(body, ensure_ascii=False, indent=2),
@@ -158,7 +165,7 @@ def request_preview(
         notes=tuple(dict.fromkeys((*notes, *(each.message for each in request.problems)))),
         api=model.api_type,
         base_url=target.base_url if is_own else "",
-        whole=partial(_whole, make, reader),
+        whole=partial(_whole, make, reader, refusals),
         made=request,
         model=target.model_id or model.id,
     )
@@ -185,5 +192,7 @@ class _DescribedMedia:
         return found
 
 
-def _whole(make: Callable[..., WireRequest], reader: MediaReader) -> JsonObject:
-    return mask_secrets(make(media=reader).body)
+def _whole(
+    make: Callable[..., WireRequest], reader: MediaReader, refusals: tuple[LearnedRefusal, ...]
+) -> JsonObject:
+    return mask_secrets(without_refused(make(media=reader).body, refusals)[0])

@@ -36,6 +36,7 @@ def print_report(report: ExperimentReport) -> None:
     for name, each in zip(names, report.variants, strict=True):
         low, high = each.interval
         total = each.total
+        left_out = ", ".join(each.left_out)
         flaky = sum(row.is_flaky for row in each.rows)
         print(
             f"{name:{width}}  {each.rows_passed:4} of {counted(len(each.verdicts), 'row')} "
@@ -43,6 +44,7 @@ def print_report(report: ExperimentReport) -> None:
             f"{f', {flaky} flaky' if flaky else ''}"
             f"{f', {total.errors} without an answer' if total.errors else ''}"
             f"{f', {total.undecided} undecided' if total.undecided else ''}"
+            f"{f', without {left_out}' if left_out else ''}"
             f"  p95 {duration(each.p95_ms / 1000)}  {money(total.cost)}"
         )
     for gate in report.gates:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from studio.core.text.values import Json, JsonObject
+from studio.core.wire.reply import RefusedOption
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,12 @@ class SentCell:
 
     rules: JsonObject = field(default_factory=dict)
     """What else decides: whether tools that ask are allowed."""
+
+    asked_body: JsonObject = field(default_factory=dict)
+    """The body with the options that the server is known to refuse."""
+
+    refused: tuple[RefusedOption, ...] = ()
+    """Those options."""
 
 
 def cell_identity(sent: SentCell, repeat: int) -> bytes:

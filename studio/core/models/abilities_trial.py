@@ -127,9 +127,8 @@ async def _ask(model: RemoteModel, name: AbilityName, question: _Question) -> Tr
         verdict: AbilityAnswer = "refused" if error.kind in _REFUSALS else "failed"
         return TriedAbility(name, verdict, error.message)
     reply = reduce(accumulate, deltas, Reply())
-    left_out = next((text for text in reply.notices if "takes no" in text), "")
-    if left_out:
-        return TriedAbility(name, "refused", left_out)
+    if reply.left_out:
+        return TriedAbility(name, "refused", reply.left_out[0].sentence)
     if question.judge(reply):
         return TriedAbility(name, "yes")
     return TriedAbility(name, "no", " ".join((reply.text or reply.refusal).split())[:120])

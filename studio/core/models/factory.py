@@ -15,6 +15,7 @@ from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.embedded.model import DEFAULT_LEVEL, EmbeddedModel
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
+from studio.core.models.refused_options import kept_refusals
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.replay import RecordingModel, ReplayModel
 from studio.core.models.script_file import read_script
@@ -144,6 +145,7 @@ def _remote(
         capabilities=facts(priced=False).capabilities,
         price=lambda: facts().price,
         media=media,
+        refusals=kept_refusals(),
     )
 
 

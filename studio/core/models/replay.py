@@ -33,6 +33,7 @@ from studio.core.wire.reply import (
     Finished,
     ReasoningDelta,
     RefusalDelta,
+    RefusedOption,
     ReplyDelta,
     ReplyNotice,
     TextDelta,
@@ -49,6 +50,7 @@ _KINDS: Mapping[str, type] = {
     "usage": UsageDelta,
     "finished": Finished,
     "notice": ReplyNotice,
+    "refused_option": RefusedOption,
 }
 _COMPARED = 4000
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -39,7 +38,7 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
             stream.write(content)
         return
     target = path.resolve()
-    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{target.name[:40]}.{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     handle = os.open(temporary, flags, 0o666)
     try:

@@ -12,6 +12,7 @@ from studio.core.wire.reply import (
     Finished,
     ReasoningDelta,
     RefusalDelta,
+    RefusedOption,
     ReplyDelta,
     ReplyNotice,
     TextDelta,
@@ -46,6 +47,8 @@ class ReplyMask:
                 return (ChoiceDelta(index, self._stream(ChoiceDelta, index).feed(text)),)
             case ReplyNotice(text):
                 return (ReplyNotice(self._mask(text)),)
+            case RefusedOption(value=value):
+                return (replace(delta, value=self._mask(value)),)
             case Finished():
                 return (*self.close(), delta)
             case UsageDelta():

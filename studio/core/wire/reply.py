@@ -140,6 +140,26 @@ class ReplyNotice:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedOption:
+    """An option of the request that the server does not take."""
+
+    name: str
+    """Its name in the body."""
+
+    value: str
+    """The value that was asked for, as JSON, shortened."""
+
+    instead: str = ""
+    """Name under which the value was sent; empty if it was left out."""
+
+    @property
+    def sentence(self) -> str:
+        """What became of it, for people."""
+        how = f"sent as {self.instead!r}" if self.instead else "left out"
+        return f"The server takes no {self.name!r}: {self.value} is {how}."
+
+
 ReplyDelta: TypeAlias = (
     TextDelta
     | ReasoningDelta
@@ -150,6 +170,7 @@ ReplyDelta: TypeAlias = (
     | UsageDelta
     | Finished
     | ReplyNotice
+    | RefusedOption
 )
 """Closed: consumers `match` and `assert_never`."""
 
@@ -179,11 +200,19 @@ class Reply:
     notices: tuple[str, ...] = field(default=())
     """Notices, in order."""
 
+    refused_options: tuple[RefusedOption, ...] = ()
+    """Options that the server does not take, in the order of the refusals."""
+
     carried: tuple[JsonObject, ...] = ()
     """What the provider wants back, in its order; the keys are the provider's own."""
 
     further_choices: tuple[str, ...] = ()
     """Texts of the further choices, where several were asked for (`n`)."""
+
+    @property
+    def left_out(self) -> tuple[RefusedOption, ...]:
+        """The refused options whose values were not sent at all."""
+        return tuple(each for each in self.refused_options if not each.instead)
 
     @property
     def says_something(self) -> bool:
@@ -214,6 +243,8 @@ def accumulate(reply: Reply, delta: ReplyDelta) -> Reply:
             return replace(reply, finish_reason=reason)
         case ReplyNotice(text):
             return replace(reply, notices=(*reply.notices, text))
+        case RefusedOption():
+            return replace(reply, refused_options=(*reply.refused_options, delta))
         case _:
             assert_never(delta)
 

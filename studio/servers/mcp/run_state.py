@@ -66,6 +66,7 @@ def _step(step: Step) -> dict[str, Any]:
         "thought": step.reading.thought if step.reading is not None else "",
         "calls": [_call(each) for each in step.calls],
         "marks": sorted(step.marks),
+        "warnings": [each.message for each in step.warnings],
     }
 
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from studio.application.comparison import changed_words
 from studio.application.experiments.exports.cells import row_title
 from studio.core.experiments.assertions.result import AssertionResult
-from studio.core.experiments.results.cells import CellKey, CellOutcome
+from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out_of
 from studio.core.experiments.results.ratings import Rating
 from studio.core.text.amounts import duration, money
 from studio.ui.experiments.rating_bar import RatingBar
@@ -152,6 +152,10 @@ class CellDetail(FollowsTheme, QWidget):
                 words.append(money(outcome.cost))
             if outcome.is_cached:
                 words.append(self.tr("taken from before"))
+            if names := ", ".join(left_out_of(outcome)):
+                words.append(
+                    self.tr("without {names}: the server does not take it").format(names=names)
+                )
         return "  ·  ".join(words)
 
     def _show_answer(self, cell: ShownCell) -> None:

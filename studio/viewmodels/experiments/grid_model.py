@@ -144,6 +144,8 @@ class ExperimentGridModel(QAbstractTableModel):
             if section < FIRST_VARIANT:
                 return ("#", _tr("Row"))[section]
             name = grid.variants[section - FIRST_VARIANT]
+            if names := ", ".join(grid.left_out.get(section - FIRST_VARIANT, ())):
+                name = _tr("{name}  (without {names})").format(name=name, names=names)
             is_base = grid.baseline == section - FIRST_VARIANT
             return _tr("{name}  (baseline)").format(name=name) if is_base else name
         if role == Qt.ItemDataRole.TextAlignmentRole:

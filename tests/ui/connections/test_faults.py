@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.application.run.cards.timeline import timeline_of
 from studio.application.run.text import plain_text
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.ui.app.workbench import Workbench
@@ -282,8 +283,9 @@ def a_parameter_that_is_not_taken_is_left_out(
     assert state is not None
     assert state.answer == "Hi."
     assert state.step.reply is not None
-    assert any("takes no 'temperature': left out" in one for one in state.step.reply.notices)
     assert "temperature" not in server.requests[-1].body
-    workbench.run_pane.inspector.tab_chosen.emit("reply")
-    told = "takes no 'temperature': left out, and asked again."
-    qtbot.waitUntil(lambda: told in workbench.run_pane.inspector.text_of("reply"))
+    told = "The server takes no 'temperature': 0.5 is left out."
+    assert told in [each.message for each in state.step.warnings]
+    cards = timeline_of(state).cards
+    assert [card.facts for card in cards if card.kind == "final"] == ["without temperature"]
+    assert [card.kind for card in cards if "warned" in card.badges] == ["reply"]

@@ -174,7 +174,7 @@ class BatchedModel(WrappingModel[RemoteModel]):
         self._step += 1
         attempt = 0
         while True:
-            body = self._inner.request_body(request)
+            body, refused = self._inner.sent_body(request)
             if not holds_message(body):
                 raise nothing_asked()
             began = time.monotonic()
@@ -187,10 +187,8 @@ class BatchedModel(WrappingModel[RemoteModel]):
             try:
                 deltas = self._deltas(reply)
             except UnsupportedParameterError as error:
-                notice = self._inner.do_without(error, body)
-                if notice is None:
+                if not self._inner.do_without(error, body):
                     raise
-                yield ReplyNotice(notice)
             except ModelError as error:
                 error.is_exhausted = True
                 if not error.retryable or attempt >= self._line.retries:
@@ -200,7 +198,7 @@ class BatchedModel(WrappingModel[RemoteModel]):
                     _tr("{said} It is asked again in the next batch.").format(said=error.message)
                 )
             else:
-                for delta in deltas:
+                for delta in (*refused, *deltas):
                     yield delta
                 return
 

@@ -19,7 +19,7 @@ from studio.application.experiments.experiment_report import ExperimentReport, p
 from studio.application.experiments.exports.cells import ExportedCell, cells_of, lost
 from studio.application.experiments.exports.inspect_log import as_inspect
 from studio.core.experiments.assertions.result import AssertionResult
-from studio.core.experiments.results.cells import CellState
+from studio.core.experiments.results.cells import CellState, left_out_of
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.runs.otlp import attributes_of, root_span_id, trace_id
 from studio.core.runs.otlp_names import GENAI_1_41
@@ -120,6 +120,7 @@ def _lines(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[dict[
             "ms": round(outcome.ms, 1),
             "steps": outcome.steps,
             "cached": outcome.is_cached,
+            "left_out": list(left_out_of(outcome)),
             "error": outcome.error,
             "assertions": [
                 {
@@ -161,6 +162,8 @@ def summary_of(report: ExperimentReport) -> dict[str, Json]:
                 "tokens": each.total.tokens,
                 "p50_ms": each.p50_ms,
                 "p95_ms": each.p95_ms,
+                "same_as": each.same_as,
+                "left_out": list(each.left_out),
                 **(
                     {
                         "won": list(each.comparison.won),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
 from studio.application.experiments.asking import Asker
 from studio.application.experiments.cell_asker import AskedCell, CellAsker
@@ -87,6 +89,8 @@ class ExperimentRunner:
         self._code = AssertionChild(plan.folder.path, trusted=plan.folder.trusted)
         self._markers = Markers(self._read, self._find, self._code)
         self._rows = {row.number: row for row in plan.rows}
+        self._turns: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
+        self._renewing = asyncio.Lock()
         self._stopping = False
         self._wake = asyncio.Event()
         self._ended: deque[asyncio.Task[None]] = deque()
@@ -125,6 +129,7 @@ class ExperimentRunner:
 
     async def _run(self, result: int) -> str:
         await self._asker.start(result)
+        self.cells.resume(result, renamed=self._asker.turns.is_timed)
         self._ledger.take_back(result)
         self._ledger.end(result, "running")
         self._spending.start(self._ledger.scans.variant_totals(result))
@@ -155,6 +160,9 @@ class ExperimentRunner:
         state = "cancelled" if self._stopping else "paused" if self.paused_by else "done"
         if state != "done" and not self._ledger.waiting(result):
             state = "done"
+        if state == "done" and not self._asker.turns.is_timed:
+            for variant in self._ledger.scans.left_out(result):
+                await self.cells.renew(result, variant)
         self._ledger.end(result, state)
         return state
 
@@ -219,36 +227,57 @@ class ExperimentRunner:
             task.result()
 
     async def _cell(self, result: int, key: CellKey) -> None:
-        row = self._rows[key.row]
-        is_over = False
+        outcome: CellOutcome | None = None
         try:
-            outcome, journal = await self._outcome(result, key, row)
-            self._ledger.finish(result, key, outcome, journal)
-            is_over = True
+            while outcome is None:
+                cell = self.cells.leased(key)
+                async with self._turn_of(cell):
+                    outcome = await self._finished(result, cell)
         finally:
             self._asker.end_cell()
             self._conversations.end(key)
-            if not is_over:
+            if outcome is None:
                 self._ledger.give_back(result, [key])
-        if outcome.state is CellState.DONE and not outcome.is_cached:
-            self.cells.note_answered(result, key)
         self._spending.count(outcome)
         if self._on_cell is not None:
             self._on_cell(key, outcome)
 
+    def _turn_of(self, cell: LeasedCell) -> AbstractAsyncContextManager[object]:
+        """Let cells that ask the same wait for the first, whose answer they use."""
+        # The cells of a batch leave together, so none of them can wait for another.
+        if not self.plan.options.cache or not self._asker.turns.is_timed:
+            return nullcontext()
+        return self._turns.setdefault(cell.identity, asyncio.Lock())
+
+    async def _finished(self, result: int, cell: LeasedCell) -> CellOutcome | None:
+        """Ask and keep a cell; None where it sends something else than its identity says."""
+        found = await self._outcome(result, cell, self._rows[cell.key.row])
+        if found is None:
+            async with self._renewing:
+                if self.cells.identities[cell.key] == cell.identity:
+                    await self.cells.renew(result, cell.key.variant)
+            return None
+        outcome, journal = found
+        self._ledger.finish(result, cell.key, outcome, journal)
+        if outcome.state is CellState.DONE and not outcome.is_cached:
+            self.cells.note_answered(result, cell.key)
+        return outcome
+
     async def _outcome(
-        self, result: int, key: CellKey, row: ExperimentRow
-    ) -> tuple[CellOutcome, bytes | None]:
+        self, result: int, cell: LeasedCell, row: ExperimentRow
+    ) -> tuple[CellOutcome, bytes | None] | None:
+        key = cell.key
         fault = self.cells.fault_of(key)
         if fault is not None:
             return CellOutcome(CellState.ERROR, error=fault), None
-        cell = LeasedCell(key, self.cells.identities[key])
         before = self.cells.answered_before(key)
         if before is not None:
             answer = answer_of(before)
             marks = await self._mark(cell, row, answer)
+            left_out = [option.name for option in cell.refused or () if not option.instead]
             return replace(
-                done_outcome(answer, marks, before.cost, is_cached=True), facts=before.facts
+                done_outcome(answer, marks, before.cost, is_cached=True),
+                facts={**before.facts, "left_out": left_out},
             ), None
         if self.plan.options.delay_ms:
             await asyncio.sleep(self.plan.options.delay_ms / 1000)
@@ -257,6 +286,8 @@ class ExperimentRunner:
         except UndecidedError as error:
             return CellOutcome(CellState.ERROR, error=str(error)), None
         asked = await self._asker.ask(cell, row)
+        if asked.is_stale:
+            return None
         self.refused_calls += asked.refused
         if asked.answer is None:
             outcome = CellOutcome(CellState.ERROR, error=asked.error)

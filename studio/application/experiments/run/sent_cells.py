@@ -12,6 +12,7 @@ from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.run.estimate import ExperimentEstimate, estimated_spending
 from studio.application.experiments.run.spending import ExperimentSpending
+from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.assertions.marking import reads_prompt
 from studio.core.experiments.identity import SentCell, cell_identity
 from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, row_facts
@@ -19,6 +20,7 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import NewResult, ResultRow
 from studio.core.experiments.values import ExperimentRow
 from studio.core.tokens.estimate import estimate_tokens
+from studio.core.wire.reply import RefusedOption
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class SentCells:
         self._tokens: dict[tuple[int, int], int] = {}
         self._faults: dict[tuple[int, int], str] = {}
         self._identities: dict[CellKey, bytes] = {}
+        self._asked_identities: dict[CellKey, bytes] = {}
+        self._refused: dict[tuple[int, int], tuple[RefusedOption, ...]] = {}
         self._known: dict[bytes, tuple[int, CellKey]] = {}
 
     @property
@@ -116,11 +120,43 @@ class SentCells:
                 self._asked[at, row.number] = AskedText(text if is_read else "", tools)
         before = self._plan.turns_before.get((at, row.number))
         for repeat in range(1, self._plan.repeats + 1):
-            whole = sent
+            key, earlier, as_asked = CellKey(repeat, row.number, at), "", ""
             if before is not None:  # the same turns before, the same answers
-                earlier = self._identities[CellKey(repeat, before, at)]
-                whole = replace(sent, later=sent.later + earlier.hex())
-            self._identities[CellKey(repeat, row.number, at)] = cell_identity(whole, repeat)
+                turn = CellKey(repeat, before, at)
+                earlier = self._identities[turn].hex()
+                as_asked = self._asked_identities.get(turn, self._identities[turn]).hex()
+            whole = replace(sent, later=sent.later + earlier)
+            self._identities[key] = cell_identity(whole, repeat)
+            if sent.refused:
+                asked = replace(sent, body=sent.asked_body, later=sent.later + as_asked)
+                self._asked_identities[key] = cell_identity(asked, repeat)
+        if sent.refused:
+            self._refused[at, row.number] = sent.refused
+
+    def resume(self, result: int, *, renamed: bool) -> None:
+        """Name the cells of a result that goes on by what they send now.
+
+        Args:
+            result: the result.
+            renamed: whether they may be renamed; requests in a batch are found by their names.
+        """
+        if renamed:
+            self._ledger.rename_cells(result, self._identities)
+        else:
+            self._identities = self._ledger.identities(result)
+
+    async def renew(self, result: int, at: int) -> None:
+        """Work out again what a variant sends, once its server has refused an option."""
+        for row in self._plan.rows:
+            if self._plan.variants[at].takes(row.case):
+                await self._identify(at, row)
+                await asyncio.sleep(0)
+        self._ledger.rename_cells(result, self._identities)
+
+    def leased(self, key: CellKey) -> LeasedCell:
+        """Return a cell as it is asked now."""
+        refused = self._refused.get((key.variant, key.row), ())
+        return LeasedCell(key, self._identities[key], refused)
 
     def new_result(self, mask: Callable[[str], str]) -> NewResult:
         """What a result of these cells begins with.
@@ -153,12 +189,17 @@ class SentCells:
         """Whether an earlier result has exactly these cells."""
         if self._ledger.variants(result) != [each.name for each in self._plan.variants]:
             return False
-        kept = [row.key for row in self._ledger.rows(result, with_values=False)]
-        if kept != [row.key for row in self._plan.rows]:
+        rows = [row.key for row in self._ledger.rows(result, with_values=False)]
+        if rows != [row.key for row in self._plan.rows]:
             return False
         if self._ledger.result(result).repeats != self._plan.repeats:
             return False
-        return self._ledger.identities(result) == self._identities
+        kept = self._ledger.identities(result)
+        # A server may have refused an option since: the cells are the same, and send less.
+        return kept.keys() == self._identities.keys() and all(
+            identity in (self._identities[key], self._asked_identities.get(key))
+            for key, identity in kept.items()
+        )
 
     def fault_of(self, key: CellKey) -> str | None:
         """Why a cell cannot be asked; None where it can."""
@@ -184,6 +225,7 @@ class SentCells:
         self._asked.clear()
         self._known.clear()
         self._identities = {}
+        self._asked_identities = {}
 
 
 def _sent_text(sent: SentCell) -> str:

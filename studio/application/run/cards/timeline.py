@@ -144,13 +144,22 @@ def _cards_of_step(step: Step, state: RunState | None, streaming: Reply | None) 
             "No words of its own: the observations stand for themselves."
         )
         badges = _badges(step, PausePoint.ANSWER)
-        cards.append(StepCard(step.number, "final", _tr("Final answer"), summary, badges=badges))
+        cards.append(
+            StepCard(step.number, "final", _tr("Final answer"), summary, _lacks(step), badges)
+        )
     if step.observation:
         summary = one_line(step.observation)
         cards.append(StepCard(step.number, "note", _tr("Message to the model"), summary))
     if state is not None:
         cards = _mark_live(cards, state)
     return cards
+
+
+def _lacks(step: Step) -> str:
+    """Name the options that the answer was asked without, because the server refuses them."""
+    left_out = step.reply.left_out if step.reply is not None else ()
+    names = ", ".join(option.name for option in left_out)
+    return _tr("without {names}").format(names=names) if names else ""
 
 
 def answer_of(step: Step) -> str | None:

@@ -60,7 +60,9 @@ def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
         return tuple(blocks)
     blocks += _findings(step)
     blocks += _streams(reply, step.reading)
-    blocks += [_note(text) for text in reply.notices if not is_passing(text)]
+    renamed = [each.sentence for each in reply.refused_options if each.instead]
+    notices = [text for text in reply.notices if not is_passing(text)]
+    blocks += [_note(text) for text in (*renamed, *notices)]
     blocks.append(Block("rule", (Piece(_ending(step, reply), "muted"),)))
     return tuple(blocks)
 

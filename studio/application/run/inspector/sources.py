@@ -16,10 +16,11 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Reading
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
-from studio.core.models.base import ChatModel, ModelError
+from studio.core.models.base import ChatModel, ModelError, answering_model
+from studio.core.models.remote.model import RemoteModel
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.reply import Reply
+from studio.core.wire.reply import RefusedOption, Reply
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 
 _tr = partial(translate, "RunInspector")
@@ -58,6 +59,13 @@ class InspectionSources:
         if step.called:
             return Block("note", (Piece(not_kept(), "muted"),))
         return None
+
+    def refused(self, state: RunState, step: Step) -> tuple[RefusedOption, ...]:
+        """Return the options that the server did not take, or is known not to take."""
+        reply, model = step.reply or step.partial, answering_model(self.model)
+        if reply is not None or step is not state.step or not step.messages:
+            return reply.refused_options if reply is not None else ()
+        return model.sent_body(request_of(state))[1] if isinstance(model, RemoteModel) else ()
 
     def _next(self, state: RunState) -> JsonObject | Block:
         """Return the body that the model would be sent now."""

@@ -26,7 +26,7 @@ from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message
 from studio.core.text.amounts import duration, money
 from studio.core.text.values import Json
-from studio.core.wire.reply import Reply, Usage
+from studio.core.wire.reply import RefusedOption, Reply, Usage
 from studio.core.wire.wire_call import WireCall
 
 _BODY_MESSAGES = 400
@@ -46,8 +46,8 @@ def opening(messages: Sequence[Message]) -> Sequence[Message]:
 
 _tr = partial(translate, "RunInspector")
 
-_CUT_ANSWERS = ("cut_answer", "filtered_answer")
-"""Remarks on a reply that make its answer another than the model meant."""
+_CUT_ANSWERS = ("cut_answer", "filtered_answer", "refused_option")
+"""Remarks on a reply whose answer is another than the prompt asked for, or the model meant."""
 
 _USAGE_ROWS = 500
 """Steps whose figures are listed; all of a longer run would have to be read first."""
@@ -181,7 +181,7 @@ def inspector_view(
         case "messages":
             return _messages(view, state, step)
         case "request":
-            return _request(view, sources.request(state, step))
+            return _request(view, sources.request(state, step), sources.refused(state, step))
         case "reply":
             if is_current and streaming is not None and step.reply is None:
                 blocks = streaming_blocks(streaming, reading)
@@ -225,7 +225,9 @@ def _messages(view: InspectorView, state: RunState, step: Step) -> InspectorView
     )
 
 
-def _request(view: InspectorView, request: StepRequest) -> InspectorView:
+def _request(
+    view: InspectorView, request: StepRequest, refused: Sequence[RefusedOption]
+) -> InspectorView:
     if request is None or isinstance(request, Block):
         return replace(view, blocks=(request,) if request is not None else ())
     value, path, marks = body_of(request), "", ""
@@ -237,8 +239,11 @@ def _request(view: InspectorView, request: StepRequest) -> InspectorView:
     shown = text_body(value) if isinstance(value, str) else json_block(_without_middle(value))
     words = _tr("{size:,} characters of JSON").format(size=len(whole))
     blocks: Blocks = (replace(shown, whole=lambda: whole),)
-    if marks:  # beside the body, and no part of it
+    # What follows is beside the body, and no part of it.
+    if marks:
         blocks = (Block("note", (Piece(marks, "muted"),), whole=lambda: None), *blocks)
+    asked = [Block("warning", (Piece(each.sentence),), whole=lambda: None) for each in refused]
+    blocks = (*asked, *blocks)
     return replace(view, blocks=blocks, summary=path + words)
 
 

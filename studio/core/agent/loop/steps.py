@@ -8,6 +8,7 @@ from dataclasses import fields
 from studio.core.agent.loop.calls import call_key, call_of, is_repeated, repetition, with_call
 from studio.core.agent.loop.context import extended, replaced
 from studio.core.agent.loop.conversation import assistant_message, exchange, user_message
+from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import (
     ModelReplied,
@@ -203,7 +204,10 @@ def _origin_mark(origin: str) -> frozenset[str]:
 
 def with_reading(state: RunState, reading: Reading) -> RunState:
     """The reply was read; an action's calls become rows."""
-    warnings = reading.warnings
+    reply = state.step.reply
+    refused = reply.left_out if reply is not None else ()
+    warnings = tuple(remark("refused_option", each.sentence) for each in refused)
+    warnings += reading.warnings
     calls: tuple[Call, ...] = ()
     if isinstance(reading, Action):
         calls = tuple(call_of(asked) for asked in reading.calls)

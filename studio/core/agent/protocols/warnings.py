@@ -31,6 +31,7 @@ _MESSAGES = {
     "final_word": "The end is spelled {0!r}.",
     "empty_answer": "The answer is empty.",
     "text_after_action": "The text after the action is not used.",
+    "refused_option": "{0}",
     "repaired": "Repaired without asking: {0}.",
 }
 

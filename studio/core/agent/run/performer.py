@@ -63,6 +63,7 @@ from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import (
     Finished,
+    RefusedOption,
     Reply,
     ReplyDelta,
     ReplyNotice,
@@ -103,7 +104,7 @@ NewRecorder: TypeAlias = Callable[[], WireRecorder | None]
 _OWNED = frozenset({"tools", "tool_names", "history", "agent_scratchpad", "tools_output"})
 _LONGEST_WAIT = 60.0
 _INVENTED = "Observation:"
-_WORDLESS = (ReplyNotice, UsageDelta, Finished)
+_WORDLESS = (ReplyNotice, RefusedOption, UsageDelta, Finished)
 """Deltas that are no piece of the reply."""
 
 

@@ -64,6 +64,9 @@ class CellAnswer:
     errors: int = 0
     """Format errors and failed calls on the way."""
 
+    left_out: tuple[str, ...] = ()
+    """Options that were not sent, because the server refuses them."""
+
     is_timed: bool = True
     """Whether `latency_ms` is the time of the model; False where it was asked in a batch."""
 

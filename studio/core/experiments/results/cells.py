@@ -89,7 +89,8 @@ class CellOutcome:
     """What its assertions found."""
 
     facts: Mapping[str, Json] = field(default_factory=dict)
-    """What marking it again needs: calls, finish reason, errors, the first price."""
+    """What marking it again needs: calls, finish reason, errors, the first price, options that
+    were not sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +223,7 @@ def done_outcome(
             errors=answer.errors,
             asked_cost=answer.cost,
             untimed=not answer.is_timed,
+            left_out=list(answer.left_out),
         ),
     )
 
@@ -246,8 +248,15 @@ def answer_of(outcome: CellOutcome) -> CellAnswer:
         str(facts.get("finish", "")),
         is_refusal=facts.get("refused") is True,
         errors=errors if isinstance(errors, int) else 0,
+        left_out=left_out_of(outcome),
         is_timed=facts.get("untimed") is not True,
     )
+
+
+def left_out_of(outcome: CellOutcome) -> tuple[str, ...]:
+    """Return the options that were not sent, because the server refuses them."""
+    names = outcome.facts.get("left_out")
+    return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
 def row_facts(row: ExperimentRow, mask: Callable[[str], str]) -> dict[str, Json]:

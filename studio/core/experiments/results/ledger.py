@@ -12,7 +12,7 @@ import time
 import uuid
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -363,6 +363,21 @@ class ExperimentLedger:
             "SELECT repeat, row, variant, identity FROM cell WHERE experiment = ?", experiment
         )
         return {CellKey(*where): bytes(identity) for *where, identity in found}
+
+    def rename_cells(self, experiment: int, identities: Mapping[CellKey, bytes]) -> None:
+        """Give the cells of a result the identities of what they send now."""
+        kept = self.identities(experiment)
+        changed = [
+            (identity, experiment, key.repeat, key.row, key.variant)
+            for key, identity in identities.items()
+            if kept.get(key, identity) != identity
+        ]
+        with self._transaction() as run:
+            run.executemany(
+                "UPDATE cell SET identity = ? WHERE experiment = ? AND repeat = ? AND row = ?"
+                " AND variant = ?",
+                changed,
+            )
 
     # Looking --------------------------------------------------------------------------------------
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections import defaultdict
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from studio.core.experiments.assertions.marking import results_of_json
 from studio.core.experiments.assertions.result import AssertionResult
@@ -114,6 +117,32 @@ class LedgerScans:
             variant,
         )
         return [float(ms or 0.0) for (ms,) in rows]
+
+    def left_out(self, experiment: int) -> dict[int, tuple[str, ...]]:
+        """Options that servers refused, so that they were not sent, by variant."""
+        found = self._scan(
+            "SELECT DISTINCT variant, json_extract(facts, '$.left_out') FROM cell"
+            " WHERE experiment = ? AND facts LIKE '%\"left_out\"%'",
+            experiment,
+        )
+        made: defaultdict[int, dict[str, None]] = defaultdict(dict)
+        for variant, names in found:
+            made[variant].update(dict.fromkeys(json.loads(names or "[]")))
+        return {variant: tuple(names) for variant, names in made.items() if names}
+
+    def same_variants(self, experiment: int) -> dict[int, int]:
+        """Variants whose cells all send the same as those of an earlier one, with that one."""
+        digests: defaultdict[int, Any] = defaultdict(hashlib.sha256)
+        cells = self._scan(
+            "SELECT variant, row, repeat, identity FROM cell WHERE experiment = ?"
+            " ORDER BY repeat, row, variant",
+            experiment,
+        )
+        for variant, row, repeat, identity in cells:
+            digests[variant].update(b"%d %d " % (row, repeat) + bytes(identity))
+        first: dict[bytes, int] = {}
+        found = {at: first.setdefault(digests[at].digest(), at) for at in sorted(digests)}
+        return {at: earlier for at, earlier in found.items() if at != earlier}
 
     def _repeats(self, experiment: int) -> int:
         found = self._read("SELECT repeats FROM experiment WHERE id = ?", experiment)

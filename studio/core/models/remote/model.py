@@ -19,6 +19,7 @@ from studio.core.models.base import (
 from studio.core.models.bodies import request_body
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.prices import Price
+from studio.core.models.refused_options import LearnedRefusal, RefusedOptions, without_refused
 from studio.core.models.remote.event_stream import EventStream
 from studio.core.models.remote.faults import Endpoint, RetryLaterError, UnsupportedParameterError
 from studio.core.models.remote.offers import vectors_of
@@ -29,7 +30,7 @@ from studio.core.models.sending import as_sent
 from studio.core.text.amounts import duration
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource
-from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
+from studio.core.wire.reply import RefusedOption, ReplyDelta, ReplyNotice, UsageDelta
 from studio.core.wire.request import Provider, holds_message
 from studio.core.wire.wire_call import WireRecorder
 
@@ -103,6 +104,7 @@ class RemoteModel:
         capabilities: Capabilities | None = None,
         price: Callable[[], Price | None] | None = None,
         media: MediaSource | None = None,
+        refusals: RefusedOptions | None = None,
     ) -> None:
         """Take where and what; nothing is opened before the first use.
 
@@ -114,6 +116,7 @@ class RemoteModel:
             price: looks up what tokens cost, where the server does not say; asked once, at the
                 first use, since the table of prices takes a moment to load.
             media: reads the prompt's local files.
+            refusals: keeps the options that servers refused; None keeps them for this model only.
         """
         self._connection = connection
         self._model_id = model_id
@@ -123,7 +126,7 @@ class RemoteModel:
         self._price: Price | None = None
         self._target = Endpoint(connection.name, shown_address(connection), model_id)
         self._client = OpenAIClient(connection, key, self._target)
-        self._not_taken: dict[str, str] = {}
+        self._refusals = refusals if refusals is not None else RefusedOptions()
 
     def __repr__(self) -> str:
         return f"RemoteModel({self._model_id!r} at {self._connection.name!r})"
@@ -178,13 +181,14 @@ class RemoteModel:
 
     def request_body(self, request: ModelRequest) -> JsonObject:
         """The exact body, without what the server was found not to take."""
-        body = dict(self.whole_body(request))
-        for parameter, instead in self._not_taken.items():
-            if parameter in body:
-                value = body.pop(parameter)
-                if instead:
-                    body[instead] = value
-        return body
+        return self.sent_body(request)[0]
+
+    def sent_body(self, request: ModelRequest) -> tuple[JsonObject, tuple[RefusedOption, ...]]:
+        """Return the exact body, and the options that its model is known to refuse."""
+        return without_refused(self.whole_body(request), self._known_refusals())
+
+    def _known_refusals(self) -> tuple[LearnedRefusal, ...]:
+        return refusals_of(self._refusals, self._connection, self._model_id)
 
     async def prepare(self, tell: TellOpening) -> None:
         """Open the client and read the price, neither of which is the server's time.
@@ -203,20 +207,22 @@ class RemoteModel:
             MissingValueError: a secret that is to be sent has no value here.
         """
         request = as_sent(request)
-        attempt = 1
+        attempt, named = 1, frozenset[str]()
         while True:
             has_replied = False
-            body = self.request_body(request)
+            body, refused = self.sent_body(request)
+            for option in refused:
+                if option.name not in named:
+                    yield option
+            named = frozenset(option.name for option in refused)
             try:
                 async with aclosing(self._attempt(body, request.wire)) as deltas:
                     async for delta in deltas:
                         has_replied = has_replied or not isinstance(delta, ReplyNotice | UsageDelta)
                         yield delta
             except UnsupportedParameterError as error:
-                notice = None if has_replied else self.do_without(error, body)
-                if notice is None:
+                if has_replied or not self.do_without(error, body):
                     raise
-                yield ReplyNotice(notice)
             except ModelError as error:
                 # `retries` counts for every cause; what was tried here, a loop does not try again.
                 error.retries = self._connection.retries - (attempt - 1)
@@ -246,8 +252,8 @@ class RemoteModel:
         """Close the connections."""
         await self._client.close()
 
-    def do_without(self, error: UnsupportedParameterError, sent: JsonObject) -> str | None:
-        """Leave a parameter out from now on; gives a sentence, or `None` where that cannot help.
+    def do_without(self, error: UnsupportedParameterError, sent: JsonObject) -> bool:
+        """Leave an option out from now on; return whether the request can go without it.
 
         Args:
             error: the server's refusal.
@@ -255,13 +261,21 @@ class RemoteModel:
         """
         name = error.parameter
         if name in _NEEDED[self.provider] or name not in sent:
-            return None
-        if name not in self._not_taken:  # else a request beside this one has learned it
+            return False
+        known = {each.option for each in self._known_refusals()}
+        if name not in known:  # else a request beside this one has learned it
             instead = _RENAMED.get(name, "")
-            self._not_taken[name] = "" if instead in self._not_taken else instead
-        instead = self._not_taken[name]
-        how = f"sent as {instead!r}" if instead else "left out"
-        return f"{self._target.name} takes no {name!r}: {how}, and asked again."
+            address = shown_address(self._connection)
+            self._refusals.learn(
+                LearnedRefusal(
+                    address,
+                    self.provider,
+                    self._model_id,
+                    name,
+                    "" if instead in known else instead,
+                )
+            )
+        return True
 
     async def _attempt(
         self, body: JsonObject, wire: WireRecorder | None
@@ -324,6 +338,15 @@ def _in_address(model_id: str) -> str:
     """A model as it stands in an address of Gemini's: `models/…`, or a collection that it names."""
     named = model_id if "/" in model_id else f"models/{model_id}"
     return quote(named, safe="/-._~")
+
+
+def refusals_of(
+    refusals: RefusedOptions, connection: Connection, model: str
+) -> tuple[LearnedRefusal, ...]:
+    """Return the options that a model of a connection is known to refuse."""
+    place = (provider_at(connection), model)
+    at_address = refusals.at(shown_address(connection))
+    return tuple(each for each in at_address if (each.api, each.model) == place)
 
 
 def shown_address(connection: Connection) -> str:

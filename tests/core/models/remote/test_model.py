@@ -327,9 +327,12 @@ async def test_an_unsupported_parameter_is_left_out_from_then_on(server: ChatSer
     assert model.request_body(request)["stop"] == ["Observation:"]
     reply = await answer(model, request)
     assert reply.text == "Hello from the server."
-    assert "'stop'" in reply.notices[0]
+    assert [each.name for each in reply.left_out] == ["stop"]
     assert "stop" not in server.requests[1].body
     assert "stop" not in model.request_body(request)
+    again = await answer(model, request)
+    assert [each.name for each in again.left_out] == ["stop"], "said each time"
+    assert len(server.requests) == 3, "and not asked wrong again"
 
 
 async def test_a_renamed_parameter_keeps_its_value(server: ChatServer) -> None:
