@@ -19,6 +19,7 @@ from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import for_row
+from studio.application.experiments.provider_config import offered_tools
 from studio.application.experiments.providers import EchoModel, endpoint_of, without_retries
 from studio.application.experiments.text_prompts import CONVERSATION
 from studio.application.experiments.turns import LeasedCell, LimitedTurns, Turns
@@ -214,6 +215,8 @@ class Asker:
     def _run_options(self, variant: PlannedVariant, document: PromptDocument) -> RunOptions:
         timeout = self._plan.options.timeout_ms
         limits = limits_of(document)
+        if offered_tools(document) is not None:
+            limits = replace(limits, iterations=1)
         if timeout:
             limits = replace(limits, seconds=min(limits.seconds or 3600.0, timeout / 1000))
         protocol = cast("ProtocolName | None", variant.entry.prompt.protocol or None)
@@ -352,7 +355,11 @@ class Asker:
         journal = write_journal(events, calls.get).rstrip("\n").encode("utf-8", "surrogatepass")
         if isinstance(state, str):
             return AskedCell(None, state, journal)
-        return asked_cell(state, journal, model.waited, is_timed=self.turns.is_timed)
+        asked = asked_cell(state, journal, model.waited, is_timed=self.turns.is_timed)
+        offered = offered_tools(document)
+        if offered is None or asked.answer is None:
+            return asked
+        return replace(asked, answer=offered.answer(asked.answer, state.step.reply))
 
     async def _timed(self, going: Awaitable[RunState]) -> RunState | str:
         milliseconds = self._plan.options.timeout_ms

@@ -18,7 +18,8 @@ from studio.application.experiments.prompts import (
     documents_of,
     inputs_read,
 )
-from studio.application.experiments.providers import choice_for, with_options, without_retries
+from studio.application.experiments.provider_config import with_options
+from studio.application.experiments.providers import choice_for, without_retries
 from studio.application.experiments.turns import LeasedCell, Limiters, Turns
 from studio.application.run.start.begin import begin_run
 from studio.application.trust import references_of
@@ -90,8 +91,12 @@ class PromptJudge:
         """Whether the answer of a cell meets a rubric; see `Judge`."""
         document, rubric = self._prompt(spec, value)
         entry = self._provider(spec)
-        document = with_options(document, entry.config)
-        model = self._turns.model(*self._opened(entry, document), cell, name)
+        opened, choice = self._opened(entry, document)
+        try:
+            document = with_options(document, entry.config, self._plan.folder, choice)
+        except ExperimentError as error:
+            raise UndecidedError(str(error)) from None
+        model = self._turns.model(opened, choice, cell, name)
         read = inputs_read(document)
         inputs: dict[str, Json] = {
             **{name: item for name, item in context.variables.items() if name in read},

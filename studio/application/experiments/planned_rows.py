@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -36,6 +37,7 @@ _MOST_REASONS = 20
 _TESTS = (".yaml", ".yml")
 """Files of tests, written as the experiment file is."""
 
+_VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _LIST_KINDS = ("array", "thread", "list")
 
 
@@ -71,7 +73,22 @@ def planned_rows(
         names = ", ".join(repr(name) for name in unread[:5])
         warnings.append(_tr("No prompt reads {names}.").format(names=names))
     cases.reverse()
-    return expand_rows(_let_go(cases), values.of(file.default), whole)
+    rows = expand_rows(_let_go(cases), values.of(file.default), whole)
+    reasons = [reason for row in rows if not row.case.file for reason in _templates_in(row)]
+    if reasons:
+        raise ExperimentError("\n".join(dict.fromkeys(reasons[:_MOST_REASONS])))
+    return rows
+
+
+def _templates_in(row: ExperimentRow) -> Iterator[str]:
+    """Why values of the experiment file are refused: promptfoo puts other values into them."""
+    for name, value in row.case.variables.items():
+        found = _VARIABLE.search(value) if isinstance(value, str) else None
+        if found is not None and found[1] in row.case.variables:
+            yield _tr(
+                "{place}: the value {name!r} reads {{{{ {other} }}}}, and a value is no template "
+                "here: write the text out, or put it into the prompt."
+            ).format(place=_place(row), name=name, other=found[1])
 
 
 def _let_go(cases: list[ExperimentCase]) -> Iterator[ExperimentCase]:
@@ -82,8 +99,6 @@ def _let_go(cases: list[ExperimentCase]) -> Iterator[ExperimentCase]:
 
 def _names_in_assertions(case: ExperimentCase) -> Iterator[str]:
     """Words in the assertions of a case; a column that one of them names is read."""
-    import re
-
     for spec in case.assertions:
         yield from re.findall(r"\w+", json.dumps(spec.value, default=str))
         for inner in spec.nested:

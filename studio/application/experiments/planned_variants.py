@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from studio.application.experiments.prompts import ExperimentError, Folder, documents_of
-from studio.application.experiments.providers import choice_for, with_options
+from studio.application.experiments.provider_config import with_options
+from studio.application.experiments.providers import choice_for
 from studio.application.experiments.report import GIT
 from studio.application.words import translate
 from studio.core.experiments.file.nodes import ExperimentFindings, read_nodes
@@ -18,6 +19,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Severity
+from studio.core.text.values import JsonObject
 
 _tr = partial(translate, "ExperimentPlan")
 
@@ -48,6 +50,11 @@ class PlannedVariant:
         prompt, provider = self.entry.prompt, self.entry.provider
         prompts, providers = (prompt.label, prompt.id, self.name), (provider.label, provider.id)
         return _is_named(prompts, case.prompts) and _is_named(providers, case.providers)
+
+
+def config_of(entry: VariantEntry) -> JsonObject:
+    """The options of a column: its provider's, and its prompt's over them."""
+    return {**entry.provider.config, **entry.prompt.config}
 
 
 def message_at(file: ExperimentFile, offset: int, message: str) -> str:
@@ -97,9 +104,14 @@ def planned_variants(
         try:
             for label, found in documents_of(entry.prompt, folder):
                 name = entry.name.replace(entry.prompt.label, label, 1)
-                document = with_options(found, entry.provider.config)
                 place = entry.provider.span if entry.provider.id else place
-                choice = choice_for(entry.provider, document, connections, trusted=folder.trusted)
+                choice = choice_for(entry.provider, found, connections, trusted=folder.trusted)
+                document = with_options(found, config_of(entry), folder, choice)
+                if choice is not None:
+                    options = document.model.options
+                    choice = replace(
+                        choice, declaration=replace(choice.declaration, options=options)
+                    )
                 made.append(PlannedVariant(name, entry, document, choice))
         except ExperimentError as error:
             reasons.append(message_at(file, place.start, str(error)))
@@ -160,7 +172,7 @@ def with_revision(
     pairs: dict[tuple[str, str], PlannedVariant] = {}
     for each in variants:
         prompt = each.entry.prompt
-        if prompt.id.endswith(".prompty") and prompt.text is None and not prompt.revision:
+        if prompt.is_prompty and not prompt.revision:
             pairs.setdefault((prompt.id, each.entry.provider.id), each)
     if not pairs:
         place = file.source.text.find(baseline)
@@ -179,7 +191,7 @@ def with_revision(
             each,
             name=name,
             entry=replace(each.entry, name=name, prompt=entry),
-            document=with_options(document, each.entry.provider.config),
+            document=with_options(document, config_of(each.entry), folder, each.choice),
         )
     compared = []
     for each in variants:

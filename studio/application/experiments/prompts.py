@@ -146,7 +146,7 @@ def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, Prom
             name = path.relative_to(folder.path).as_posix()
             yield from documents_of(replace(entry, id=name, label=path.name), folder)
         return
-    if entry.id.endswith(".prompty"):
+    if entry.is_prompty:
         yield entry.label, _edited(_prompt_file(entry, folder), entry, folder)
         return
     foreign = foreign_problem(folder.read(entry.id), Path(entry.id))
@@ -305,7 +305,7 @@ def for_row(
     Raises:
         UndecidedError: one of them is a template that cannot be filled in, or no chat comes of it.
     """
-    if not entry.id.endswith(".prompty"):
+    if not entry.is_prompty:
         chat = rendered_chat(document, values)
         if chat is not None:
             return chat

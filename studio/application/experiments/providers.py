@@ -9,6 +9,7 @@ from functools import partial
 
 from studio.application.connections.model import RequestedModel, choice_of
 from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.provider_config import ENDPOINTS
 from studio.application.words import translate
 from studio.core.experiments.values import ProviderEntry
 from studio.core.models.base import Capabilities, ModelRequest
@@ -20,7 +21,6 @@ from studio.core.models.connections import Connection
 from studio.core.models.endpoint_trust import BUILT_IN, origin
 from studio.core.models.prices import Price
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
-from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.messages import TextPart
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Finished, ReplyDelta, TextDelta
@@ -33,9 +33,6 @@ ECHO = "echo"
 _WAY = re.compile(r"^(?:chat|responses|messages|embeddings?):")
 _EMBEDDED = ("embedded", "local")
 _ALIASES = {"azureopenai": "azure", "vertex": "gemini", "google": "gemini"}
-_OPTION_WORDS = {**LEGACY_OPTIONS, **{name: name for name in SAME_OPTIONS}}
-_ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
-_NO_OPTIONS = ("apiKey", "apiKeyEnvar", *_ENDPOINTS, "organization", "cost")
 _VARIABLE = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
 
 
@@ -91,7 +88,7 @@ def choice_for(
 
 def _endpoint(config: JsonObject) -> str:
     """The address that a provider's `config` names, as promptfoo reads it; empty for none."""
-    named = next((config[name] for name in _ENDPOINTS if config.get(name)), "")
+    named = next((config[name] for name in ENDPOINTS if config.get(name)), "")
     address = _reference(str(named)).strip()
     return address if not address or "://" in address or "${" in address else f"https://{address}"
 
@@ -137,25 +134,6 @@ def _sure(entry: ProviderEntry, asked: RequestedModel, connections: Connections)
         name = f"{entry.id}: " if entry.id else ""
         raise ExperimentError(f"{name}{why}", asked.file if choice.refusal else None)
     return choice
-
-
-def with_options(document: PromptDocument, config: JsonObject) -> PromptDocument:
-    """The prompt with the model options of a provider, which count over its own."""
-    if not config:
-        return document
-    options: dict[str, Json] = dict(document.model.options)
-    further = options.get("additionalProperties")
-    others: dict[str, Json] = dict(further) if isinstance(further, dict) else {}
-    for name, value in config.items():
-        if name in _NO_OPTIONS:
-            continue
-        if name in _OPTION_WORDS:
-            options[_OPTION_WORDS[name]] = value
-        else:
-            others[name] = value
-    if others:
-        options["additionalProperties"] = others
-    return replace(document, model=replace(document.model, options=options))
 
 
 def without_retries(choice: ModelChoice) -> ModelChoice:

@@ -250,7 +250,10 @@ def _row(
     for name, text in cells.items():
         if not (name == "__expected" or _expected_number(name)) or not text.strip():
             continue
-        spec = assertion_of_column(text)
+        try:
+            spec = assertion_of_column(text)
+        except ValueError as error:
+            raise DatasetError(f"{path.name}, line {line}: {error}") from None
         number = _expected_number(name) or 1
         given = next(
             (

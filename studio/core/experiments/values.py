@@ -97,8 +97,16 @@ class PromptEntry:
     protocol: str = ""
     """The loop's protocol, over the prompt's own."""
 
+    config: JsonObject = field(default_factory=dict)
+    """Model options, over those of its provider."""
+
     span: Span = _NOWHERE
     """Where it stands."""
+
+    @property
+    def is_prompty(self) -> bool:
+        """Whether it is a prompt file of the studio, and no text."""
+        return self.text is None and self.id.endswith(".prompty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,9 +358,6 @@ class ExperimentFile:
 
     problems: tuple[Problem, ...] = ()
     """What is wrong, in source order."""
-
-    notes: tuple[str, ...] = ()
-    """What is not followed here, a sentence each."""
 
     @property
     def path(self) -> Path | None:

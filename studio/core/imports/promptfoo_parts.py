@@ -76,13 +76,19 @@ def prompts_of(
             except ImportFailure as failure:
                 yield name, failure
                 continue
-            if path.endswith(".txt") and re.search(r"^---$", content, re.MULTILINE):
-                for part, text in enumerate(re.split(r"(?m)^---$\n?", content), start=1):
-                    if text.strip():
-                        yield f"{name} ({part})", text.strip("\n")
+            if path.endswith(".txt"):
+                yield from _texts_of(name, content.strip())
                 continue
         if content and isinstance(content, str | list):
             yield name, content
+
+
+def _texts_of(name: str, content: str) -> Iterator[tuple[str, str]]:
+    """The prompts of a text file, which lines of `---` separate."""
+    texts = re.split(r"(?m)^---$\n?", content)
+    for part, text in enumerate(texts, start=1):
+        if text.strip():
+            yield (f"{name} ({part})" if len(texts) > 1 else name), text.strip()
 
 
 def _found(item: Json, find: FindFiles) -> Iterator[Json]:

@@ -96,7 +96,7 @@ class RequestDraft:
 
         Args:
             names: Prompty's option names to the provider's (Prompty spec §7.1.5).
-            taken: Keys of the body that no further option may replace.
+            taken: Keys of the body that no further option may replace, where it holds them.
         """
         made: dict[str, Json] = {}
         further = self.model.options.get("additionalProperties")
@@ -110,7 +110,11 @@ class RequestDraft:
                 self._report_option(name)
         self._add_stop(made, names.get("stopSequences"))
         if isinstance(further, Mapping):
-            reserved = {*taken, "stream", "stream_options"}
+            is_set = {
+                "tools": any(map(is_sendable, self.tools)),
+                "response_format": self.response_schema is not None,
+            }
+            reserved = {"stream", "stream_options", *(n for n in taken if is_set.get(n, True))}
             for name, value in further.items():
                 if name == "stream":
                     continue  # how the answer comes is the caller's to say

@@ -52,7 +52,9 @@ OPTIONS = {
     "stopSequences": "stopSequences",
     "reasoningEffort": "thinkingConfig",
 }
-_BESIDE = frozenset(("safetySettings", "cachedContent", "toolConfig", "labels", "serviceTier"))
+_BESIDE = frozenset(
+    ("safetySettings", "cachedContent", "toolConfig", "labels", "serviceTier", "tools")
+)
 """Keys of the body; every other option is one of `generationConfig`."""
 
 _TAKEN = ("model", "contents", "systemInstruction", "tools")

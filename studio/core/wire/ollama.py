@@ -41,7 +41,7 @@ OPTIONS = {
     "reasoningEffort": "think",
 }
 _BESIDE = frozenset(
-    ("think", "keep_alive", "format", "logprobs", "top_logprobs", "truncate", "shift")
+    ("think", "keep_alive", "format", "logprobs", "tools", "top_logprobs", "truncate", "shift")
 )
 """Keys of the body; every other option is one of the model's (`options`)."""
 

@@ -94,6 +94,8 @@ def _add_options(body: dict[str, Json], draft: RequestDraft) -> dict[str, Json]:
     options = draft.options({**OPTIONS, "reasoningEffort": "effort"}, _TAKEN)
     options.pop("effort", None)
     text, reasoning = _mapping(options.pop("text", None)), _mapping(options.pop("reasoning", None))
+    if "response_format" in options:
+        text["format"] = _format(_mapping(options.pop("response_format")))
     if "verbosity" in options:
         text["verbosity"] = options.pop("verbosity")
     body |= options
@@ -108,6 +110,14 @@ def _add_options(body: dict[str, Json], draft: RequestDraft) -> dict[str, Json]:
         asked = body.get("include")
         body["include"] = [*(asked if isinstance(asked, list) else []), _REASONING]
     return text
+
+
+def _format(asked: dict[str, Json]) -> dict[str, Json]:
+    """A `response_format` of chat completions as this API has it: the schema stands beside it."""
+    return {
+        **{k: v for k, v in asked.items() if k != "json_schema"},
+        **_mapping(asked.get("json_schema")),
+    }
 
 
 def _items(message: Message, draft: RequestDraft) -> list[Json]:

@@ -23,6 +23,12 @@ from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS, Ben
     [
         (
             "capital.experiment.yaml",
+            "tests: file://rows.csv",
+            "tests:\n  - vars: {country: 'in {{ area }}', area: Asia}",
+            "tests:7 (row 1): the value 'country' reads {{ area }}",
+        ),
+        (
+            "capital.experiment.yaml",
             "capital.prompty, label: main",
             "no.prompty, label: main",
             "capital.experiment.yaml:2:5: no.prompty: there is no such file",
@@ -437,3 +443,17 @@ async def test_an_accepted_answer_stands_beside_the_values_of_its_case(
     again, _ = await bench.run(ledger, variants=("main",))
     assert report_of(ledger, again).variants[0].rows_passed == 3
     assert "# the first" in bench.path.read_text()
+
+
+def test_a_test_names_its_prompt_by_its_id_or_label(bench: Bench) -> None:
+    bench.write(
+        "capital.experiment.yaml",
+        "prompts:\n  - {id: factual, label: Facts, raw: 'Say {{ a }}'}\n"
+        "  - {id: capital.prompty, label: main}\nproviders: [small]\ntests:\n"
+        "  - {vars: {a: 1, country: x}, prompts: [factual]}\n"
+        "  - {vars: {a: 2, country: x}, prompts: [Facts]}\n"
+        "  - {vars: {a: 3, country: x}, prompts: [capital.prompty]}\n",
+    )
+    plan = bench.plan()
+    taken = [[each.name for each in plan.variants if each.takes(row.case)] for row in plan.rows]
+    assert taken == [["Facts"], ["Facts"], ["main"]]

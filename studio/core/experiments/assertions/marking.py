@@ -23,7 +23,6 @@ from studio.core.experiments.assertions.result import (
 from studio.core.experiments.assertions.structure import decide_json
 from studio.core.experiments.assertions.text import TEXT_DECISIONS, TextDecision
 from studio.core.experiments.assertions.trajectory import MEASURES, TRAJECTORY
-from studio.core.experiments.file.assertions import FOREIGN
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.templates import render_template
 from studio.core.text.problem import Severity
@@ -269,8 +268,6 @@ async def _decide(
     kind = spec.type
     if spec.transform:
         answer = await transformed(spec.transform, answer, context, markers)
-    if kind in FOREIGN:
-        raise NotRunError(f"Assertions of type {kind!r} are not run here.")
     if kind in _CODE:
         return await _decide_by_code(spec, _CODE[kind], value, answer, context, markers)
     if isinstance(value, str) and value.startswith("file://") and kind not in JUDGED:
@@ -333,8 +330,6 @@ async def _run_code(
         found = _FILE.match(value.removeprefix("file://").strip())
         if found is None:
             raise UndecidedError(f"{value!r} names no Python or JavaScript file.")
-        if found["path"].endswith(".ts"):
-            raise NotRunError("TypeScript is not run here; write it as JavaScript.")
         file, code = markers.find(found["path"]), found["function"] or ""
         language = "python" if found["path"].endswith(".py") else "javascript"
     given: dict[str, Json] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from studio.core.experiments.file.foreign import foreign_code, foreign_type
 from studio.core.experiments.file.nodes import YamlNode
 from studio.core.experiments.values import AssertionSpec
 from studio.core.text.naming import nearest
@@ -58,40 +59,6 @@ TYPES = (
     "word-count",
 )
 """Types that are decided here."""
-
-FOREIGN = (
-    "agent-rubric",
-    "answer-relevance",
-    "classifier",
-    "contains-sql",
-    "context-faithfulness",
-    "context-recall",
-    "context-relevance",
-    "conversation-relevance",
-    "guardrails",
-    "human",
-    "is-html",
-    "is-sql",
-    "is-valid-function-call",
-    "is-valid-video",
-    "max-score",
-    "meteor",
-    "moderation",
-    "perplexity",
-    "perplexity-score",
-    "pi",
-    "ruby",
-    "search-rubric",
-    "select-best",
-    "skill-used",
-    "trace-span-duration",
-    "video-rubric",
-    "webhook",
-)
-"""Types of promptfoo that are not decided here: such an assertion is "not run", never passed."""
-
-_REDTEAM = "promptfoo:redteam:"
-"""How the types of promptfoo's attacks begin; they are asked of its makers' server."""
 
 _KEYS = (
     "type",
@@ -177,13 +144,22 @@ def _assertion(
             item.wrong("The assertion has no `type`.", "assertion-type")
         return None
     name = written.removeprefix("not-")
-    is_foreign = name in FOREIGN or name.startswith(_REDTEAM)
-    if name not in TYPES and not is_foreign:
-        _unknown_type(kind, name, negated=name != written)
-    elif is_foreign:
-        message = f"Assertions of type {name!r} are not run here; they are shown as not run."
-        kind.findings.warning("assertion-not-run", message, kind.span)
     value = item.get("value")
+    foreign = foreign_type(name) or foreign_code(value.value)
+    if foreign:
+        kind.wrong(foreign, "experiment-unsupported")
+        return None
+    if name not in TYPES:
+        _unknown_type(kind, name, negated=name != written)
+    if "contextTransform" in item:
+        item.get("contextTransform").wrong(
+            "`contextTransform` is not followed here: remove it.", "experiment-unsupported"
+        )
+    metric = item.get("metric").text("The metric")
+    if "{{" in metric:
+        item.get("metric").wrong(
+            "The name of a metric is not filled in here: write it out.", "experiment-unsupported"
+        )
     if name in TYPES and "value" not in item and not _needs_no_value(name, item):
         item.wrong(f"An assertion of type {name!r} needs a `value`.", "assertion-value")
     nested: tuple[AssertionSpec, ...] = ()
@@ -201,7 +177,7 @@ def _assertion(
         value=value.value,
         threshold=item.get("threshold").number("The threshold"),
         weight=1.0 if weight is None else weight,
-        metric=item.get("metric").text("The metric"),
+        metric=metric,
         provider=item.get("provider").value,
         rubric=item.get("rubricPrompt").value,
         transform=item.get("transform").text("transform"),
@@ -231,6 +207,9 @@ def assertion_of_column(text: str, span_line: int = 0) -> AssertionSpec:
     """An assertion as a cell of a CSV file states it: `contains: Paris`, `is-json`, or a text.
 
     Source: promptfoo, "Test case configuration": a text without a type means `equals`.
+
+    Raises:
+        ValueError: it is of a type that is not run here.
     """
     written = text.strip()
     negated = written.startswith("not-")
@@ -251,7 +230,10 @@ def assertion_of_column(text: str, span_line: int = 0) -> AssertionSpec:
     name, bracket, inner = head.partition("(")
     threshold = _number(inner.rstrip(")")) if bracket else None
     name = name.strip()
-    if name in TYPES or name in FOREIGN:
+    foreign = foreign_type(name)
+    if foreign:
+        raise ValueError(foreign)
+    if name in TYPES:
         value: Json = rest.strip() if colon else None
         if name.endswith(("-all", "-any")) and isinstance(value, str):
             value = [each.strip() for each in value.split(",") if each.strip()]

@@ -76,16 +76,8 @@ def read_case(
 ) -> ExperimentCase:
     """One case; also `defaultTest`."""
     node.check_keys(CASE_KEYS, "A test")
-    for name in ("storeOutputAs", "transformVars"):
-        if name in node.get("options"):
-            where = node.get("options").get(name)
-            message = f"`{name}` is not followed here; answers are marked as they come."
-            node.findings.warning("experiment-unsupported", message, where.key_span)
-    if "providerOutput" in node:
-        message = "`providerOutput` is not followed here; the model is asked."
-        node.findings.warning(
-            "experiment-unsupported", message, node.get("providerOutput").key_span
-        )
+    node.check_foreign("test")
+    node.get("options").check_foreign("options")
     expected = node.get("expected")
     values = node.get("vars")
     files: tuple[FileReference, ...] = ()

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import get_args
 
-from studio.core.experiments.file.assertions import FOREIGN, TYPES
+from studio.core.experiments.file.assertions import TYPES
 from studio.core.experiments.values import KeepRule
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.front.schema import json_schema
@@ -213,7 +213,7 @@ _ASSERTION = (
     Key(
         "type",
         "What is asked of the answer; `not-` before it turns it round.",
-        values=(*TYPES, *(f"not-{each}" for each in TYPES if each != "assert-set"), *FOREIGN),
+        values=(*TYPES, *(f"not-{each}" for each in TYPES if each != "assert-set")),
     ),
     Key("value", "What is expected; {{ variables }} of the row are put in.", ("any",)),
     Key("threshold", "The score or measure from which it holds.", ("number",)),

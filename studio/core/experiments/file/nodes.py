@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from studio.core.experiments.file.foreign import FOREIGN_KEYS, Place, foreign_words
 from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.naming import nearest
@@ -22,9 +23,6 @@ class ExperimentFindings:
 
     problems: list[Problem] = field(default_factory=list)
     """In the order found."""
-
-    notes: list[str] = field(default_factory=list)
-    """What is read and not followed, a sentence each."""
 
     def error(self, code: str, message: str, span: Span, *fixes: Fix) -> None:
         """Add what keeps the experiment from running."""
@@ -152,6 +150,13 @@ class YamlNode:
         if isinstance(self.value, str):
             return tuple(each.strip() for each in self.value.split(",") if each.strip())
         return tuple(filter(None, (item.text(what) for item in self.items())))
+
+    def check_foreign(self, place: Place) -> None:
+        """Refuse what promptfoo has here and nothing follows."""
+        for name in FOREIGN_KEYS[place]:
+            if name in self and self.get(name).value not in (None, [], {}):
+                message, span = foreign_words(place, name), self.get(name).key_span
+                self.findings.error("experiment-unsupported", message, span)
 
     def check_keys(self, known: KeyNames, what: str) -> None:
         """Say which keys nobody reads, with the word that was probably meant."""

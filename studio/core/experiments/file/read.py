@@ -17,6 +17,7 @@ from studio.core.experiments.file.cases import (
     read_cases,
     read_scenarios,
 )
+from studio.core.experiments.file.foreign import FOREIGN_KEYS
 from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode, read_nodes
 from studio.core.experiments.file.variants import read_variants
 from studio.core.experiments.values import (
@@ -53,18 +54,16 @@ KEYS = (
 )
 """What is read of a file."""
 
-_FOREIGN = (
-    "redteam",
-    "extensions",
-    "nunjucksFilters",
-    "derivedMetrics",
-    "env",
+_IGNORED = (
     "commandLineOptions",
     "tracing",
-    "plugins",
-    "strategies",
+    "outputPath",
+    "sharing",
+    "metadata",
+    "writeLatestResults",
+    "version",
+    "author",
 )
-_IGNORED = ("outputPath", "sharing", "metadata", "writeLatestResults", "version", "author")
 _GATES = (
     "pass_rate",
     "row_pass_rate",
@@ -87,15 +86,8 @@ def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
             message = "An experiment is a YAML mapping with `prompts` and `tests`."
             findings.error("experiment-value", message, root.span)
         return ExperimentFile(source, problems=tuple(findings.problems))
-    root.check_keys((*KEYS, *_FOREIGN, *_IGNORED), "An experiment")
-    for name in _FOREIGN:
-        if name in root:
-            findings.notes.append(f"`{name}` is not followed here.")
-            findings.warning(
-                "experiment-unsupported",
-                f"`{name}` is not followed here.",
-                root.get(name).key_span,
-            )
+    root.check_keys((*KEYS, *FOREIGN_KEYS["experiment"], *_IGNORED), "An experiment")
+    root.check_foreign("experiment")
     templates = dict(root.get("assertionTemplates").fields())
     default = root.get("defaultTest")
     cases: list[CaseEntry] = list(read_cases(root.get("tests"), templates, source))
@@ -121,7 +113,6 @@ def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
         keep=_keep(root.get("keep")),
         mocks=dict(root.get("mocks").object("mocks")),
         problems=tuple(sorted(findings.problems, key=lambda each: each.span)),
-        notes=tuple(findings.notes),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import get_args
 
+from studio.core.experiments.file.foreign import FOREIGN_PROVIDERS, foreign_prompt
 from studio.core.experiments.file.nodes import YamlNode
 from studio.core.experiments.values import PromptEntry, ProviderEntry, VariantEntry
 from studio.core.models.base import ProtocolName
@@ -17,24 +18,7 @@ from studio.core.text.values import Json, JsonObject
 PROMPT_SUFFIXES = (".prompty", ".txt", ".md", ".json", ".yaml", ".yml", ".j2", ".prompt")
 """Files that prompts are read from."""
 
-_FOREIGN_PROVIDERS = (
-    "file://",
-    "python:",
-    "http:",
-    "https:",
-    "exec:",
-    "webhook:",
-    "ws:",
-    "wss:",
-    "package:",
-    "promptfoo:",
-    "browser",
-    "golang:",
-    "ruby:",
-    "mcp:",
-    "sequence",
-)
-_PROMPT_KEYS = ("id", "label", "raw", "edit", "protocol", "config", "function", "prefix", "suffix")
+_PROMPT_KEYS = ("id", "label", "raw", "edit", "protocol", "config", "function")
 _PROVIDER_KEYS = (
     "id",
     "label",
@@ -142,15 +126,19 @@ def _prompt(node: YamlNode) -> Iterator[PromptEntry]:
             yield _prompt_of(item, path, item.text("The label"))
         return
     node.check_keys(_PROMPT_KEYS, "A prompt")
+    node.check_foreign("prompt")
     written = node.get("raw").text("raw") or node.get("id").text("The id")
     if not written:
         node.wrong("The prompt has no `id`: the path of its file.")
         return
     made = _prompt_of(node, written, node.get("label").text("The label"))
     if "raw" in node:
-        made = replace(made, text=written)
+        made = replace(made, id=node.get("id").text("The id") or written, text=written)
     yield replace(
-        made, edit=dict(_edits(node.get("edit"))), protocol=_protocol(node.get("protocol"))
+        made,
+        edit=dict(_edits(node.get("edit"))),
+        protocol=_protocol(node.get("protocol")),
+        config=node.get("config").object("config"),
     )
 
 
@@ -171,6 +159,9 @@ def _protocol(node: YamlNode) -> str:
 
 
 def _prompt_of(node: YamlNode, written: str, label: str) -> PromptEntry:
+    foreign = foreign_prompt(written)
+    if foreign:
+        node.wrong(foreign, "experiment-unsupported")
     path = written.removeprefix("file://").strip()
     found = _REVISION.match(path)
     revision = found["revision"] if found is not None else ""
@@ -203,6 +194,7 @@ def _provider(node: YamlNode) -> Iterator[tuple[ProviderEntry, tuple[str, ...]]]
         yield from _provider_of(node, str(name), str(label or ""), config, ())
         return
     node.check_keys(_PROVIDER_KEYS, "A provider")
+    node.check_foreign("provider")
     yield from _provider_of(
         node,
         node.get("id").text("The id of a provider"),
@@ -218,7 +210,7 @@ def _provider_of(
     if is_provider_file(written):
         yield ProviderEntry(written, label, config, node.span), only
         return
-    if written.startswith(_FOREIGN_PROVIDERS) or written.endswith((".js", ".py", ".ts", ".mjs")):
+    if written.startswith(FOREIGN_PROVIDERS) or written.endswith((".js", ".py", ".ts", ".mjs")):
         message = f"The provider {written!r} runs code of its own, which is not done here: "
         node.wrong(f"{message}add a connection for it and name that.", "experiment-unsupported")
         return

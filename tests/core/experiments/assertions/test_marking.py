@@ -167,7 +167,6 @@ async def test_a_type_decides_on_a_text(assertion: str, answer: str, passes: boo
         ("{type: is-json, value: {type: nothing}}", "error", "schema"),
         ("{type: contains, value: file://no.txt}", "error", "no.txt"),
         ("{type: contains, value: '{{ x '}", "error", "filled in"),
-        ("{type: moderation}", "not_run", "not run here"),
         ("{type: llm-rubric, value: polite}", "not_run", "no judge"),
         ("{type: python, value: 'True'}", "not_run", "not run here"),
         ("{type: contains, value: Oslo, transform: output.trim()}", "not_run", "not run here"),
@@ -257,7 +256,7 @@ async def test_scores_are_added_up_by_metric() -> None:
 
 async def test_results_are_kept_as_they_are() -> None:
     marks = await _mark(
-        "{type: contains, value: Oslo, metric: m, weight: 2}\n{type: moderation}\n"
+        "{type: contains, value: Oslo, metric: m, weight: 2}\n{type: similar, value: x}\n"
         "{type: assert-set, assert: [{type: is-json}]}"
     )
     assert results_of_json(results_as_json(marks.results)) == marks.results

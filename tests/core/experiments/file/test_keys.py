@@ -10,7 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from studio.core.experiments.file.assertions import FOREIGN, TYPES
+from studio.core.experiments.file.assertions import TYPES
 from studio.core.experiments.file.keys import ASSERTION_HELP, SHAPES, main
 from studio.core.experiments.file.read import KEYS
 from studio.core.prompty.front.schema import json_schema, key_at
@@ -31,7 +31,7 @@ def test_every_key_and_type_that_is_read_is_in_the_table() -> None:
     assert set(ASSERTION_HELP) == set(TYPES)
     found = key_at(("tests", 0, "assert", 0, "type"), SHAPES)
     assert found is not None
-    assert {*TYPES, *FOREIGN} <= set(found.values)
+    assert set(TYPES) <= set(found.values)
 
 
 def test_the_page_of_experiments_names_every_assertion_and_key() -> None:

@@ -129,13 +129,37 @@ def test_a_slip_of_the_pen_is_mended_by_its_fix() -> None:
     assert not read_experiment(fixed).problems
 
 
-def test_what_is_not_followed_is_named_and_not_lost() -> None:
-    file = read_experiment(
-        "prompts: [a]\nredteam: {plugins: []}\ntests: [{assert: [{type: moderation}]}]"
-    )
-    assert [each.code for each in file.problems] == ["experiment-unsupported", "assertion-not-run"]
-    assert all(each.severity == "warning" for each in file.problems)
-    assert file.notes == ("`redteam` is not followed here.",)
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("redteam: {plugins: [x]}", "`redteam` is not followed here: remove it"),
+        ("derivedMetrics: [{name: f}]", "`derivedMetrics` is not followed"),
+        ("tests: [{assert: [{type: moderation}]}]", "type 'moderation' are not run here"),
+        ("tests: [{assert: [{type: select-best, value: x}]}]", "'select-best' are not run"),
+        ("tests: [{assert: [{type: not-is-sql}]}]", "'is-sql' are not run"),
+        ("tests: [{assert: [{type: javascript, value: 'file://a.ts'}]}]", "'file://a.ts'"),
+        ("tests: [{assert: [{type: contains, value: x, metric: '{{ m }}'}]}]", "write it out"),
+        ("tests: [{assert: [{type: contains, value: x, contextTransform: x}]}]", "contextTransf"),
+        ("tests: [{assertScoringFunction: 'file://a.js'}]", "use `weight` and `threshold`"),
+        ("tests: [{providerOutput: x}]", "`providerOutput` is not followed"),
+        ("tests: [{options: {storeOutputAs: x}}]", "`options.storeOutputAs`"),
+        ("providers: [{id: 'openai:x', transform: 'file://a.js'}]", "`transform` is not followed"),
+        ("prompts: [{raw: a, function: f}]", "`function` is not followed"),
+        ("prompts: ['langfuse://a:1']", "a program or a service"),
+        ("prompts: [prompts.py]", "a program or a service"),
+        ("prompts: ['file://rows.csv']", "a list of prompts"),
+    ],
+)
+def test_what_is_not_run_is_refused_by_its_name(text: str, words: str) -> None:
+    file = read_experiment(text if text.startswith("prompts") else f"prompts: [a]\n{text}")
+    (problem,) = file.problems
+    assert problem.severity == "error"
+    assert words in problem.message
+
+
+def test_what_says_nothing_of_requests_and_verdicts_is_let_be() -> None:
+    text = "prompts: [a]\nsharing: true\ntracing: {enabled: true}\nderivedMetrics: []\n"
+    assert not read_experiment(text).problems
 
 
 def test_scenarios_are_every_test_with_every_configuration() -> None:

@@ -1,0 +1,147 @@
+"""What promptfoo has and nothing here does: named where it stands, so that nothing is sent without.
+
+Source: promptfoo 0.123, configuration reference and "Assertions and metrics".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+Place: TypeAlias = Literal["experiment", "test", "options", "prompt", "provider", "config"]
+"""The mapping that a key stands in."""
+
+FOREIGN_KEYS: Mapping[Place, Mapping[str, str]] = MappingProxyType(
+    {
+        "experiment": {
+            "redteam": "remove it; attacks are not made here",
+            "extensions": "remove it; hooks are not run",
+            "nunjucksFilters": "change the values in the dataset, or in the template",
+            "derivedMetrics": "remove it; compute it from `experiment export --format json`",
+            "env": "set the variables before the studio starts",
+            "plugins": "remove it; attacks are not made here",
+            "strategies": "remove it; attacks are not made here",
+        },
+        "test": {
+            "assertScoringFunction": "use `weight` and `threshold`",
+            "providerOutput": "remove it, or use the provider `echo`",
+            "provider": "name the model under `providers`, or a judge under `options.provider`",
+        },
+        "options": {
+            "storeOutputAs": "write the conversation with `_conversation`, or an agent's prompt",
+            "transformVars": "change the values in the dataset",
+        },
+        "prompt": {
+            "function": "write the prompt as a text or a .prompty file",
+        },
+        "provider": {
+            "transform": "put it under `defaultTest.options.transform`",
+            "env": "set the variables before the studio starts",
+            "inputs": "remove it; attacks are not made here",
+        },
+        "config": {
+            "functionToolCallbacks": "declare the tool in a .prompty file",
+            "isReasoningModel": "remove it; a request says nothing of it",
+            "mcp": "declare the server in a .prompty file",
+            "headers": "set them in the connection",
+            "organization": "set it in the connection",
+            "transformRequest": "remove it; nothing changes a request here",
+            "transformResponse": "put it under `defaultTest.options.transform`",
+            "showThinking": "remove it; reasoning is no part of the answer",
+        },
+    }
+)
+"""Keys by where they stand, each with what to do instead."""
+
+FOREIGN_TYPES = (
+    "agent-rubric",
+    "answer-relevance",
+    "classifier",
+    "contains-sql",
+    "context-faithfulness",
+    "context-recall",
+    "context-relevance",
+    "conversation-relevance",
+    "guardrails",
+    "human",
+    "is-html",
+    "is-sql",
+    "is-valid-function-call",
+    "is-valid-video",
+    "max-score",
+    "meteor",
+    "moderation",
+    "perplexity",
+    "perplexity-score",
+    "pi",
+    "ruby",
+    "search-rubric",
+    "select-best",
+    "skill-used",
+    "trace-span-duration",
+    "trajectory:goal-success",
+    "video-rubric",
+    "webhook",
+)
+"""Types of assertions that are not decided here."""
+
+FOREIGN_PROVIDERS = (
+    "file://",
+    "python:",
+    "http:",
+    "https:",
+    "exec:",
+    "webhook:",
+    "ws:",
+    "wss:",
+    "package:",
+    "promptfoo:",
+    "browser",
+    "golang:",
+    "ruby:",
+    "mcp:",
+    "sequence",
+)
+"""How providers begin that run code of their own."""
+
+_REDTEAM = "promptfoo:redteam:"
+_FOREIGN_PROMPT = re.compile(
+    r"(?:langfuse|portkey|helicone)://\S+|(?:exec|python|package):\S+"
+    r"|(?:file://)?[\w./-]+\.(?:py|js|mjs|cjs|ts|mts|cts|sh|rb|go|exe|bat|csv|jsonl)(?::\w+)?"
+)
+_FOREIGN_CODE = re.compile(r"file://.+\.(?:ts|mts|cts|rb|go)(?::\w+)?\s*")
+
+
+def foreign_words(place: Place, name: str) -> str:
+    """The refusal of a key, with what to do."""
+    where = f"{place}.{name}" if place in ("options", "config") else name
+    return f"`{where}` is not followed here: {FOREIGN_KEYS[place][name]}."
+
+
+def foreign_type(name: str) -> str:
+    """The refusal of a type of assertion; empty for one that is not promptfoo's alone."""
+    if name not in FOREIGN_TYPES and not name.startswith(_REDTEAM):
+        return ""
+    return (
+        f"Assertions of type {name!r} are not run here: remove it, or ask the same with "
+        "`javascript`, `python` or `llm-rubric`."
+    )
+
+
+def foreign_prompt(written: str) -> str:
+    """The refusal of a prompt that a program or a service makes; empty for any other."""
+    if _FOREIGN_PROMPT.fullmatch(written.strip()) is None:
+        return ""
+    return (
+        f"The prompt {written!r} is made by a program or a service, or is a list of prompts, which "
+        "is not read here: write it as a text or a file of text."
+    )
+
+
+def foreign_code(value: object) -> str:
+    """The refusal of an assertion's code in a language that is not run; empty for any other."""
+    if not isinstance(value, str) or _FOREIGN_CODE.fullmatch(value) is None:
+        return ""
+    return f"{value!r} is not run here: write it as JavaScript or Python."
