@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-Place: TypeAlias = Literal["experiment", "test", "options", "prompt", "provider", "config"]
+ForeignPlace: TypeAlias = Literal["experiment", "test", "options", "prompt", "provider", "config"]
 """The mapping that a key stands in."""
 
-FOREIGN_KEYS: Mapping[Place, Mapping[str, str]] = MappingProxyType(
+FOREIGN_KEYS: Mapping[ForeignPlace, Mapping[str, str]] = MappingProxyType(
     {
         "experiment": {
             "redteam": "remove it; attacks are not made here",
@@ -114,7 +114,7 @@ _FOREIGN_PROMPT = re.compile(
 _FOREIGN_CODE = re.compile(r"file://.+\.(?:ts|mts|cts|rb|go)(?::\w+)?\s*")
 
 
-def foreign_words(place: Place, name: str) -> str:
+def foreign_words(place: ForeignPlace, name: str) -> str:
     """The refusal of a key, with what to do."""
     where = f"{place}.{name}" if place in ("options", "config") else name
     return f"`{where}` is not followed here: {FOREIGN_KEYS[place][name]}."

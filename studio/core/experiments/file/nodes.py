@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from studio.core.experiments.file.foreign import FOREIGN_KEYS, Place, foreign_words
+from studio.core.experiments.file.foreign import FOREIGN_KEYS, ForeignPlace, foreign_words
 from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.naming import nearest
@@ -151,7 +151,7 @@ class YamlNode:
             return tuple(each.strip() for each in self.value.split(",") if each.strip())
         return tuple(filter(None, (item.text(what) for item in self.items())))
 
-    def check_foreign(self, place: Place) -> None:
+    def check_foreign(self, place: ForeignPlace) -> None:
         """Refuse what promptfoo has here and nothing follows."""
         for name in FOREIGN_KEYS[place]:
             if name in self and self.get(name).value not in (None, [], {}):
