@@ -28,6 +28,38 @@ def forecast(city: str, days: int = 1) -> str:
 
 server.run()
 '''
+OFFERING = '''
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import Completion
+
+server = MCPServer("notes")
+
+@server.tool()
+async def slow(ctx: Context) -> str:
+    """Say how far it is."""
+    await ctx.report_progress(1, 2, "half way")
+    return "done"
+
+@server.resource("note://one", description="A note")
+def note() -> str:
+    return "remember"
+
+@server.resource("city://{name}")
+def city(name: str) -> str:
+    return f"the city {name}"
+
+@server.prompt()
+def greet(who: str) -> str:
+    """Greet somebody."""
+    return f"Greet {who}."
+
+@server.completion()
+async def complete(ref, argument, context):
+    names = [each for each in ("Bonn", "Oslo") if each.startswith(argument.value)]
+    return Completion(values=names)
+
+server.run()
+'''
 TOOLS = '''
 def twice(text: str) -> str:
     """Say it twice."""
@@ -70,6 +102,16 @@ def servers(tmp_path: Path) -> Path:
     entry = {"command": sys.executable, "args": [str(script)]}
     path = tmp_path / "weather.mcp.json"
     path.write_text(json.dumps({"mcpServers": {"weather": entry}}), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def offering(tmp_path: Path) -> Path:
+    script = tmp_path / "offering.py"
+    script.write_text(OFFERING, encoding="utf-8")
+    entry = {"command": sys.executable, "args": [str(script)]}
+    path = tmp_path / "notes.mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"notes": entry}}), encoding="utf-8")
     return path
 
 
@@ -125,6 +167,33 @@ def test_the_tools_of_a_server(
     assert first["text"] == "Oslo: sunny for 2"
     assert second["status"] == "bad-arguments"  # before anything is sent, as in a run
     assert "2 calls, 1 failed" in printed.err
+
+
+def test_what_a_server_has_beside_its_tools(
+    user_home: Path, offering: Path, description: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(*words: str, code: int = FINE) -> str:
+        assert run_command(["tools", words[0], str(offering), *words[1:]]) == code
+        return capsys.readouterr().out
+
+    assert said("resources") == "note://one: A note\ncity://{name} (name): city\n"
+    assert said("resources", "note://one") == "remember\n"
+    assert said("resources", "city://{name}", "-a", "name=Bonn") == "the city Bonn\n"
+    assert said("prompts") == "greet (who): Greet somebody.\n"
+    assert said("prompts", "greet", "-a", "who=Ann") == "user:\nGreet Ann.\n"
+    assert json.loads(said("prompts", "greet", "-a", "who=Ann", "--json"))[0]["role"] == "user"
+    assert said("complete", "greet", "who", "O") == "Oslo\n"
+    assert said("prompts", "none", code=USAGE) == ""
+    assert run_command(["tools", "resources", str(description)]) == USAGE
+    assert "no MCP server" in capsys.readouterr().err
+
+
+def test_progress_is_printed_while_a_call_runs(
+    user_home: Path, offering: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["tools", "call", str(offering), "slow"]) == FINE
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("done\n", "1 of 2: half way\n")
 
 
 def test_a_server_is_chosen_among_several(

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +46,23 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
         raise UsageError(str(error)) from None
 
 
+class _Said(list[str]):
+    """What a call under way says, written to the error stream as it comes."""
+
+    def append(self, line: str) -> None:
+        """Write a line."""
+        super().append(line)
+        tell(reveal(line))
+
+
 async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
+    said = _Said()
     async with opened(options) as tools:
         spec = await wanted(tools, options.name)
         if options.rows is not None:
             needs(options.rows)
             return await _call_rows(tools, spec, options.rows, options.output)
-        outcome = await tools.call(spec.name, arguments)
+        outcome = await tools.call(spec.name, arguments, said.append)
     named = {"name": options.called} if options.called else {}
     whole = {
         **named,
@@ -64,7 +74,7 @@ async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
         "seconds": round(outcome.duration, 6),
         "truncated": outcome.truncated,
     }
-    if outcome.stderr:
+    if outcome.stderr and not said:
         sys.stderr.write(outcome.stderr)
     if options.output is not None:
         _add(options.output, whole)
@@ -89,8 +99,17 @@ def _arguments(options: argparse.Namespace) -> JsonObject:
         raise UsageError(f"the arguments are not JSON: {reason_of(error)}") from None
     if not isinstance(whole, Mapping):
         raise UsageError("the arguments are one JSON object")
-    made = dict(whole)
-    for each in options.argument:
+    return {**whole, **named_values(options.argument)}
+
+
+def named_values(written: Sequence[str]) -> dict[str, Json]:
+    """Return the values of `-a NAME=VALUE`.
+
+    Raises:
+        UsageError: one has no name.
+    """
+    made: dict[str, Json] = {}
+    for each in written:
         name, equals, text = each.partition("=")
         if not equals or not name:
             raise UsageError(f"{each!r} is not NAME=VALUE")

@@ -87,6 +87,25 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
         "calls", type=Path, metavar="FILE", help="saved calls (.calls.jsonl, or what record wrote)"
     )
     tested.set_defaults(action=_test)
+    _add_offers(commands)
+
+
+def _add_offers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the commands for what a server has beside its tools."""
+    kinds = {"resources": ("resource", "resource template"), "prompts": ("prompt",)}
+    for name, meant in kinds.items():
+        shown = commands.add_parser(name, help=f"list the {name} of an MCP server, or read one")
+        _add_source(shown)
+        shown.add_argument("name", nargs="?", metavar="NAME", help="name, or address of a resource")
+        _add_values(shown)
+        shown.set_defaults(action=_offers, kinds=meant)
+    completed = commands.add_parser("complete", help="list what a server proposes for an argument")
+    _add_source(completed)
+    completed.add_argument("name", metavar="NAME", help="prompt, or template of addresses")
+    completed.add_argument("completed", metavar="ARGUMENT")
+    completed.add_argument("text", nargs="?", default="", metavar="TEXT", help="what is typed")
+    _add_values(completed)
+    completed.set_defaults(action=_complete, kinds=("prompt", "resource template"))
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
@@ -106,6 +125,10 @@ def _add_call(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "arguments", nargs="?", default="{}", metavar="JSON", help="arguments as a JSON object"
     )
+    _add_values(parser)
+
+
+def _add_values(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-a",
         "--argument",
@@ -175,6 +198,18 @@ def _test(options: argparse.Namespace) -> int:
     from studio.cli.tools.calls import repeat_calls
 
     return repeat_calls(options)
+
+
+def _offers(options: argparse.Namespace) -> int:
+    from studio.cli.tools.offers import show_offers
+
+    return show_offers(options)
+
+
+def _complete(options: argparse.Namespace) -> int:
+    from studio.cli.tools.offers import complete
+
+    return complete(options)
 
 
 def list_tools(options: argparse.Namespace) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from studio.application.tools.named_source import UnknownSourceError, is_address, named_by
 from studio.cli.arguments import allow_named, load, needs, trust_of
@@ -30,7 +30,15 @@ from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.session import ToolSession
-from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError, timed
+from studio.core.tools.source import (
+    LiveSource,
+    OfferContent,
+    ServerOffer,
+    ToolOutcome,
+    ToolSource,
+    ToolSourceError,
+    timed,
+)
 from studio.core.tools.sources.opening import open_source, source_key
 
 
@@ -70,12 +78,61 @@ class SourceToolSet:
         """Where a tool is answered."""
         return str(self._secrets.masked(self._source.place_of(name)))
 
-    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
-        """Call a tool, with arguments that keep its schema (known after `specs`), as a run does."""
+    async def offers(self) -> tuple[ServerOffer, ...]:
+        """Return the prompts and resources of a server.
+
+        Raises:
+            UsageError: it is no server.
+        """
+        return self._secrets.masked((await self._server().facts()).offers)
+
+    async def open_offer(self, offer: ServerOffer, given: Mapping[str, str]) -> OfferContent:
+        """Open a prompt or resource of a server."""
+        return self._secrets.masked(await self._server().open_offer(offer, given))
+
+    async def complete(
+        self, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """Return what a server proposes for an argument."""
+        return self._secrets.masked(await self._server().complete(offer, argument, text, given))
+
+    def _server(self) -> McpSource:
+        if not isinstance(self._source, McpSource):
+            raise UsageError(f"{self._source.label} is no MCP server: only these have such")
+        return self._source
+
+    async def call(
+        self, name: str, arguments: JsonObject, tell_line: Callable[[str], None] | None = None
+    ) -> ToolOutcome:
+        """Call a tool, with arguments that keep its schema (known after `specs`), as a run does.
+
+        Args:
+            name: the tool.
+            arguments: what it is called with.
+            tell_line: is told each line that it prints, or says of its progress.
+        """
         wrong = check_arguments(self._schemas.get(name, {}), arguments)
         if wrong:
             return ToolOutcome("; ".join(wrong), "bad-arguments")
-        outcome = self._secrets.outcome(await timed(self._source.call(name, arguments)))
+        rest = ""
+
+        def hear(text: str) -> None:
+            nonlocal rest
+            *lines, rest = f"{rest}{text}".split("\n")
+            for line in lines:
+                if tell_line is not None:
+                    tell_line(str(self._secrets.masked(line)))
+
+        source = self._source
+        is_live = tell_line is not None and isinstance(source, LiveSource)
+        call = (
+            cast("LiveSource", source).call_with_progress(name, arguments, hear)
+            if is_live
+            else source.call(name, arguments)
+        )
+        outcome = self._secrets.outcome(await timed(call))
+        if rest:
+            hear("\n")
         if outcome.is_error and isinstance(self._source, McpSource) and self._source.log:
             self.problems = [str(self._secrets.masked(self._source.log)).rstrip()]
         return outcome
@@ -105,8 +162,11 @@ class PromptToolSet:
         entry = self._session.registry.entry(name)
         return entry.runner if entry is not None else ""
 
-    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
-        """Call a tool because the user asked for it."""
+    async def call(
+        self, name: str, arguments: JsonObject, tell_line: Callable[[str], None] | None = None
+    ) -> ToolOutcome:
+        """Call a tool because the user asked for it; what it says comes with its outcome."""
+        del tell_line
         return await self._session.try_tool(name, arguments)
 
 

@@ -8,6 +8,7 @@ well: another agent calls it as it calls a function. The front matter says it wi
 """
 
 import inspect
+import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
+    Completion,
     GetPromptResult,
     Prompt,
     PromptArgument,
@@ -51,6 +53,7 @@ _KINDS: Mapping[str, Any] = {
     "object": dict[str, Any],
 }
 _SECONDS = 600.0
+_MOST_PROPOSED = 100  # the protocol's own limit
 
 
 def listed_prompts(folder: ServedFolder) -> list[Prompt]:
@@ -73,10 +76,7 @@ def prompt_messages(
     Raises:
         MCPError: there is no such prompt, or a value is missing or wrong.
     """
-    found = (each for path, each in _documents(folder) if _name(folder, path) == name)
-    document = next(found, None)
-    if document is None:
-        raise MCPError(INVALID_PARAMS, f"There is no prompt {name!r}.")
+    document = _named(folder, name)
     values = {key: _value(document, key, text) for key, text in (arguments or {}).items()}
     references = references_of(document.source.path, folder.trust, masked=True)
     refusal = refusal_of(document, values, references)
@@ -92,6 +92,38 @@ def prompt_messages(
             for each in prepared.messages.messages
         ],
     )
+
+
+def proposed_values(folder: ServedFolder, name: str, argument: str, text: str) -> Completion:
+    """Return the values that an argument of a prompt may have, or that its file shows.
+
+    Args:
+        folder: where the prompt is.
+        name: as it was listed.
+        argument: the input.
+        text: what its value begins with.
+
+    Raises:
+        MCPError: there is no such prompt, or input.
+    """
+    declared = _named(folder, name).input(argument)
+    if declared is None:
+        raise MCPError(INVALID_PARAMS, f"The prompt {name!r} has no argument {argument!r}.")
+    known: tuple[Json, ...] = declared.enum or ((True, False) if declared.kind == "boolean" else ())
+    shown = (declared.default, declared.sample)
+    values = known or tuple(each for each in shown if each is not None)
+    texts = (each if isinstance(each, str) else json.dumps(each) for each in values)
+    found = [each for each in dict.fromkeys(texts) if each.startswith(text)]
+    more = len(found) > _MOST_PROPOSED
+    return Completion(values=found[:_MOST_PROPOSED], total=len(found), has_more=more)
+
+
+def _named(folder: ServedFolder, name: str) -> PromptDocument:
+    found = (each for path, each in _documents(folder) if _name(folder, path) == name)
+    document = next(found, None)
+    if document is None:
+        raise MCPError(INVALID_PARAMS, f"There is no prompt {name!r}.")
+    return document
 
 
 def _documents(folder: ServedFolder) -> Iterator[tuple[Path, PromptDocument]]:

@@ -22,9 +22,14 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import (
     CallToolResult,
+    Completion,
+    CompletionArgument,
+    CompletionContext,
     GetPromptResult,
     InputRequiredResult,
     Prompt,
+    PromptReference,
+    ResourceTemplateReference,
     Tool,
 )
 from starlette.responses import PlainTextResponse
@@ -36,7 +41,12 @@ from studio.servers.mcp.debug_tools import OUTWARD, add_debug_tools
 from studio.servers.mcp.experiment_tools import add_experiment_tools
 from studio.servers.mcp.live_runs import LiveRuns
 from studio.servers.mcp.prompt_tools import add_prompt_tools
-from studio.servers.mcp.prompts import listed_prompts, prompt_messages, prompt_tools
+from studio.servers.mcp.prompts import (
+    listed_prompts,
+    prompt_messages,
+    prompt_tools,
+    proposed_values,
+)
 from studio.servers.mcp.served_folder import ServedFolder
 
 _INSTRUCTIONS = """\
@@ -69,6 +79,7 @@ class StudioServer(MCPServer[Any]):
         add_experiment_tools(self, folder)
         self._own = frozenset(tool.name for tool in self._tool_manager.list_tools())
         self._prompts: list[str] = []
+        self.completion()(self._propose)  # type: ignore[no-untyped-call]
 
     async def list_tools(self) -> list[Tool]:
         """The tools, with the prompts that are tools themselves."""
@@ -117,6 +128,19 @@ class StudioServer(MCPServer[Any]):
     async def list_prompts(self) -> list[Prompt]:
         """The prompts of the folder."""
         return await anyio.to_thread.run_sync(listed_prompts, self._folder)
+
+    async def _propose(
+        self,
+        reference: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion | None:
+        """Propose values for an argument of a prompt."""
+        del context
+        if not isinstance(reference, PromptReference):
+            return None
+        asked = (reference.name, argument.name, argument.value)
+        return await anyio.to_thread.run_sync(proposed_values, self._folder, *asked)
 
     async def get_prompt(
         self,

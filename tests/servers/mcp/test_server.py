@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
-from mcp_types import ElicitResult
+from mcp_types import ElicitResult, PromptReference
 
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.main import run_command
@@ -155,6 +155,25 @@ async def test_prompts_of_the_folder_are_prompts_of_the_protocol(folder: Path) -
         "You are a guide.",
         "Tell me of Oslo and .",
     ]
+
+
+async def test_values_of_a_prompts_arguments_are_proposed(folder: Path) -> None:
+    text = (
+        "---\nname: T\ninputs:\n  - {name: size, kind: string, enumValues: [small, large]}\n"
+        "  - {name: loud, kind: boolean}\n  - {name: city, kind: string, default: Oslo}\n"
+        "---\nuser:\n{{ size }} {{ loud }} {{ city }}\n"
+    )
+    (folder / "sized.prompty").write_text(text, encoding="utf-8")
+    prompt = PromptReference(type="ref/prompt", name="sized")
+    asked = {"size": "l", "loud": "", "city": ""}
+    async with beside(folder) as client:
+        found = {
+            name: (await client.complete(prompt, {"name": name, "value": value})).completion.values
+            for name, value in asked.items()
+        }
+        with pytest.raises(MCPError, match="has no argument 'none'"):
+            await client.complete(prompt, {"name": "none", "value": ""})
+    assert found == {"size": ["large"], "loud": ["true", "false"], "city": ["Oslo"]}
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
