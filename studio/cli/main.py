@@ -23,7 +23,6 @@ def run_command(arguments: Sequence[str]) -> int:
     A file or folder that the system refuses, which no command expects, is named with the reason.
     """
     options = _parser(arguments[0] if arguments else "").parse_args(arguments)
-    options.command_line = tuple(arguments)  # for one that starts itself again
     try:
         result: int = options.action(options)
     except UsageError as error:

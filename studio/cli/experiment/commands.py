@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from studio.cli.experiment.detached import add_attach, add_stop
 from studio.cli.experiment.generate import add_generate
 from studio.cli.experiment.improve import add_improve, add_propose
 from studio.cli.experiment.plan import add_choices, plan
@@ -58,8 +57,6 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     add_result(each)
     each.add_argument("cell", metavar="ROW:VARIANT[:REPEAT]")
     each.set_defaults(action=accept)
-    add_attach(commands.add_parser("attach", help="watch a detached run"))
-    add_stop(commands.add_parser("stop", help="stop a detached run"))
     add_generate(commands.add_parser("generate", help="let a model invent rows for a dataset"))
     add_improve(commands.add_parser("improve", help="search for a better text of a section"))
     add_propose(commands.add_parser("propose", help="add proposed texts of a section as variants"))

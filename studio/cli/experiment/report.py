@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS, summary_of
+from studio.application.experiments.run.words import ended_words
 from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
 from studio.cli.terminal import printable, tell
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.text.amounts import counted, duration, money
+
+_NOTIFY_SECONDS = 10
 
 
 def add_form(parser: argparse.ArgumentParser, *, required: bool) -> None:
@@ -90,3 +98,26 @@ def exit_code(report: ExperimentReport) -> int:
                 "is asked"
             )
     return FINE if report.gates_hold else PROBLEMS
+
+
+def notify(report: ExperimentReport) -> None:
+    """Show the end of a run on the desktop, or print that no program here can."""
+    head, text = ended_words(report)
+    command: list[str] = []
+    if sys.platform == "darwin":
+        script = "on run {head, text}\ndisplay notification text with title head\nend run"
+        command = ["osascript", "-e", script, head, text]
+    elif os.name == "posix":
+        command = ["notify-send", "--app-name=Prompt Studio", "--", head, text]
+    if not command or shutil.which(command[0]) is None:
+        tell("prompt-studio: nothing here tells the desktop (notify-send)")
+        return
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            command,
+            check=False,
+            timeout=_NOTIFY_SECONDS,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )

@@ -15,15 +15,13 @@ from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import report_of
-from studio.application.experiments.run.detached import stop_when_asked
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.exit_codes import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError
-from studio.cli.experiment.detached import BATCHES_GO_ON, add_detach, detach, notify
 from studio.cli.experiment.interruption import Interruption
 from studio.cli.experiment.plan import open_ledger, planned, services_of
 from studio.cli.experiment.progress import RunProgress
-from studio.cli.experiment.report import add_form, exit_code, write_report
+from studio.cli.experiment.report import add_form, exit_code, notify, write_report
 from studio.cli.numbers import amount, whole
 from studio.cli.terminal import tell
 from studio.core.experiments.results.database import LedgerError
@@ -31,6 +29,12 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
 from studio.core.text.amounts import counted, money
 from studio.core.tools.source import ToolSourceError
+
+_BATCHES_GO_ON = (
+    "what was sent in batches is still answered and paid for: experiment run --batch --resume "
+    "reads it, experiment batches --cancel cancels it"
+)
+"""How to go on after an interruption that leaves batches to their provider."""
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +59,9 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-lost", type=whole(), metavar="N", help="gate: most lost_rows")
     parser.add_argument("--yes", action="store_true", help="allow tool calls that ask for approval")
     _add_workers(parser)
-    add_detach(parser)
+    parser.add_argument(
+        "--notify", action="store_true", help="show a desktop notification at the end"
+    )
     add_form(parser, required=False)
 
 
@@ -117,13 +123,7 @@ async def _drive(
         estimate = await progress.prepared(runner)
         _tell_estimate(estimate)
         result = _result_to_run(options, runner, ledger)
-        if options.detach and options.number is None:
-            return await asyncio.to_thread(detach, options, ledger, result)
-        asked = asyncio.create_task(stop_when_asked(runner, ledger, result))
-        try:
-            state = await runner.run(result)
-        finally:
-            asked.cancel()
+        state = await runner.run(result)
     finally:
         await runner.close()
     progress.end(runner.progress)
@@ -139,9 +139,6 @@ async def _drive(
         notify(report)
     if interruption.has_come and state == "cancelled":
         tell(f"prompt-studio: stopped; {_how_to_go_on(options)}")
-        return INTERRUPTED
-    if state == "cancelled":
-        tell("prompt-studio: stopped by another process; --resume goes on")
         return INTERRUPTED
     if state == "paused":
         tell(f"prompt-studio: paused: {runner.paused_by} --resume goes on")
@@ -186,17 +183,12 @@ def _result_to_run(
     options: argparse.Namespace, runner: ExperimentRunner, ledger: ExperimentLedger
 ) -> int:
     """A new result, or the newest one where it is to go on and still fits the file."""
-    if options.number is not None:
-        if not runner.cells.resumable(options.number):
-            raise LedgerError(f"#{options.number} is not of the experiment as it is now")
-        return int(options.number)
     newest = next(iter(ledger.results(str(options.file.resolve()))), None)
     if newest is None or not (options.resume or options.only):
         return runner.begin()
     if ledger.is_run(newest.id):
         raise LedgerError(
-            f"#{newest.id} is being run by another process; experiment attach watches"
-            " it, experiment stop ends it"
+            f"#{newest.id} is being run by another process; stop that one, or wait for its end"
         )
     if not runner.cells.resumable(newest.id):
         if ledger.batches.under_way(newest.id):
@@ -223,4 +215,4 @@ def _tell_estimate(estimate: ExperimentEstimate) -> None:
 
 
 def _how_to_go_on(options: argparse.Namespace) -> str:
-    return BATCHES_GO_ON if options.batch else "--resume goes on"
+    return _BATCHES_GO_ON if options.batch else "--resume goes on"

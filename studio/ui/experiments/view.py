@@ -276,7 +276,6 @@ class ExperimentView(QWidget):
         """What is done more rarely."""
         menu = QMenu(self)
         for name, text, act in (
-            ("detach", self.tr("Run by itself (goes on without the window)"), self._run_by_itself),
             ("workers", self.tr("Workers…"), self.request_workers.emit),
             ("rows", self.tr("Generate rows…"), self.request_rows.emit),
             ("improve", self.tr("Improve a section…"), self.request_improvement.emit),
@@ -284,9 +283,6 @@ class ExperimentView(QWidget):
             action = self.more_actions[name] = menu.addAction(text)
             action.triggered.connect(lambda _on=False, act=act: act())
         return menu
-
-    def _run_by_itself(self) -> None:
-        self.controller.run(by_itself=True)
 
     def _buttons(self) -> FlowLayout:
         buttons = FlowLayout()

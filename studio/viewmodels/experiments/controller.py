@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -23,7 +22,6 @@ from studio.application.experiments.plan import ExperimentPlan, ExperimentServic
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, inputs_read
 from studio.application.experiments.report import ledger_path, report_of
-from studio.application.experiments.run.detached import DetachedRunError
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.core.experiments.results.cells import CellKey, VariantTotal
@@ -37,7 +35,7 @@ from studio.viewmodels.app.background import Background, LatestTask
 from studio.viewmodels.experiments.answers import ResultAnswers, ShownResult
 from studio.viewmodels.experiments.dialog_task import failure_words
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
-from studio.viewmodels.experiments.started_run import FollowedRun, StartedRun
+from studio.viewmodels.experiments.started_run import StartedRun
 
 _DRAW_MS = 33
 _MOST_EARLIER = 20
@@ -93,7 +91,7 @@ class ExperimentController(QObject):
         self.workers: WorkersAddress | None = None
         self.in_batches = False
         """Whether the next run asks in batches: within a day, at half the price."""
-        self._run: StartedRun | FollowedRun | None = None
+        self._run: StartedRun | None = None
         self._has_ended = False
         self._work: Future[str] | None = None
         self._result: int | None = None
@@ -187,8 +185,9 @@ class ExperimentController(QObject):
             self._has_ended = False
             self.ended.emit(found.report)
         if found.is_live:
-            self._follow()
-            return
+            self.reported.emit(
+                self.tr("Another process runs this result; reload to see what it adds.")
+            )
         only, self._waits = self._waits, None
         if only is not None:
             self.run(only)
@@ -208,12 +207,11 @@ class ExperimentController(QObject):
 
     # -- running --------------------------------------------------------------------------------
 
-    def run(self, only: str = "", *, by_itself: bool = False) -> None:
+    def run(self, only: str = "") -> None:
         """Ask the cells of the file as it is saved.
 
         Args:
             only: `errors` or `failed`: such cells of the shown result again; else a new result.
-            by_itself: in a process of its own, which goes on when the window is closed.
         """
         if self._work is not None:
             return
@@ -232,17 +230,7 @@ class ExperimentController(QObject):
             lambda text: self._background.post(partial(signal.emit, text)),
             in_batches=self.in_batches,
         )
-        self._begin(run.go(only, self._result, by_itself=by_itself))
-
-    def _follow(self) -> None:
-        """Show the run of another process as it goes."""
-        shown = self.shown
-        if shown is not None and self._work is None:
-            run = self._run = FollowedRun(shown.ledger, shown.number)
-            self._begin(run.go())
-
-    def _begin(self, work: Coroutine[Any, Any, str]) -> None:
-        self._work = self._background.start(work, self._on_ended)
+        self._work = self._background.start(run.go(only, self._result), self._on_ended)
         self.running_changed.emit(True)
         self._drawing.start()
         self._counting.start(_REPORT_MS)
@@ -291,7 +279,6 @@ class ExperimentController(QObject):
             ModelError,
             ToolSourceError,
             WorkersError,
-            DetachedRunError,
         ) as error:
             self.failed.emit(failure_words(error))
             result = ""
@@ -413,7 +400,7 @@ class ExperimentController(QObject):
             self._background.start(_let_go(ledger, self._run))
 
 
-async def _let_go(ledger: ExperimentLedger, run: StartedRun | FollowedRun | None) -> None:
+async def _let_go(ledger: ExperimentLedger, run: StartedRun | None) -> None:
     """Close the ledger once nothing writes to it any more."""
     if run is not None:
         await run.until_over()

@@ -22,18 +22,11 @@ from studio.application.experiments.plan import (
     with_rows,
 )
 from studio.application.experiments.prompts import ExperimentError
-from studio.application.experiments.run.detached import (
-    WatchedRun,
-    start_detached,
-    stop_when_asked,
-)
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.ledger import ExperimentLedger
-
-_LOOK_SECONDS = 0.5
 
 _tr = partial(QCoreApplication.translate, "ExperimentController")
 
@@ -85,11 +78,10 @@ class StartedRun:
         read = self._rows_read
         return ExperimentProgress(0, 0, 0, 0, 0.0, 0, 0.0, worked_out=read) if read else None
 
-    async def go(self, only: str, shown: int | None, *, by_itself: bool = False) -> str:
+    async def go(self, only: str, shown: int | None) -> str:
         """Plan, prepare and run; gives a sentence on how it ended, empty where all is well.
 
         Args:
-            by_itself: leave the run to a process of its own, which the window does not end.
             only: `errors` or `failed`: such cells of the shown result again; else a new result.
             shown: the number of the shown result.
 
@@ -99,11 +91,10 @@ class StartedRun:
             ModelError: a connection lacks something.
             ToolSourceError: the tools cannot be started.
             WorkersError: the workers cannot be used.
-            DetachedRunError: the process of its own did not begin.
         """
         self._over.clear()
         try:
-            return await self._go(only, shown, by_itself=by_itself)
+            return await self._go(only, shown)
         finally:
             self._over.set()
 
@@ -111,14 +102,14 @@ class StartedRun:
         """Wait until the ledger is not needed any more."""
         await self._over.wait()
 
-    async def _go(self, only: str, shown: int | None, *, by_itself: bool) -> str:
+    async def _go(self, only: str, shown: int | None) -> str:
         ledger = self._ledger
         plan = await asyncio.to_thread(
             plan_experiment, self._path, self._services, on_rows=self._count_rows
         )
         if self._in_batches:
             plan = batch_plan(plan)
-        runner = self._opened(plan, self._workers if not by_itself else None)
+        runner = self._opened(plan)
         said = ""
         try:
             estimate = await runner.prepare()
@@ -131,22 +122,13 @@ class StartedRun:
                 if lost:  # the file has changed since: what failed is asked as it is now
                     await runner.close()
                     plan = with_rows(plan, lost)
-                    runner = self._opened(plan, self._workers)
+                    runner = self._opened(plan)
                     estimate = await runner.prepare()
                     said = _asked_again(len(plan.rows))
                 result = runner.begin()
             grid = await asyncio.to_thread(grid_of, ledger, result)
             self._on_begun(plan, estimate, result, grid)
-            if by_itself:
-                words = [*_command(self._path, self._workers), "--number", str(result)]
-                words += ["--batch"] if self._in_batches else []
-                await asyncio.to_thread(start_detached, words, ledger, result)
-                return ""
-            asked = asyncio.create_task(stop_when_asked(runner, ledger, result))
-            try:
-                await runner.run(result)
-            finally:
-                asked.cancel()
+            await runner.run(result)
             if ledger.batches.under_way(result):
                 return _tr(
                     "What was sent in batches is still answered and paid for. Run in batches again "
@@ -162,12 +144,12 @@ class StartedRun:
     def _count_rows(self, count: int) -> None:
         self._rows_read += count
 
-    def _opened(self, plan: ExperimentPlan, workers: WorkersAddress | None) -> ExperimentRunner:
+    def _opened(self, plan: ExperimentPlan) -> ExperimentRunner:
         asker: CellAsker | None = None
         if self._in_batches:
             asker = BatchAsker(plan, self._services, self._ledger, self._tell)
-        elif workers:
-            asker = ClusterAsker(plan, self._services, workers, self._tell)
+        elif self._workers:
+            asker = ClusterAsker(plan, self._services, self._workers, self._tell)
         self._runner = ExperimentRunner(
             plan,
             self._services,
@@ -197,51 +179,6 @@ class StartedRun:
         """Ask for no more; what is under way may end."""
         if self._runner is not None:
             self._runner.stop()
-
-
-class FollowedRun:
-    """A run of another process, as the window shows its own."""
-
-    def __init__(self, ledger: ExperimentLedger, result: int) -> None:
-        """Look at nothing yet."""
-        self.arrived: deque[tuple[CellKey, CellOutcome]] = deque()
-        """Cells that are over and not drawn yet, without their answers."""
-        self._watched = WatchedRun(ledger, result)
-
-    async def until_over(self) -> None:
-        """It only reads the ledger, so there is nothing to wait for."""
-
-    @property
-    def progress(self) -> ExperimentProgress | None:
-        """How far it is; None before the first look."""
-        return self._watched.progress
-
-    async def go(self) -> str:
-        """Follow it to its end; gives a sentence where it has none.
-
-        Raises:
-            LedgerError: the results cannot be read.
-        """
-        while await asyncio.to_thread(self._watched.look):
-            self.arrived.extend(await asyncio.to_thread(self._watched.arrived))
-            await asyncio.sleep(_LOOK_SECONDS)
-        if self._watched.is_lost:
-            return _tr("The process that ran it is gone. Run goes on with what it had.")
-        return ""
-
-    async def stop(self) -> None:
-        """Ask the other process to end."""
-        await asyncio.to_thread(self._watched.ask_to_stop)
-
-
-def _command(path: Path, workers: WorkersAddress | None) -> list[str]:
-    """What the command line is called with to run an experiment."""
-    words = ["experiment", "run", str(path)]
-    if workers is not None:
-        words += ["--workers", workers.address]
-        if workers.certificates is not None:
-            words += ["--certificates", str(workers.certificates)]
-    return words
 
 
 def _asked_again(rows: int) -> str:

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.experiments.run.detached import DetachedRunError, start_detached
-from studio.cli.experiment.plan import open_ledger
 from studio.cli.main import run_command
 from tests.support.batch_server import BatchServer, Ending, batch_server, wait_for
 
@@ -68,14 +66,17 @@ def test_the_plan_says_that_it_is_at_half_the_price(
     assert run_command(["experiment", "run", FILE, "--batch", "--workers", "local:1"]) == 2
 
 
-def test_a_detached_run_is_stopped_while_its_batch_is_under_way_and_gone_on_with(
+def test_an_interrupted_run_leaves_its_batch_and_is_gone_on_with(
     server: BatchServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.endings = [Ending(looks=10**9)]
-    assert run_command(["experiment", "run", FILE, "--batch", "--detach"]) == 0
-    wait_for(server.reached["look"])
-    assert run_command(["experiment", "stop", FILE]) == 0
-    assert "still answered and paid for: experiment run --batch" in capsys.readouterr().err
+    command = [sys.executable, "-m", "studio", "experiment", "run", FILE, "--batch"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        wait_for(server.reached["look"])
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+    assert process.returncode == 130
+    assert b"still answered and paid for: experiment run --batch" in errors
     file = tmp_path / FILE
     text = file.read_text()
     file.write_text(text.replace("{q: two}}", "{q: two}}, {vars: {q: three}}"))
@@ -85,7 +86,3 @@ def test_a_detached_run_is_stopped_while_its_batch_is_under_way_and_gone_on_with
     server.batches["batch_1"].ending.looks = 0
     assert run_command(["experiment", "run", FILE, "--batch", "--resume"]) == 0
     assert list(server.asked.values()) == [1, 1]
-    with open_ledger(file) as ledger:  # what was stopped before is no end of this one
-        ledger.end(1, "cancelled")
-        with pytest.raises(DetachedRunError):
-            start_detached(["experiment", "run", "none.experiment.yaml"], ledger, 1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,9 +16,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
-from studio.application.experiments.report import ledger_path
-from studio.cli.main import run_command
-from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.ui.app.workbench import Workbench
 from studio.ui.experiments.improve_dialog import ImproveDialog
 from studio.ui.experiments.rows_dialog import InventedRowsDialog
@@ -208,29 +207,23 @@ def test_texts_are_proposed_and_become_variants(
     dialog.close()
 
 
-def test_a_run_of_another_process_is_shown_as_it_goes_and_stopped(
+def test_a_run_of_another_process_is_named(
     qtbot: QtBot, server: ChatServer, answers: Answers, tmp_path: Path, open_workbench: Open
 ) -> None:
     experiment = tmp_path / "capital.experiment.yaml"
     answers.may_answer.clear()
-    assert run_command(["experiment", "run", str(experiment), "--detach", "--trust"]) == 0
-    workbench = open_workbench()
-    workbench.window.tabs.open(experiment)
-    view = workbench.window.tabs.sides.active.currentWidget()
-    assert isinstance(view, ExperimentView)
-    qtbot.waitUntil(lambda: view.controller.is_running, timeout=patience.MS)
-    qtbot.waitUntil(lambda: "of 18 cells" in view.head.pace.text(), timeout=patience.MS)
-    assert view.run_button.text() == "Stop"
-    answers.may_answer.set()
-    qtbot.waitUntil(lambda: not view.controller.is_running, timeout=patience.MS)
-    qtbot.waitUntil(
-        lambda: view.controller.report is not None and view.controller.report.is_whole,
-        timeout=patience.MS,
-    )
+    command = [sys.executable, "-m", "studio", "experiment", "run", str(experiment), "--trust"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        patience.wait_until(lambda: len(server.requests) >= 1, "a request")
+        workbench = open_workbench()
+        workbench.window.tabs.open(experiment)
+        view = workbench.window.tabs.sides.active.currentWidget()
+        assert isinstance(view, ExperimentView)
+        qtbot.waitUntil(
+            lambda: "Another process runs this result" in view.head.status_label.text(),
+            timeout=patience.MS,
+        )
+        assert not view.controller.is_running
+        answers.may_answer.set()
+        process.communicate()
     assert len(server.requests) == 18  # the window asked nothing
-    ledger = ExperimentLedger(ledger_path(experiment))
-    try:
-        assert ledger.state(1) == "done"
-        assert not ledger.is_run(1)
-    finally:
-        ledger.close()

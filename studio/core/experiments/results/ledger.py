@@ -151,7 +151,7 @@ class ExperimentLedger:
             run.execute("DELETE FROM experiment WHERE id = ?", (experiment,))
 
     def state(self, experiment: int) -> str:
-        """How a result stands, as `end` has it; `stopping` where somebody asks for its end."""
+        """How a result stands, as `end` has it."""
         found = self._read("SELECT state FROM experiment WHERE id = ?", experiment)
         return str(found[0][0]) if found else ""
 
