@@ -57,6 +57,9 @@ class VariantReport:
     left_out: tuple[str, ...] = ()
     """Options that were not sent, because the server refuses them."""
 
+    is_baseline: bool = False
+    """Whether others are compared with it."""
+
     @property
     def rows_passed(self) -> int:
         """Rows that pass."""

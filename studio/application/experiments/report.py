@@ -12,6 +12,7 @@ from studio.application.experiments.experiment_report import (
     VariantReport,
     sentences_of,
 )
+from studio.application.experiments.prompts import ExperimentError
 from studio.application.words import translate
 from studio.core.experiments.results.cells import RowTotal
 from studio.core.experiments.results.comparison import (
@@ -105,6 +106,7 @@ def report_of(
                 checks,
                 names[same[at]] if at in same else "",
                 left_out.get(at, ()),
+                is_baseline,
             )
         )
     found = tuple(reports)
@@ -151,7 +153,7 @@ def _agreed(found: JudgeAgreement) -> str:
     if found.of == 1:
         words = _tr("{name} agrees with people on {agreed} of 1 rated answer")
     text = words.format(name=found.name, agreed=found.agreed, of=found.of)
-    return f"{text}." if found.kappa is None else f"{text} (kappa {found.kappa:.2f})."
+    return f"{text}." if found.kappa is None else f"{text} (kappa {found.kappa:.1f})."
 
 
 def verdicts_of(
@@ -230,7 +232,7 @@ def _bases(
             if bases.get(name) in names
         }
         return wanted, made
-    earlier = _earlier(ledger, head, wanted)
+    earlier = _earlier(ledger, head.file, wanted, head.id)
     if earlier is None:
         return "", {}
     theirs = ledger.variants(earlier.id)
@@ -252,12 +254,51 @@ def _own_bases(head: ResultHead, wanted: str) -> dict[str, str]:
     return {name: str(base) for name, base in kept.items()}
 
 
-def _earlier(ledger: ExperimentLedger, head: ResultHead, wanted: str) -> ResultHead | None:
+def check_baseline(
+    ledger: ExperimentLedger, file: str, names: Collection[str], wanted: str, gates: Gates
+) -> None:
+    """Refuse a baseline that does not exist, and gates that have nothing to compare with.
+
+    Args:
+        ledger: where earlier results are.
+        file: path of the experiment.
+        names: of its variants.
+        wanted: the baseline; empty for the accepted result, where there is one.
+        gates: what must hold.
+
+    Raises:
+        ExperimentError: there is no such baseline.
+    """
+    if wanted in names or wanted.startswith(GIT):
+        return
+    if _earlier(ledger, file, wanted or ACCEPTED, None) is not None:
+        return
+    compared = [name for name in ("lost_rows", "p_value") if getattr(gates, name) is not None]
+    if wanted:
+        raise ExperimentError(
+            _tr(
+                "The baseline {name!r} does not exist: it is no variant ({names}), and no result "
+                "on this machine has that number or label. Name another, git:REVISION, or make one "
+                "by `prompt-studio baseline set FILE`."
+            ).format(name=wanted, names=", ".join(names))
+        )
+    if compared:
+        raise ExperimentError(
+            _tr(
+                "gates: {gates} need a baseline: name a variant, git:REVISION or an earlier result "
+                "under `baseline`."
+            ).format(gates=", ".join(compared))
+        )
+
+
+def _earlier(
+    ledger: ExperimentLedger, file: str, wanted: str, but: int | None
+) -> ResultHead | None:
     """An earlier result by its number, label, or that it is accepted."""
     for each in ledger.results():
-        if each.id == head.id:
+        if each.id == but:
             continue
-        if wanted == ACCEPTED and each.is_accepted and each.file == head.file:
+        if wanted == ACCEPTED and each.is_accepted and each.file == file:
             return each
         if wanted and wanted in (f"#{each.id}", each.label):
             return each

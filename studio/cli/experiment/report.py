@@ -76,7 +76,8 @@ def write_report(
         return
     text = FORMS[options.format](ledger, report)
     if options.output is None:
-        print(printable(text) if options.format == "github" else text, end="")  # it is for a log
+        is_log = options.format in ("github", "markdown")
+        print(printable(text) if is_log else text, end="")
         return
     try:
         options.output.write_text(text, encoding="utf-8")

@@ -1,7 +1,8 @@
 """The statistics of experiments, in the standard library; the unit is the row.
 
 Sources: Wilson (1927), interval of a share; Chen et al. (2021), pass@k; Yao et al. (2024), pass^k;
-McNemar (1947), exact form; Holm (1979); Connor (1987), rows of a paired comparison.
+McNemar (1947), exact form; Holm (1979); Connor (1987), rows of a paired comparison;
+Fleiss (1981), their correction for continuity.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def rows_needed(difference: float, flips: float) -> int:
     """
     share = max(flips, difference)
     root = _Z * sqrt(share) + _POWER * sqrt(max(0.0, share - difference * difference))
-    return int(root**2 / difference**2) + 1
+    rows = root**2 / difference**2
+    exact = (1 + sqrt(1 + 2 / (rows * difference))) ** 2 / 4  # the exact test finds a little less
+    return int(rows * exact) + 1
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -61,7 +61,7 @@ def _add_plan(server: MCPServer, folder: ServedFolder) -> None:
             runner = ExperimentRunner(plan, _services(folder), ledger)
             try:
                 estimate = await runner.prepare()
-            except (ModelError, ToolSourceError) as error:
+            except (ExperimentError, ModelError, ToolSourceError) as error:
                 raise ToolError(str(error)) from None
             finally:
                 await runner.close()
@@ -127,7 +127,7 @@ def _add_run(server: MCPServer, folder: ServedFolder) -> None:
                 result = runner.begin()
                 async with progress:
                     await runner.run(result)
-            except (ModelError, ToolSourceError) as error:
+            except (ExperimentError, ModelError, ToolSourceError) as error:
                 raise ToolError(str(error)) from None
             finally:
                 await runner.close()

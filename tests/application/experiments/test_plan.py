@@ -15,7 +15,8 @@ from studio.application.experiments.report import report_of
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.tools.trust.store import TrustStore
-from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS, Bench
+from tests.application.experiments.conftest import CAPITALS, EXPERIMENT, PROMPT, ROWS, Bench
+from tests.support.chat_server import Exchange, streamed
 
 
 @pytest.mark.parametrize(
@@ -366,7 +367,6 @@ async def test_exports_are_read_by_others_and_hold_no_formula(
     made = {name: form(ledger, report) for name, form in FORMS.items()}
     suites = ElementTree.fromstring(made["junit"]).findall("testsuite")
     assert [(each.get("name"), each.get("tests"), each.get("failures")) for each in suites] == [
-        ("main", "4", "2"),
         ("edit", "4", "2"),
     ]
     lines = [json.loads(line) for line in made["json"].splitlines()]
@@ -375,7 +375,8 @@ async def test_exports_are_read_by_others_and_hold_no_formula(
     assert len(cells) == 8
     assert not [text for cell in cells for text in cell.values() if text.startswith(("=", "@"))]
     assert "<script>" not in made["html"]
-    assert "::error file=rows.csv,line=4::edit: " in made["github"]
+    assert made["github"] == "", "no row is lost"
+    assert "| edit | 4 | 50 % | 0 | 0 |" in made["markdown"]
     (scope,) = json.loads(made["otel"])["resourceLogs"][0]["scopeLogs"]
     events = scope["logRecords"]
     assert {each["eventName"] for each in events} == {"gen_ai.evaluation.result"}
@@ -394,6 +395,21 @@ async def test_exports_are_read_by_others_and_hold_no_formula(
         8,
     )
     assert [each["scores"]["cell"]["value"] for each in log["samples"]].count("C") == 4
+
+
+async def test_only_lost_rows_are_annotated(bench: Bench, ledger: ExperimentLedger) -> None:
+    async def shortly(exchange: Exchange) -> None:
+        system, user = (each["content"] for each in exchange.request.body["messages"])
+        capital = CAPITALS[user] if "shortly" not in system else "O"
+        await streamed(capital)(exchange)
+
+    bench.server.always(shortly)
+    result, _ = await bench.run(ledger)
+    lines = FORMS["github"](ledger, report_of(ledger, result)).splitlines()
+    assert [each.partition("::edit")[0] for each in lines] == [
+        "::error file=rows.csv,line=2",
+        "::error file=rows.csv,line=3",
+    ], "Peru fails in the baseline, too"
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])

@@ -66,6 +66,33 @@ def test_the_exit_code_says_how_it_went(
     assert f"{FILE}:1:10: " in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("baseline", "gates", "arguments", "words"),
+    [
+        ("accepted", "pass_rate: 0.1", [], "The baseline 'accepted' does not exist"),
+        ("'#99'", "lost_rows: 0", [], "The baseline '#99' does not exist"),
+        ("main", "lost_rows: 0", ["--baseline", "mian"], "The baseline 'mian' does not exist"),
+        ("''", "{lost_rows: 0, p_value: 0.05}", [], "gates: lost_rows, p_value need a baseline"),
+        ("''", "pass_rate: 0.1", ["--max-lost", "0"], "gates: lost_rows need a baseline"),
+    ],
+)
+def test_a_gate_without_its_baseline_is_refused(
+    server: ChatServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    baseline: str,
+    gates: str,
+    arguments: list[str],
+    words: str,
+) -> None:
+    text = EXPERIMENT.replace("baseline: main", f"baseline: {baseline}")
+    gates = gates if gates.startswith("{") else f"{{{gates}}}"
+    (tmp_path / FILE).write_text(f"{text}gates: {gates}\n")
+    assert run_command(["experiment", "run", FILE, *arguments]) == 2
+    assert words in capsys.readouterr().err
+    assert not server.requests
+
+
 def test_results_are_listed_shown_compared_exported_and_blessed(
     server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -75,7 +102,7 @@ def test_results_are_listed_shown_compared_exported_and_blessed(
     junit = tmp_path / "junit.xml"
     run = ["experiment", "run", FILE, "--rows", "1-2", "--format", "junit", "-o", str(junit)]
     assert run_command(run) == 0
-    assert junit.read_text().count("<testcase") == 4
+    assert junit.read_text().count("<testcase") == 2, "the candidate's"
     assert run_command(["baseline", "set", FILE, "--label", "release"]) == 0
     assert run_command(["experiment", "run", FILE]) == 1
     capsys.readouterr()

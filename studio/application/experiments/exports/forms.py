@@ -42,12 +42,14 @@ _LABELS = {"passed": "pass", "failed": "fail", "error": "error", "not_run": "not
 
 
 def as_junit(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """JUnit's XML: a suite for each variant, a case for each row; errors apart from failures."""
+    """JUnit's XML: a suite for each variant but the baseline, errors apart from failures."""
     root = ElementTree.Element("testsuites", name=_xml(report.head.name))
     cases: dict[str, dict[str, list[ExportedCell]]] = {}
     for cell in cells_of(ledger, report):
         cases.setdefault(cell.variant, {}).setdefault(cell.row.key, []).append(cell)
     for variant in report.variants:
+        if variant.is_baseline:  # its failures are not the candidate's
+            continue
         rows = cases.get(variant.name, {})
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(variant.name))
         failures = errors = 0
@@ -169,6 +171,7 @@ def summary_of(report: ExperimentReport) -> dict[str, Json]:
                         "won": list(each.comparison.won),
                         "lost": list(each.comparison.lost),
                         "p_value": each.comparison.corrected,
+                        "p_value_uncorrected": each.comparison.p_value,
                     }
                     if each.comparison is not None
                     else {}
@@ -251,8 +254,8 @@ def _text(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def as_github(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """A table for the summary of a job, then an annotation for each lost row on its line."""
+def as_markdown(_: ExperimentLedger, report: ExperimentReport) -> str:
+    """A table for the summary of a job, or a comment."""
     lines = [f"### {_cell(report.head.name)}", ""]
     lines += [f"{_cell(each)}  " for each in report.sentences]
     lines += [
@@ -274,20 +277,32 @@ def as_github(ledger: ExperimentLedger, report: ExperimentReport) -> str:
         f"{gate.measured:g} ({'at least' if gate.is_least else 'at most'} {gate.wanted:g})"
         for gate in report.gates
     ]
-    return "\n".join(lines) + "\n" + "".join(_annotations(ledger, report))
+    return "\n".join(lines) + "\n"
+
+
+def as_github(ledger: ExperimentLedger, report: ExperimentReport) -> str:
+    """An annotation for each lost row on its line; without a baseline for each that fails."""
+    return "".join(_annotations(ledger, report))
 
 
 def _annotations(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[str]:
     reported = 0
+    variants = {each.name: each for each in report.variants}
     for cell in cells_of(ledger, report):
+        variant = variants[cell.variant]
+        compared = variant.comparison
+        is_error = cell.outcome.state is CellState.ERROR
+        is_kept = compared is not None and cell.row.key not in compared.lost and not is_error
+        if variant.is_baseline or is_kept:
+            continue
         reasons = [f"{each.label}: {each.reason}" for each in lost(cell.outcome.results)]
-        if cell.outcome.state is CellState.ERROR:
+        if is_error:
             reasons = [cell.outcome.error]
-        if not reasons or reported >= _MOST_NOTES or cell.variant == report.baseline:
+        if not reasons or reported >= _MOST_NOTES:
             continue
         reported += 1
         file = cell.row.facts.get("file") or report.head.file.replace("\\", "/").rpartition("/")[2]
-        kind = "warning" if cell.outcome.state is CellState.ERROR else "error"
+        kind = "warning" if is_error else "error"
         text = command_text(f"{cell.variant}: {'; '.join(reasons)}")
         line = cell.row.facts.get("line", 1)
         yield f"::{kind} file={command_property(str(file))},line={line}::{text}\n"
@@ -426,6 +441,7 @@ FORMS: Mapping[str, Export] = {
     "csv": as_csv,
     "html": as_html,
     "github": as_github,
+    "markdown": as_markdown,
     "otel": as_otel,
     "inspect": as_inspect,
 }

@@ -17,6 +17,7 @@ from studio.application.experiments.plan import (
     ExperimentServices,
 )
 from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.report import check_baseline
 from studio.application.experiments.run.conversations import Conversations
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.sent_cells import SentCells, transform_of
@@ -106,9 +107,13 @@ class ExperimentRunner:
         """Open models and tools, and work out what would be sent. Nothing is.
 
         Raises:
+            ExperimentError: the baseline does not exist, or gates need one.
             ModelError: a connection lacks something.
             ToolSourceError: the tools cannot be started.
         """
+        plan, file = self.plan, self.plan.file
+        names = {*(each.name for each in plan.variants), *(each.name for each in file.variants)}
+        check_baseline(self._ledger, str(file.path or ""), names, plan.baseline, file.gates)
         await self._asker.open()
         return await self.cells.prepare(self._spending)
 

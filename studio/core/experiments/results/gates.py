@@ -90,7 +90,8 @@ def _compared(gates: Gates, subject: GateSubject) -> Iterator[GateCheck]:
         yield _most("lost_rows", subject.name, len(comparison.lost), gates.lost_rows)
     if gates.p_value is not None:
         is_worse = len(comparison.lost) > len(comparison.won)
-        measured = comparison.corrected if is_worse else 1.0
+        # A guard against loss: how many other candidates stand beside is no reason to pass.
+        measured = comparison.p_value if is_worse else 1.0
         yield _least("p_value", subject.name, measured, gates.p_value)
 
 
