@@ -52,7 +52,11 @@ def prepare_job(job: PreviewJob, *, samples: bool = True) -> tuple[Prepared, tup
         samples: whether samples are in them; without them they are what a run sends now.
     """
     document, path = job.document, job.document.source.path
-    tools = job.tools if job.tools is not None else declared_tools(document, ())
+    tools = job.tools
+    if tools is None:  # those of a `tools:` section are known once it is rendered
+        shows_tools = any(each.name in ("tools", "tool_names") for each in document.variables)
+        first = prepare(document, job.inputs, preview=True) if shows_tools else None
+        tools = declared_tools(document, first.messages.tools if first is not None else ())
     values, sampled = previewed_values(document, job.inputs, tools, job.protocol, samples=samples)
     context = references_beside(path, trusted=job.trusted, opened=job.opened)
     given = {**values, **job.inputs}

@@ -13,6 +13,7 @@ from studio.core.prompty.loop_format import agent_settings, text_format
 
 _LOOPED = re.compile(
     r"\{%-?\s*for\s+[\w\s,]+?\s+in\s+(?P<jinja>\w+)|\{\{[#^]\s*(?P<mustache>\w+)\s*\}\}"
+    r"|\{[{%][^{}%]*?\b(?P<indexed>tools)\s*(?:\[|\.\d)"
 )
 
 
@@ -64,7 +65,9 @@ def reading_style(document: PromptDocument) -> ReadingStyle:
     )
     teaches_text = "Action Input:" in body and not re.search(r"(?m)^\s*Args:", body)
     shows_json = re.search(r"Action Input:\s*(?:```\w*\s*)?\{", body) is not None
-    looped = {found["jinja"] or found["mustache"] for found in _LOOPED.finditer(body)}
+    looped = {
+        found["jinja"] or found["mustache"] or found["indexed"] for found in _LOOPED.finditer(body)
+    }
     return ReadingStyle(
         free_text=teaches_text and not shows_json,
         answer_labels=labels,

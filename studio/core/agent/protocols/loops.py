@@ -108,6 +108,17 @@ def bad_exchanges(steps: Sequence[Step], most: int) -> Iterator[Message]:
         yield Message("user", (TextPart(step.observation),))
 
 
+def _tool_variables(state: RunState, looped: frozenset[str], *, quoted: bool) -> dict[str, Json]:
+    """The tools of a run as a template shows them: lists where it loops over them, else texts."""
+    tools = state.setup.tools
+    names: list[Json] = [tool.name for tool in tools]
+    shown = [f'"{tool.name}"' if quoted else tool.name for tool in tools]
+    return {
+        "tools": tool_items(tools) if "tools" in looped else tools_text(tools, quoted=quoted),
+        "tool_names": names if "tool_names" in looped else ", ".join(shown),
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class NativeLoop:
     """Tools travel in the request, results come back as `tool` messages."""
@@ -116,8 +127,8 @@ class NativeLoop:
     rerenders: bool = False
 
     def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
-        """Nothing: the conversation grows by messages."""
-        return {}
+        """`tools` and `tool_names`; the conversation grows by messages."""
+        return _tool_variables(state, looped, quoted=False)
 
     def read(self, reply: Reply, rules: ReadRules) -> Reading:
         """See `read_native`."""
@@ -137,15 +148,12 @@ class ReactLoop:
 
     def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
         """`question`, `tools`, `tool_names`, `history`; for older prompts `agent_scratchpad`."""
-        tools = state.setup.tools
-        names: list[Json] = [tool.name for tool in tools]
         scratchpad = react_scratchpad(state.steps)
         question = state.setup.question
         return {
             "question": question,
             "input": question,
-            "tools": tool_items(tools) if "tools" in looped else tools_text(tools, quoted=False),
-            "tool_names": names if "tool_names" in looped else ", ".join(map(str, names)),
+            **_tool_variables(state, looped, quoted=False),
             "history": history_rows(state.steps) if "history" in looped else scratchpad,
             "agent_scratchpad": scratchpad,
             "context": "",
@@ -169,16 +177,12 @@ class JsonActionLoop:
 
     def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
         """`tools`, `tool_names`, `examples`, `chat_history`, `agent_scratchpad`, `question`."""
-        tools = state.setup.tools
-        names: list[Json] = [tool.name for tool in tools]
-        quoted = ", ".join(f'"{name}"' for name in names)
         return {
             "question": state.setup.question,
             "input": state.setup.question,
-            "tools": tool_items(tools) if "tools" in looped else tools_text(tools, quoted=True),
-            "tool_names": names if "tool_names" in looped else quoted,
+            **_tool_variables(state, looped, quoted=True),
             "history": history_rows(state.steps),
-            "examples": example_actions(tools),
+            "examples": example_actions(state.setup.tools),
             "chat_history": chat_lines(state),
             "agent_scratchpad": json_scratchpad(state.steps),
         }

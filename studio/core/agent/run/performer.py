@@ -159,11 +159,14 @@ class Performer:
         if state.composing:
             document = compose_document(document)
             looped = reading_style(document).looped
-        given = loop_of(state.setup.protocol).variables(state, looped)
+        loop = loop_of(state.setup.protocol)
+        given = loop.variables(state, looped)
         if state.composing:
             given["tools_output"] = tools_output(state.steps)
-        supplied = {name: value for name, value in given.items() if self._supplies(name)}
-        owned = {name: value for name, value in supplied.items() if name in _OWNED}
+        # A loop that renders again is driven by its own variables; else the user's values count.
+        owns = _OWNED if loop.rerenders or state.composing else frozenset()
+        supplied = {name: each for name, each in given.items() if self._supplies(name, owns)}
+        owned = {name: value for name, value in supplied.items() if name in owns}
         values: dict[str, Json] = supplied | dict(self.plan.inputs) | owned
         prepared = prepare(document, values, references=self.secrets.rendering(state.released))
         errors = [item.message for item in prepared.problems if item.severity is Severity.ERROR]
@@ -176,10 +179,10 @@ class Performer:
         messages = tuple(plain(message) for message in made)
         self.emit(Rendered(messages, tuple(item.message for item in prepared.problems)))
 
-    def _supplies(self, name: str) -> bool:
+    def _supplies(self, name: str, owns: AbstractSet[str]) -> bool:
         """Whether the loop gives a variable: its own ones always, others unless they are inputs."""
         declared = self.plan.document.input(name)
-        return name in _OWNED or declared is None or not (declared.required or declared.has_default)
+        return name in owns or declared is None or not (declared.required or declared.has_default)
 
     def trim(self, state: RunState, budget: int) -> None:
         """Make the conversation fit."""
