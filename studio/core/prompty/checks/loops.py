@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings, drives_loop
@@ -25,6 +25,8 @@ _QUOTED = re.compile(r'"\{\{[-+]?[ \t]*(?P<path>\w+\.(?:action|observation))[ \t
 _NO_ANSWER = re.compile(
     r'"action":[ \t]*"final_answer",[ \t\r\n]*"action_input":[ \t]*(?P<null>null)'
 )
+_ANSWER_IS_NULL = re.compile(r"(?m)^[^\n]{0,200}?final_answer\b[^\n]{0,200}?(?P<null>\bnull\b)")
+"""A line that tells what a final answer holds: nothing."""
 
 
 def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
@@ -45,7 +47,14 @@ def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
         message = (
             "This final answer carries no words; let the model put the answer into action_input."
         )
-        fix = Fix("Ask for the answer there", (TextEdit(place, '"the answer, as text"'),))
+        # The same is said elsewhere, in words or as JSON; one left would contradict this one.
+        others = chain(_NO_ANSWER.finditer(body), _ANSWER_IS_NULL.finditer(body))
+        edits = []
+        for start, end in sorted({other.span("null") for other in others}):
+            is_json = body[:start].rstrip().endswith(":")
+            words = '"the answer, as text"' if is_json else "the answer, as text"
+            edits.append(TextEdit(Span(start, end).shift(offset), words))
+        fix = Fix("Ask for the answer there", tuple(edits))
         yield Problem("answer-without-words", Severity.HINT, message, place, (fix,))
 
 
