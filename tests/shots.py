@@ -37,6 +37,7 @@ from studio.ui.style.application import finish_restyling  # noqa: E402
 from studio.ui.style.theme import DARK, LIGHT  # noqa: E402
 from tests.support.cut_words import cut_words  # noqa: E402
 from tests.support.themes import wear  # noqa: E402
+from tests.support.tool_ids import tool_id  # noqa: E402
 
 SIZES = ("1440x900", "1920x1080", "1280x800", "900x600", "1440x900@2")
 README_SIZE = "1440x900"
@@ -176,7 +177,7 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     workbench.inputs_pane.clear()
     window.docks.show("preview")
     window.docks.show("tools")
-    workbench.tools_pane.choose("calculator")
+    workbench.tools_pane.choose(tool_id(workbench.tools_pane.registry, "calculator"))
     wait(300)
     camera.take("04-tools")
     window.docks.show("outline")

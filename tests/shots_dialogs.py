@@ -12,10 +12,11 @@ from shots_editor import Camera, dialog, wait
 from studio.application.tools.known_servers import KnownServer
 from studio.application.tools.saved_calls import SavedCall
 from studio.core.prompty.parse import parse
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.tools.mcp.asking import InputWanted
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.openapi.progress import ReadingProgress
-from studio.core.tools.registry import SourceStatus
+from studio.core.tools.registry import SourceStatus, ToolEntry
 from studio.core.tools.source import OfferArgument, ServerOffer
 from studio.core.tools.traffic import TrafficLog
 from studio.ui.app.workbench import Workbench
@@ -74,10 +75,17 @@ def dialogs(workbench: Workbench, camera: Camera, home: Path) -> None:
 
 def _made(parent: QWidget, text: str, home: Path) -> Iterator[tuple[str, QDialog]]:
     calls = (
-        SavedCall("product", "calculator", {"expression": "128 * 46"}, "ok", "5888"),
-        SavedCall("too long", "calculator", {"expression": "2 ** 4096"}, "error", "Too large"),
+        SavedCall("product", ToolId("", "calculator"), {"expression": "128 * 46"}, "ok", "5888"),
+        SavedCall(
+            "too long", ToolId("", "calculator"), {"expression": "2 ** 4096"}, "error", "Too large"
+        ),
     )
-    yield "saved-calls", CallsDialog("calculator", calls, frozenset(), lambda _: None, parent)
+    yield (
+        "saved-calls",
+        CallsDialog(
+            ToolEntry(ToolSpec("calculator")), calls, lambda _: False, lambda _: None, parent
+        ),
+    )
     servers = [KnownServer("time", "Claude Desktop", {"command": "uvx"}, "uvx mcp-server-time")]
     yield "add-server", AddServerDialog(servers, ["~/.cursor/mcp.json cannot be read"], parent)
     covered = "command: uvx mcp-server-time\nenvironment: TZ=Europe/Lisbon"

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget  # noqa: E402
 from studio.ui.app.workbench import Workbench  # noqa: E402
 from studio.ui.style.theme import DARK, ui_font  # noqa: E402
 from tests.shots import open_workbench, stands_at, wait, wait_until  # noqa: E402
+from tests.support.tool_ids import tool_id  # noqa: E402
 
 SIZE = (1280, 800)
 CAPTION_HEIGHT = 44
@@ -96,7 +97,7 @@ def shoot(workbench: Workbench, film: Film, home: Path, pictures: Path) -> None:
     workbench.preview_pane.tabs.setCurrentIndex(0)
     film.caption = "Its tools: see how each protocol describes them to the model, and try one"
     window.docks.show("tools")
-    workbench.tools_pane.choose("calculator")
+    workbench.tools_pane.choose(tool_id(workbench.tools_pane.registry, "calculator"))
     wait(400)
     film.take(window, READ_MS)
     window.docks.show("outline")

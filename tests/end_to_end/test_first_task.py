@@ -14,6 +14,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.resource_files import resource
 from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.export.dialog import ExportDialog
+from tests.support.tool_ids import tool_id
 
 Open = Callable[[Path], Workbench]
 
@@ -82,7 +83,7 @@ def test_edit_preview_tools_step_export(
         check_params_cb=lambda trial: trial.outcome is not None,
     ) as tried:
         workbench.tools_pane.detail.try_panel.request_try.emit(
-            "calculator", {"expression": "2 + 3"}
+            tool_id(workbench.tools.registry, "calculator"), {"expression": "2 + 3"}
         )
     assert tried.args[0].outcome.text == "5"
 

@@ -20,6 +20,7 @@ from studio.viewmodels.tools.trial import ToolTrial
 from tests.support.chat_server import ChatServer, chat_server, events, streamed, text_chunks
 from tests.support.modal import answering
 from tests.support.planted import bytes_below, leaks, spellings
+from tests.support.tool_ids import tool_id
 
 NOTE = 'note/planted+5150 "q" & more'
 KEPT = "kept-Planted/0123456789+abcd="
@@ -112,7 +113,7 @@ def test_the_window_shows_and_keeps_no_key(
 
     trials: list[ToolTrial] = []
     workbench.tools.trial_changed.connect(trials.append)
-    workbench.tools.try_tool("echo", {"text": "hi"})
+    workbench.tools.try_tool(tool_id(workbench.tools.registry, "echo"), {"text": "hi"})
     qtbot.waitUntil(lambda: bool(trials and trials[-1].outcome))
     outcome = trials[-1].outcome
     assert outcome is not None

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.app.workbench import Workbench
 from studio.ui.tools.questions import AnswerDialog
+from tests.support.tool_ids import tool_id
 
 Open = Callable[[Path], Workbench]
 Scripted = Callable[..., None]
@@ -183,7 +184,7 @@ def test_the_person_answers_a_mocked_tool_of_a_run(
     workbench = open_workbench(agent)
     load(qtbot, workbench, "add")
     pick(workbench.tools_pane.detail.mock.kind, "Ask me")
-    qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "mocked")
+    qtbot.waitUntil(lambda: workbench.tools.registry.named("add").state == "mocked")
     run(qtbot, workbench)
     qtbot.waitUntil(lambda: bool(workbench.window.findChildren(AnswerDialog)))
     dialog = workbench.window.findChildren(AnswerDialog)[0]
@@ -210,10 +211,14 @@ def test_answers_of_a_former_run_stand_in_for_a_tool(
     qtbot.waitUntil(lambda: "1 recorded answer" in mock.runs.currentText())
     panel = workbench.tools_pane.detail.try_panel
     panel.form.set_values({"a": 40})
-    qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "mocked")
-    workbench.tools_pane.detail.try_panel.request_try.emit("add", {"a": 40})
+    qtbot.waitUntil(lambda: workbench.tools.registry.named("add").state == "mocked")
+    workbench.tools_pane.detail.try_panel.request_try.emit(
+        tool_id(workbench.tools.registry, "add"), {"a": 40}
+    )
     qtbot.waitUntil(lambda: panel.answer.result.toPlainText() == "42")
-    workbench.tools_pane.detail.try_panel.request_try.emit("add", {"a": 1})
+    workbench.tools_pane.detail.try_panel.request_try.emit(
+        tool_id(workbench.tools.registry, "add"), {"a": 1}
+    )
     qtbot.waitUntil(lambda: "no recorded answer" in panel.answer.result.toPlainText())
 
 

@@ -124,7 +124,7 @@ def trust(qtbot: QtBot, workbench: Workbench) -> str:
     said = agreed(offer.act)
     # The registry is new in the loop's thread a moment before the window is told.
     qtbot.waitUntil(lambda: not any(each.key == "trust" for each in bar.notices))
-    assert workbench.tools.registry.entry("add") is not None
+    assert workbench.tools.registry.named("add") is not None
     return said
 
 
@@ -222,7 +222,7 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
     qtbot.keyClick(kind, Qt.Key.Key_Down)
     assert kind.currentText() == "Mock: Fixed value"
     qtbot.keyClicks(pane.detail.mock.text, "1000")
-    qtbot.waitUntil(lambda: tools.registry.entry("add").state == "mocked")
+    qtbot.waitUntil(lambda: tools.registry.named("add").state == "mocked")
     call(qtbot, workbench)
     assert panel.answer.result.toPlainText() == "1000"
     assert sent_forms(qtbot, workbench) == forms
@@ -237,7 +237,7 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
 
     # And back, with the other arrow.
     qtbot.keyClick(kind, Qt.Key.Key_Up)
-    qtbot.waitUntil(lambda: tools.registry.entry("add").state == "bound")
+    qtbot.waitUntil(lambda: tools.registry.named("add").state == "bound")
     call(qtbot, workbench)
     assert panel.answer.result.toPlainText() == "42"
     assert not pane.detail.head.declare.isEnabled(), "a Python file takes no declaration"
@@ -264,7 +264,7 @@ def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: O
     assert all("add" in form for form in forms)
     mock(workbench, "Fixed value")
     qtbot.keyClicks(pane.detail.mock.text, "1000")
-    qtbot.waitUntil(lambda: tools.registry.entry("add").state == "mocked")
+    qtbot.waitUntil(lambda: tools.registry.named("add").state == "mocked")
     call(qtbot, workbench)
     assert panel.answer.result.toPlainText() == "1000"
     assert [view.toPlainText() for view in pane.detail.forms.views.values()] == forms
@@ -286,13 +286,13 @@ def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: O
     assert page is not None
     qtbot.mouseClick(pane.detail.head.declare, Qt.MouseButton.LeftButton)
     assert "name: add" in page.editor.text()
-    qtbot.waitUntil(lambda: tools.registry.entry("add").declared)
+    qtbot.waitUntil(lambda: tools.registry.named("add").declared)
     page.editor.undo()
     assert page.editor.text() == PROMPT
 
     # Loaded again when saved.
     (prompt.parent / "tools.py").write_text(TOOLS.replace("def add", "def plus"), encoding="utf-8")
-    qtbot.waitUntil(lambda: tools.registry.entry("plus") is not None)
+    qtbot.waitUntil(lambda: tools.registry.named("plus") is not None)
 
     # Its definition.
     choose(qtbot, workbench, "plus")
@@ -328,9 +328,9 @@ def test_a_call_is_saved_called_again_tested_and_stands_in(
     # Its answer stands in for the tool.
     mock(workbench, "Recorded answers")
     assert pane.detail.mock.runs.itemText(0) == "The saved call"
-    qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "mocked")
+    qtbot.waitUntil(lambda: workbench.tools.registry.named("add").state == "mocked")
     mock(workbench, "The tool itself")
-    qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "bound")
+    qtbot.waitUntil(lambda: workbench.tools.registry.named("add").state == "bound")
 
     # Tested, beside rows of a file, after the tool has become another.
     source = prompt.with_name("tools.py")

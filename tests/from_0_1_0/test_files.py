@@ -17,10 +17,11 @@ from studio.core.models.script_file import read_script
 from studio.core.models.scripted import ScriptedTurn
 from studio.core.paths import user_paths
 from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.session import OpenFile, Session, load_session
 from studio.core.settings import Settings, load_settings, save_settings
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, find_own_servers
-from studio.core.tools.trust.store import ChosenApproval, TrustStore
+from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
 from studio.viewmodels.document.swap import SwapFolder
 from tests.from_0_1_0.conftest import AT_HOME
 
@@ -99,8 +100,8 @@ def test_trust(old_home: Path) -> None:
         Path(AT_HOME) / name for name in ("home/data/examples", "prompts", "shared")
     }
     assert dict(trust.approvals) == {
-        f"{AT_HOME}/prompts": {"lookup": ChosenApproval("allow"), "*": ChosenApproval("once")},
-        f"{AT_HOME}/shared": {"delete": ChosenApproval("always")},
+        f"{AT_HOME}/prompts": {ToolId("*", "lookup"): "allow", WHOLE_FOLDER: "once"},
+        f"{AT_HOME}/shared": {ToolId("*", "delete"): "always"},
     }
     store.trust(old_home)  # what was there stays beside what is new
     assert store.current.folders == {*trust.folders, old_home.resolve()}

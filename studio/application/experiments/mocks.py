@@ -21,6 +21,7 @@ from studio.core.tools.mock import (
     TemplateMock,
     mock_answer,
 )
+from studio.core.tools.naming import prefixed_name
 from studio.core.tools.source import ToolOutcome
 
 
@@ -41,7 +42,7 @@ def _mock(tool: str, value: Json, folder: Folder) -> Mock:
         name = value.removeprefix("file://")
         text = folder.read(name)
         if name.endswith(".jsonl"):
-            return _saved(tool, name, text)
+            return _saved(tool, folder, name, text)
         read = read_yaml(text)
         if read.broken:
             raise ExperimentError(f"{name}: {read.problems[0].message}")
@@ -55,15 +56,19 @@ def _mock(tool: str, value: Json, folder: Folder) -> Mock:
     return FixedMock(value)
 
 
-def _saved(tool: str, name: str, text: str) -> Mock:
+def _saved(tool: str, folder: Folder, name: str, text: str) -> Mock:
     """What the saved calls of a tool were answered."""
     try:
-        answers = answers_of(calls_of_text(text, name), tool)
+        calls = calls_of_text(text, name, folder.path)
     except SavedCallsError as error:
         raise ExperimentError(str(error)) from None
-    if not answers:
+    meant = [each for each in calls if tool in (each.tool.name, prefixed_name(each.tool))]
+    if not meant:
         raise ExperimentError(f"{name}: no call of {tool!r} is in it")
-    return RecordedMock(answers)
+    names = {prefixed_name(each.tool) for each in meant}
+    if len(names) > 1:
+        raise ExperimentError(f"{name}: {tool!r} is one of {', '.join(sorted(names))}; say which")
+    return RecordedMock(answers_of(meant))
 
 
 def _answer(item: JsonObject) -> RecordedAnswer | None:

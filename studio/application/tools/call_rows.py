@@ -8,16 +8,17 @@ from pathlib import Path
 from studio.application.tools.saved_calls import SavedCall, SavedCallsError
 from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference, ExperimentCase
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 
 
-def calls_of_rows(path: Path, tool: str, schema: JsonObject) -> tuple[SavedCall, ...]:
+def calls_of_rows(path: Path, tool: ToolId, schema: JsonObject) -> tuple[SavedCall, ...]:
     """The calls that the rows of a CSV, JSONL, JSON or YAML file ask for.
 
     Args:
         path: the file.
-        tool: the tool's name.
+        tool: the tool.
         schema: of its arguments; a text of a CSV file becomes what the schema wants there.
 
     Raises:
@@ -36,7 +37,7 @@ def calls_of_rows(path: Path, tool: str, schema: JsonObject) -> tuple[SavedCall,
     if not any(call.arguments for call in calls):
         names = ", ".join(properties) or "none"
         raise SavedCallsError(
-            f"{path.name}: no column is an argument of {tool}; its arguments are {names}"
+            f"{path.name}: no column is an argument of {tool.name}; its arguments are {names}"
         )
     return calls
 

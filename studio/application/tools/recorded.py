@@ -10,6 +10,7 @@ from pathlib import Path
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.runs.codec import JournalError
 from studio.core.runs.opened import StoredSteps
 from studio.core.runs.store import RunFilter, RunStore
@@ -39,12 +40,14 @@ class ToolRecording:
     """In the order they were given."""
 
 
-def find_recordings(history: Path, tool: str, prompt: Path | None) -> tuple[ToolRecording, ...]:
+def find_recordings(
+    history: Path, tool: ToolSpec, prompt: Path | None
+) -> tuple[ToolRecording, ...]:
     """The newest runs in which a tool really answered, those of the prompt first.
 
     Args:
         history: the file of runs.
-        tool: the tool's name.
+        tool: the tool.
         prompt: the prompt file that the tool belongs to now.
     """
     if not history.exists():
@@ -65,9 +68,11 @@ def find_recordings(history: Path, tool: str, prompt: Path | None) -> tuple[Tool
     return tuple(found)
 
 
-def _answers(state: RunState | None, tool: str) -> tuple[RecordedAnswer, ...]:
-    if state is None:
+def _answers(state: RunState | None, wanted: ToolSpec) -> tuple[RecordedAnswer, ...]:
+    names = [each.name for each in state.setup.tools if _is_same(each, wanted)] if state else []
+    if state is None or not names:
         return ()
+    [tool, *_] = names
     current = () if state.step in state.steps[-1:] else (state.step,)
     return tuple(
         RecordedAnswer(call.arguments, call.observation, call.is_error)
@@ -78,6 +83,13 @@ def _answers(state: RunState | None, tool: str) -> tuple[RecordedAnswer, ...]:
         and call.observation is not None
         and call.status in ("done", "answered")
     )
+
+
+def _is_same(past: ToolSpec, tool: ToolSpec) -> bool:
+    """Whether a run's tool is this one; older runs kept the names of a tool and its source."""
+    if past.id.name:
+        return past.id == tool.id
+    return past.name in (tool.name, tool.id.name) and past.source == tool.source
 
 
 def _steps_with(steps: PersistentList[Step], tool: str) -> Iterator[Step]:

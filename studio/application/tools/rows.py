@@ -98,7 +98,7 @@ def effects_word(entry: ToolEntry) -> str:
     """Whether a call changes something: as the author says, or that nobody says it."""
     if entry.spec.has_effects:
         return marked("has effects")
-    return "" if entry.spec.reads_only or not entry.runner else marked("unknown")
+    return "" if entry.spec.reads_only or not entry.id.source else marked("unknown")
 
 
 def _approval(entry: ToolEntry) -> str:
@@ -110,16 +110,16 @@ def _approval(entry: ToolEntry) -> str:
 def cell_tip(entry: ToolEntry) -> str:
     """What a cell says to a pointer that rests on it."""
     words = entry.problem or entry.spec.description or entry.name
-    if not entry.called:
+    if entry.id.name == entry.name:
         return words
-    own = _tr("Its source calls it {name!r}; providers refuse such a name.")
-    return f"{own.format(name=entry.called)}\n{words}"
+    own = _tr("{source} calls it {name!r}.").format(source=entry.source, name=entry.id.name)
+    return f"{own}\n{words}"
 
 
 def _declared(entry: ToolEntry) -> str:
     """Where the prompt declares it: its front matter, its body's section of tools, its source."""
     if not entry.declared:
-        kind = entry.runner.partition(":")[0]
+        kind = entry.id.source.partition(":")[0]
         return (
             ""
             if entry.further

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from studio.application.words import translate
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.diff import ABSENT, json_difference
@@ -22,6 +23,7 @@ from studio.core.text.reason import reason_of
 from studio.core.text.shortened import shortened
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mock import RecordedAnswer
+from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.source import ToolOutcome
 
 _tr = partial(translate, "SavedCalls")
@@ -33,7 +35,7 @@ Comparison: TypeAlias = Literal["answer", "shape", "status"]
 """What of a new answer must be as it was: all of it; its names and kinds of values, where it is
 JSON; or only how the call ended."""
 
-_OWN_KEYS = ("name", "tool", "arguments", "status", "text", "compare")
+_OWN_KEYS = ("name", "tool", "source", "arguments", "status", "text", "compare")
 _LONGEST_SHOWN = 60
 
 
@@ -48,8 +50,8 @@ class SavedCall:
     name: str
     """The user's name for it; no other call of the file has it."""
 
-    tool: str
-    """The tool."""
+    tool: ToolId
+    """The tool; without a source, that of the name, as older studios kept it."""
 
     arguments: JsonObject
     """Its arguments."""
@@ -84,17 +86,22 @@ def read_calls(path: Path) -> tuple[SavedCall, ...]:
         return ()
     except (OSError, UnicodeDecodeError) as error:
         raise SavedCallsError(f"{path.name} cannot be read: {reason_of(error)}") from None
-    return calls_of_text(text, path.name)
+    return calls_of_text(text, path.name, path.parent)
 
 
-def calls_of_text(text: str, name: str) -> tuple[SavedCall, ...]:
+def calls_of_text(text: str, name: str, folder: Path) -> tuple[SavedCall, ...]:
     """The calls of a file's text.
+
+    Args:
+        text: the text.
+        name: the file's name, for the error.
+        folder: the file's folder, from which it names files of tools.
 
     Raises:
         SavedCallsError: a line of it is no call.
     """
     return with_own_names(
-        _read_line(line, f"{name}, line {number}")
+        _read_line(line, f"{name}, line {number}", folder)
         for number, line in enumerate(text.split("\n"), 1)
         if line.strip()
     )
@@ -106,7 +113,8 @@ def write_calls(path: Path, calls: Iterable[SavedCall]) -> None:
     Raises:
         SavedCallsError: it cannot be written; the old file is as it was.
     """
-    text = "".join(f"{json.dumps(call_line(call), ensure_ascii=False)}\n" for call in calls)
+    lines = (call_line(call, path.parent) for call in calls)
+    text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
     try:
         write_atomically(path, text)
     except (OSError, UnicodeEncodeError) as error:
@@ -151,17 +159,29 @@ def change_calls(path: Path, changes: Iterable[CallChange]) -> CallsWritten:
     return CallsWritten(calls, tuple(met))
 
 
-def call_line(call: SavedCall) -> dict[str, Json]:
-    """A call as its line has it."""
-    is_default = call.compare == "answer"
-    line = {key: getattr(call, key) for key in _OWN_KEYS[: -1 if is_default else None]}
-    return {**line, **call.more}
+def call_line(call: SavedCall, folder: Path) -> dict[str, Json]:
+    """A call as its line has it, in a file of a folder."""
+    kind, _, place = call.tool.source.partition(":")
+    if kind == "python" and Path(place).is_relative_to(folder):
+        place = Path(place).relative_to(folder).as_posix()
+    line: dict[str, Json] = {
+        "name": call.name,
+        "tool": call.tool.name,
+        "source": f"{kind}:{place}" if kind else "",
+        "arguments": call.arguments,
+        "status": call.status,
+        "text": call.text,
+        "compare": call.compare,
+    }
+    defaults = {"name": "", "source": "", "compare": "answer"}
+    kept = {key: value for key, value in line.items() if defaults.get(key) != value}
+    return {**kept, **call.more}
 
 
 def with_own_names(calls: Iterable[SavedCall]) -> tuple[SavedCall, ...]:
     """Calls of which each has a name that no other has."""
     calls = tuple(calls)
-    names = unique_names(call.name.strip() or call.tool for call in calls)
+    names = unique_names(call.name.strip() or call.tool.name for call in calls)
     return tuple(
         call if name == call.name else replace(call, name=name)
         for call, name in zip(calls, names, strict=True)
@@ -174,13 +194,22 @@ def saved(call: SavedCall, outcome: ToolOutcome) -> SavedCall:
     return replace(call, status=outcome.status, text=outcome.whole or outcome.text, more=more)
 
 
-def answers_of(calls: Iterable[SavedCall], tool: str) -> tuple[RecordedAnswer, ...]:
+def calls_of(
+    calls: Iterable[SavedCall], registry: ToolRegistry, tool: ToolId
+) -> tuple[SavedCall, ...]:
+    """The saved calls of one tool; a name without a source that several use is of none."""
+    return tuple(call for call in calls if called_tool(call, registry) == tool)
+
+
+def called_tool(call: SavedCall, registry: ToolRegistry) -> ToolId:
+    """The tool of a registry that a saved call is for; as it is saved where there is none."""
+    entry = registry.find(call.tool.name, call.tool.source)
+    return entry.id if entry is not None else call.tool
+
+
+def answers_of(calls: Iterable[SavedCall]) -> tuple[RecordedAnswer, ...]:
     """What a stand-in for a tool answers: what its saved calls were answered."""
-    return tuple(
-        RecordedAnswer(call.arguments, call.text, call.status != "ok")
-        for call in calls
-        if call.tool == tool
-    )
+    return tuple(RecordedAnswer(call.arguments, call.text, call.status != "ok") for call in calls)
 
 
 def difference(call: SavedCall, outcome: ToolOutcome) -> str:
@@ -214,7 +243,7 @@ def _shown(value: object) -> str:
     return shortened(json.dumps(value, ensure_ascii=False), _LONGEST_SHOWN)
 
 
-def _read_line(line: str, where: str) -> SavedCall:
+def _read_line(line: str, where: str, folder: Path) -> SavedCall:
     try:
         whole = parse_json(line)
     except ValueError as error:
@@ -230,9 +259,11 @@ def _read_line(line: str, where: str) -> SavedCall:
     if compare is None and "compare" in whole:
         raise SavedCallsError(f"{where}: 'compare' is one of {', '.join(get_args(Comparison))}")
     text = whole.get("text", "")
+    kind, _, place = str(whole.get("source") or "").partition(":")
+    source = f"python:{folder / place}" if kind == "python" else f"{kind}:{place}" if kind else ""
     return SavedCall(
         str(whole.get("name") or ""),
-        tool,
+        ToolId(source, tool),
         arguments,
         str(whole.get("status") or "ok"),
         text if isinstance(text, str) else json.dumps(text, ensure_ascii=False),

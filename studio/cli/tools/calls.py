@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.application.tools.saved_calls import (
+    SavedCall,
     SavedCallsError,
     call_line,
     difference,
@@ -63,17 +64,14 @@ async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
             needs(options.rows)
             return await _call_rows(tools, spec, options.rows, options.output)
         outcome = await tools.call(spec.name, arguments, said.append)
-    named = {"name": options.called} if options.called else {}
-    whole = {
-        **named,
-        "tool": spec.name,
-        "arguments": arguments,
-        "status": outcome.status,
-        "text": outcome.text,
+    more: JsonObject = {
         "value": outcome.value,
         "seconds": round(outcome.duration, 6),
         "truncated": outcome.truncated,
     }
+    name = options.called or ""
+    call = SavedCall(name, spec.id, arguments, outcome.status, outcome.text, more=more)
+    whole = call_line(call, _folder(options.output))
     if outcome.stderr and not said:
         sys.stderr.write(outcome.stderr)
     if options.output is not None:
@@ -138,15 +136,20 @@ async def _call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | 
     """
     from studio.application.tools.call_rows import calls_of_rows  # reads data sets: slow to import
 
-    calls = calls_of_rows(rows, spec.name, spec.parameters)
+    calls = calls_of_rows(rows, spec.id, spec.parameters)
     failed = 0
     for call in calls:
         outcome = await tools.call(spec.name, call.arguments)
         failed += outcome.is_error
-        _add(output, call_line(saved(call, outcome)))
+        _add(output, call_line(saved(call, outcome), _folder(output)))
     if output is not None or failed:
         tell(f"{counted(len(calls), 'call')}, {failed:,} failed")
     return PROBLEMS if failed else FINE
+
+
+def _folder(output: Path | None) -> Path:
+    """The folder of the file that calls are written to, from which it names files of tools."""
+    return output.parent if output is not None else Path()
 
 
 def _add(output: Path | None, call: JsonObject) -> None:
@@ -170,19 +173,19 @@ async def _check_calls(options: argparse.Namespace) -> int:
         calls = read_calls(options.calls)
         if not calls:
             raise UsageError(f"{options.calls}: there are no calls in it")
-        known = {spec.name for spec in await tools.specs()}
+        await tools.specs()
         differences: list[str] = []
         for call in calls:
-            differs = f"there is no tool {call.tool!r}"
-            if call.tool in known:
-                differs = difference(call, await tools.call(call.tool, call.arguments))
+            differs = f"there is no tool {call.tool.name!r}"
+            if name := tools.find(call.tool):
+                differs = difference(call, await tools.call(name, call.arguments))
             differences.append(differs)
             if not options.json:
                 mark = f"not  {call.name}: {differs}" if differs else f"ok   {call.name}"
                 print(reveal(mark, lines=False), flush=True)
     if options.json:
         whole = [
-            {"name": call.name, "tool": call.tool, "difference": differs}
+            {"name": call.name, "tool": call.tool.name, "difference": differs}
             for call, differs in zip(calls, differences, strict=True)
         ]
         print(json.dumps(whole, ensure_ascii=False, indent=2))

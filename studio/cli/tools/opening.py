@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, cast
 
@@ -17,7 +18,7 @@ from studio.cli.terminal import tell
 from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.text.invisible import reveal
 from studio.core.text.reason import named_reason
 from studio.core.text.values import JsonObject
@@ -72,7 +73,12 @@ class SourceToolSet:
             ]
         elif isinstance(source, OpenApiSource):
             self.problems = [f"{source.label}: {each}" for each in source.problems]
+        listed = tuple(replace(spec, id=ToolId("", spec.name)) for spec in listed)
         return self._secrets.masked(listed)
+
+    def find(self, tool: ToolId) -> str:
+        """The name of a tool, whichever source it was saved for; empty where there is none."""
+        return tool.name if tool.name in self._schemas else ""
 
     def place_of(self, name: str) -> str:
         """Where a tool is answered."""
@@ -155,19 +161,26 @@ class PromptToolSet:
 
     async def specs(self) -> Sequence[ToolSpec]:
         """Every tool, those that are switched off too."""
-        return [entry.spec for entry in self._session.registry.entries]
+        entries = self._session.registry.entries
+        return [replace(entry.spec, id=entry.id) for entry in entries]
+
+    def find(self, tool: ToolId) -> str:
+        """The name by which the model calls a tool; empty where there is none."""
+        entry = self._session.registry.find(tool.name, tool.source)
+        return entry.name if entry is not None else ""
 
     def place_of(self, name: str) -> str:
         """Where a tool is answered; empty where nothing answers it."""
-        entry = self._session.registry.entry(name)
-        return entry.runner if entry is not None else ""
+        entry = self._session.registry.named(name)
+        return entry.id.source if entry is not None else ""
 
     async def call(
         self, name: str, arguments: JsonObject, tell_line: Callable[[str], None] | None = None
     ) -> ToolOutcome:
         """Call a tool because the user asked for it; what it says comes with its outcome."""
         del tell_line
-        return await self._session.try_tool(name, arguments)
+        entry = self._session.registry.named(name)
+        return await self._session.try_tool(entry.id if entry else ToolId("", name), arguments)
 
 
 ToolSet: TypeAlias = SourceToolSet | PromptToolSet
@@ -244,7 +257,8 @@ async def wanted(tools: ToolSet, name: str) -> ToolSpec:
         UsageError: there is none.
     """
     specs = await tools.specs()
-    found = next((spec for spec in specs if spec.name == name), None)
+    meant = tools.find(ToolId("", name))
+    found = next((spec for spec in specs if spec.name == meant), None)
     if found is None:
         for problem in tools.problems:
             tell(problem)

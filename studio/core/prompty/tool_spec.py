@@ -14,11 +14,22 @@ ToolKind: TypeAlias = Literal["function", "mcp", "openapi", "custom"]
 
 
 @dataclass(frozen=True, slots=True)
+class ToolId:
+    """Which tool this is: its source, and its name there. Two sources may use the same name."""
+
+    source: str = ""
+    """Key of the source that runs it ("mcp:weather"); empty where nothing does."""
+
+    name: str = ""
+    """Its name at that source, which providers may refuse."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSpec:
     """A tool as the model is informed of it."""
 
     name: str
-    """Unique in a run."""
+    """The name by which the model calls it; unique in a run."""
 
     description: str = ""
     """What it does, for the model."""
@@ -56,3 +67,6 @@ class ToolSpec:
 
     span: Span | None = None
     """Where the document declares it."""
+
+    id: ToolId = ToolId()
+    """Which tool of which source it is; empty for a declaration that nothing runs."""

@@ -1,18 +1,20 @@
 """Declarations and implementations of tools brought together.
 
-What the document declares decides what the model is told. A function of a tool file, or a tool of a
-server, with the same name as a declared tool is its implementation. Where the document declares no
-function tools, all functions of its tool files are offered; otherwise undeclared ones are listed,
-switched off.
+What the document declares decides what the model is told. The first function of a tool file, or
+tool of a server, with the same name as a declared tool is its implementation. Where the document
+declares no function tools, all functions of its tool files are offered; otherwise undeclared ones
+are listed, switched off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.tools.naming import model_names, safe_names
 from studio.core.tools.registry import (
     VARIABLES_KEY,
     SourceStatus,
@@ -38,66 +40,70 @@ def build_registry(
 
     Args:
         declared: the document's tools, hoisted ones included.
-        offered: what each source has; of two with one name the first wins.
+        offered: what each source has; the first that has a declared tool runs it.
         sources: how the sources fare.
         before: the registry so far; what the user set (enabled, approval, mock) is kept.
         effects: names of the tools that the document says change something.
     """
-    declared = [spec for spec in declared if spec.kind in ("function", "custom")]
-    offered, sources = tuple(_marked(each, effects) for each in offered), tuple(sources)
+    own: dict[str, ToolSpec] = {}
+    for spec in declared:
+        if spec.kind in ("function", "custom"):
+            own.setdefault(spec.name, spec)
+    offered, sources = tuple(offered), tuple(sources)
     keys = {status.key for status in sources if status.state in _UNUSABLE} - {VARIABLES_KEY}
     unusable = next((status for status in sources if status.key in keys), None)
     why = f"{unusable.label}: {unusable.message}" if unusable else ""
-    entries: dict[str, ToolEntry] = {}
-    for spec in declared:
-        entries.setdefault(spec.name, _declared_entry(spec, offered, why))
-    has_functions = bool(declared)
+    known = [(source, _by_name(source)) for source in offered]
+    entries = [_declared_entry(spec, known, why, effects) for spec in own.values()]
+    bound = {entry.id for entry in entries}
+    names = _names(offered, bound, own)
     for source in offered:
         for spec in source.specs:
-            entry = entries.get(spec.name)
-            if entry is None:
-                entries[spec.name] = _source_entry(
-                    spec,
-                    source,
-                    enabled=not source.further and (source.stands_alone or not has_functions),
-                )
-            elif entry.runner != source.key:
-                entries[f"{source.key}:{spec.name}"] = replace(
-                    _source_entry(spec, source, enabled=False),
-                    runner="",
-                    problem=f"{entry.source} has a tool of the same name, which is used",
-                )
-    kept = {entry.name: entry for entry in before.entries} if before else {}
-    return ToolRegistry(
-        tuple(_as_before(entry, kept.get(entry.name)) for entry in entries.values()),
-        sources,
-    )
+            tool = ToolId(source.key, spec.name)
+            if tool in bound:
+                continue
+            bound.add(tool)
+            # What the document says of effects can only ask for more care.
+            has_effects = spec.has_effects or not effects.isdisjoint((spec.name, names[tool]))
+            told = replace(spec, name=names[tool], id=tool, has_effects=has_effects)
+            is_offered = not source.further and (source.stands_alone or not own)
+            entries.append(
+                replace(_bound_entry(told, spec, source), declared=False, enabled=is_offered)
+            )
+    return ToolRegistry(tuple(_as_before(entries, before)), sources)
 
 
-def _marked(source: SourceTools, effects: frozenset[str]) -> SourceTools:
-    """A source whose tools are marked as the document says; it can only ask for more care."""
-    if not effects.intersection(spec.name for spec in source.specs):
-        return source
-    specs = (
-        replace(spec, has_effects=spec.has_effects or spec.name in effects) for spec in source.specs
-    )
-    return replace(source, specs=tuple(specs))
-
-
-def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: str) -> ToolEntry:
-    """A declared tool with its implementation; without one it says why, or what to do."""
+def _names(
+    offered: Iterable[SourceTools], bound: AbstractSet[ToolId], declared: Iterable[str]
+) -> dict[ToolId, str]:
+    """Names of the tools that no declaration names; servers beside the prompt take what is left."""
+    groups: tuple[dict[str, list[str]], ...] = ({}, {})
     for source in offered:
-        found = next(
-            (
-                item
-                for item in source.specs
-                if item.name == spec.name or source.own_names.get(item.name) == spec.name
-            ),
-            None,
-        )
+        groups[source.further][source.key] = [
+            spec.name for spec in source.specs if ToolId(source.key, spec.name) not in bound
+        ]
+    return model_names(groups, declared)
+
+
+def _by_name(source: SourceTools) -> dict[str, ToolSpec]:
+    """A source's tools by the names that a declaration may use: its own, and those made safe."""
+    own = {spec.name: spec for spec in reversed(source.specs)}
+    return {safe: own[name] for name, safe in safe_names(own).items()} | own
+
+
+def _declared_entry(
+    spec: ToolSpec,
+    known: Iterable[tuple[SourceTools, Mapping[str, ToolSpec]]],
+    why_not: str,
+    effects: frozenset[str],
+) -> ToolEntry:
+    """A declared tool with its implementation; without one it says why, or what to do."""
+    for source, by_name in known:
+        found = by_name.get(spec.name)
         if found is None:
             continue
         parameters = without_properties(found.parameters, tuple(spec.bindings))
+        has_effects = spec.has_effects or found.has_effects or not effects.isdisjoint({found.name})
         merged = replace(
             spec,
             description=spec.description or found.description,
@@ -105,22 +111,11 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: s
             if spec.parameters.get("properties")
             else parameters,
             returns=found.returns,
-            has_effects=spec.has_effects or found.has_effects,
+            has_effects=has_effects,
             reads_only=spec.reads_only or (found.reads_only and not spec.has_effects),
+            id=ToolId(source.key, found.name),
         )
-        return ToolEntry(
-            merged,
-            runner=source.key,
-            runner_label=source.label,
-            called=source.own_names.get(found.name, ""),
-            schema=found.parameters,
-            **_approvals(merged, source),
-            change=source.changes.get(found.name),
-            path=source.path,
-            line=source.lines.get(found.name, 0),
-            method=source.routes.get(found.name, _NO_ROUTE)[0],
-            route=source.routes.get(found.name, _NO_ROUTE)[1],
-        )
+        return _bound_entry(merged, found, source)
     return ToolEntry(
         spec,
         **_approvals(spec),
@@ -133,27 +128,31 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: s
     )
 
 
-def _source_entry(spec: ToolSpec, source: SourceTools, *, enabled: bool) -> ToolEntry:
+def _bound_entry(spec: ToolSpec, found: ToolSpec, source: SourceTools) -> ToolEntry:
+    """A tool that a source runs.
+
+    Args:
+        spec: as the model gets it.
+        found: as the source lists it.
+        source: the source.
+    """
+    method, route = source.routes.get(found.name, _NO_ROUTE)
     return ToolEntry(
         spec,
-        declared=False,
-        runner=source.key,
         runner_label=source.label,
-        called=source.own_names.get(spec.name, ""),
-        schema=spec.parameters,
-        enabled=enabled,
+        schema=found.parameters,
         further=source.further,
         **_approvals(spec, source),
-        change=source.changes.get(spec.name),
+        change=source.changes.get(found.name),
         path=source.path,
-        line=source.lines.get(spec.name, 0),
-        method=source.routes.get(spec.name, _NO_ROUTE)[0],
-        route=source.routes.get(spec.name, _NO_ROUTE)[1],
+        line=source.lines.get(found.name, 0),
+        method=method,
+        route=route,
     )
 
 
 def _approvals(spec: ToolSpec, source: SourceTools | None = None) -> dict[str, Any]:
-    usual = (source.approvals.get(spec.name) if source else None) or _default_approval(spec)
+    usual = (source.approvals.get(spec.id.name) if source else None) or _default_approval(spec)
     return {"approval": usual, "usual_approval": usual}
 
 
@@ -164,15 +163,22 @@ def _default_approval(spec: ToolSpec) -> Approval:
     return "once" if spec.has_effects else "allow"
 
 
-def _as_before(entry: ToolEntry, before: ToolEntry | None) -> ToolEntry:
-    if before is None or before.declared != entry.declared:
-        return entry
-    is_same = before.runner in ("", entry.runner)  # an approval is for the tool of one source
-    return replace(
-        entry,
-        enabled=before.enabled if before.further == entry.further else entry.enabled,
-        approval=before.approval if is_same else entry.approval,
-        mock=before.mock,
-        calls=before.calls,
-        last_used=before.last_used,
-    )
+def _as_before(entries: Iterable[ToolEntry], before: ToolRegistry | None) -> Iterator[ToolEntry]:
+    """Yield the entries as the user left them; a declared one also where another source runs it."""
+    known = before.entries if before is not None else ()
+    kept = {entry.id: entry for entry in known}
+    declared = {entry.name: entry for entry in known if entry.declared}
+    for entry in entries:
+        old = kept.get(entry.id) or (declared.get(entry.name) if entry.declared else None)
+        if old is None or old.declared != entry.declared:
+            yield entry
+            continue
+        is_same = old.id.source in ("", entry.id.source)  # an approval is for one source's tool
+        yield replace(
+            entry,
+            enabled=old.enabled if old.further == entry.further else entry.enabled,
+            approval=old.approval if is_same else entry.approval,
+            mock=old.mock,
+            calls=old.calls,
+            last_used=old.last_used,
+        )

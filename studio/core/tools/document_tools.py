@@ -11,6 +11,7 @@ from weakref import WeakSet
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import inject_bindings
 from studio.core.tools.binding import build_registry
@@ -184,14 +185,15 @@ class DocumentTools:
 
     async def try_tool(
         self,
-        name: str,
+        tool: ToolId,
         arguments: JsonObject,
         inputs: Mapping[str, Json] | None = None,
         ask: AskUser | None = None,
     ) -> ToolOutcome:
         """Call one tool because the user asked for it: enabled or not, and without approval."""
+        entry = self.registry.entry(tool)
         box = Toolbox(
-            lambda: self.registry.change(name, enabled=True),
+            lambda: self.registry.change(tool, enabled=True),
             self.sources.by_key,
             inputs=inputs,
             ask=ask,
@@ -200,29 +202,27 @@ class DocumentTools:
             rule=lambda: self._rule,
         )
         self._tried = box
-        return await timed(box.call(name, arguments))
+        return await timed(box.call(entry.name if entry else tool.name, arguments))
 
     async def read_live_output(self) -> str:
         """What the call that is tried has said so far (the newest part), without secrets."""
         return self._tried.live_output() if self._tried is not None else ""
 
-    def change(self, name: str, **changes: object) -> ToolRegistry:
+    def change(self, tool: ToolId, **changes: object) -> ToolRegistry:
         """Set `enabled`, `approval` or `mock` of a tool; an approval is kept with its folder."""
-        self.registry = self.registry.change(name, **changes)
-        approval = changes.get("approval")
-        if approval is not None and self._folder is not None:
-            entry = self.registry.entry(name)
-            if entry is not None:
-                self._trust.remember_approval(self._folder, name, entry.approval, entry.runner)
-                return self.allow_tools(name)
+        self.registry = self.registry.change(tool, **changes)
+        entry = self.registry.entry(tool)
+        if "approval" in changes and self._folder is not None and entry is not None:
+            self._trust.remember_approval(self._folder, tool, entry.approval)
+            return self.allow_tools(tool)
         return self.registry
 
-    def allow_tools(self, *names: str) -> ToolRegistry:
+    def allow_tools(self, *tools: ToolId) -> ToolRegistry:
         """The user allows tools as they are now, or all: they no longer ask for what they are."""
         changed: dict[str, list[ToolChange]] = {}
         for entry in self.registry.entries:
-            if entry.change is not None and (not names or entry.name in names):
-                changed.setdefault(entry.runner, []).append(entry.change)
+            if entry.change is not None and (not tools or entry.id in tools):
+                changed.setdefault(entry.id.source, []).append(entry.change)
         for key, changes in changed.items():
             self._review.allow(key, changes)
         gone = {id(change) for changes in changed.values() for change in changes}
@@ -263,18 +263,18 @@ class DocumentTools:
         return self.registry
 
     async def request_text(
-        self, name: str, arguments: JsonObject, inputs: Mapping[str, Json]
+        self, tool: ToolId, arguments: JsonObject, inputs: Mapping[str, Json]
     ) -> str:
         """The request that a call of an OpenAPI tool would send, key masked; else empty.
 
         Raises:
             ToolSourceError: the request cannot be made.
         """
-        entry = self.registry.entry(name)
+        entry = self.registry.entry(tool)
         if entry is None or entry.mock is not None:
             return ""
         whole = inject_bindings(entry.spec, arguments, inputs)
-        return await self.sources.request_text(entry.runner, entry.source_name, whole)
+        return await self.sources.request_text(tool.source, tool.name, whole)
 
     async def close(self) -> None:
         """End all sources."""
@@ -301,9 +301,9 @@ class DocumentTools:
             return registry
         trust = self._trust.current
         for entry in registry.entries:
-            chosen = trust.approval(self._folder, entry.name, entry.runner)
+            chosen = trust.approval(self._folder, entry.id, entry.name)
             if chosen is not None and chosen != entry.approval:
-                registry = registry.change(entry.name, approval=chosen)
+                registry = registry.change(entry.id, approval=chosen)
         return registry
 
     def _waiting_variables(self) -> Iterator[SourceStatus]:
@@ -314,10 +314,10 @@ class DocumentTools:
             if key.startswith(GIVEN):
                 yield waiting(doubt)
 
-    def _note_use(self, name: str, when: float) -> None:
-        entry = self.registry.entry(name)
+    def _note_use(self, tool: ToolId, when: float) -> None:
+        entry = self.registry.entry(tool)
         if entry is not None:
-            self.registry = self.registry.change(name, calls=entry.calls + 1, last_used=when)
+            self.registry = self.registry.change(tool, calls=entry.calls + 1, last_used=when)
 
 
 def _given(

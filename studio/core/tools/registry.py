@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, assert_never
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.text.naming import free_name
 from studio.core.text.values import JsonObject
 from studio.core.tools.mock import Mock
 from studio.core.tools.source import ServerOffer
@@ -36,14 +37,8 @@ class ToolEntry:
     declared: bool = True
     """Whether the document declares it."""
 
-    runner: str = ""
-    """Key of the source that runs it; empty where nothing does."""
-
-    called: str = ""
-    """Its name there, where that is one that providers refuse."""
-
     runner_label: str = ""
-    """That source's name for people."""
+    """Name of the source that runs it, for people."""
 
     schema: JsonObject | None = None
     """The implementation's own schema, which whole calls (bindings included) must meet."""
@@ -88,21 +83,21 @@ class ToolEntry:
     """Path template of an operation ("/pets/{id}"); empty for other tools."""
 
     @property
-    def name(self) -> str:
-        """The tool's name."""
-        return self.spec.name
+    def id(self) -> ToolId:
+        """Which tool it is; of a declaration that nothing runs, its name."""
+        return self.spec.id if self.spec.id.name else ToolId("", self.spec.name)
 
     @property
-    def source_name(self) -> str:
-        """Its name where it runs."""
-        return self.called or self.spec.name
+    def name(self) -> str:
+        """The name by which the model calls it."""
+        return self.spec.name
 
     @property
     def state(self) -> ToolState:
         """What happens when it is called."""
         if self.mock is not None:
             return "mocked"
-        return "bound" if self.runner else "declared"
+        return "bound" if self.id.source else "declared"
 
     @property
     def source(self) -> str:
@@ -167,7 +162,7 @@ class SourceTools:
     """Its name for people."""
 
     specs: tuple[ToolSpec, ...]
-    """Its tools."""
+    """Its tools, by the names that they have there."""
 
     stands_alone: bool = False
     """Whether its tools are offered although the document declares others (servers)."""
@@ -176,7 +171,7 @@ class SourceTools:
     """Whether no prompt names it, so that its tools are listed switched off."""
 
     approvals: Mapping[str, Approval] = field(default_factory=dict)
-    """How the document says calls are to be approved, by tool, where it does."""
+    """How the document says calls are to be approved, by the source's name, where it does."""
 
     path: Path | None = None
     """Its file."""
@@ -186,9 +181,6 @@ class SourceTools:
 
     changes: Mapping[str, ToolChange] = field(default_factory=dict)
     """Tools that are not as they were allowed."""
-
-    own_names: Mapping[str, str] = field(default_factory=dict)
-    """Names of the source's own, by the tools' names, where those are other ones."""
 
     routes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Method and path template of each operation of a service."""
@@ -207,29 +199,52 @@ class ToolRegistry:
     wants: tuple[Want, ...] = ()
     """What trust in the document's folder covers."""
 
-    def entry(self, name: str) -> ToolEntry | None:
-        """The tool of that name."""
+    def entry(self, tool: ToolId) -> ToolEntry | None:
+        """The entry of a tool."""
+        return next((entry for entry in self.entries if entry.id == tool), None)
+
+    def named(self, name: str) -> ToolEntry | None:
+        """The tool that the model calls by a name; no other has it."""
         return next((entry for entry in self.entries if entry.name == name), None)
+
+    def find(self, name: str, source: str = "") -> ToolEntry | None:
+        """The tool that a user names: as the model does, or as its source does.
+
+        Args:
+            name: the name; one that several sources use names none of their tools.
+            source: key of the source whose tool is meant; empty for any.
+        """
+        among = [entry for entry in self.entries if source in ("", entry.id.source)]
+        found = [entry for entry in among if entry.name == name] if not source else []
+        found = found or [entry for entry in among if entry.id.name == name]
+        return found[0] if len(found) == 1 else None
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is offered."""
-        offered: dict[str, ToolSpec] = {}
-        for entry in self.entries:
-            if entry.enabled:
-                offered.setdefault(entry.name, entry.spec)
-        return tuple(offered.values())
+        return tuple(entry.spec for entry in self.entries if entry.enabled)
 
-    def change(self, name: str, **changes: object) -> ToolRegistry:
+    def change(self, tool: ToolId, **changes: object) -> ToolRegistry:
         """The registry with fields of one entry set (`enabled`, `approval`, `mock`, …)."""
-        chosen = self.entry(name)
         return replace(
             self,
             entries=tuple(
-                replace(entry, **changes) if entry is chosen else entry  # type: ignore[arg-type]
+                replace(entry, **changes) if entry.id == tool else entry  # type: ignore[arg-type]
                 for entry in self.entries
             ),
         )
+
+    def with_names(self, names: Mapping[ToolId, str]) -> ToolRegistry:
+        """The registry in which tools have the names that a run has sent for them before."""
+        if all(names.get(entry.id, entry.name) == entry.name for entry in self.entries):
+            return self
+        taken = set(names.values())
+        entries = []
+        for entry in self.entries:
+            name = names.get(entry.id) or free_name(entry.name, taken.__contains__, "_{}")
+            taken.add(name)
+            entries.append(replace(entry, spec=replace(entry.spec, name=name)))
+        return replace(self, entries=tuple(entries))
 
     def with_usual_approvals(self) -> ToolRegistry:
         """The registry with no approval that the user chose."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.document_tools import DocumentTools
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
@@ -127,21 +128,21 @@ class ToolSession:
 
     async def try_tool(
         self,
-        name: str,
+        tool: ToolId,
         arguments: JsonObject,
         inputs: Mapping[str, Json] | None = None,
         ask: AskUser | None = None,
     ) -> ToolOutcome:
         """Call one tool because the user asked for it: enabled or not, and without approval."""
-        return await self._current.try_tool(name, arguments, inputs, ask)
+        return await self._current.try_tool(tool, arguments, inputs, ask)
 
     async def read_live_output(self) -> str:
         """What the call that is tried has said so far, without secrets."""
         return await self._current.read_live_output()
 
-    def change(self, name: str, **changes: object) -> ToolRegistry:
+    def change(self, tool: ToolId, **changes: object) -> ToolRegistry:
         """Set `enabled`, `approval` or `mock` of a tool; an approval is kept with its folder."""
-        return self._current.change(name, **changes)
+        return self._current.change(tool, **changes)
 
     def approve_folder(self, approval: Approval | None) -> ToolRegistry:
         """Set the approval of all tools of the folder that have none of their own; None: as usual.
@@ -160,9 +161,9 @@ class ToolSession:
         """Allow what waits (`SourceStatus.doubt`) as it is, from the next load on."""
         self._current.allow_source(key)
 
-    def allow_tools(self, *names: str) -> ToolRegistry:
+    def allow_tools(self, *tools: ToolId) -> ToolRegistry:
         """Allow tools as they are now, or all: they no longer ask for what they are."""
-        return self._current.allow_tools(*names)
+        return self._current.allow_tools(*tools)
 
     async def read_logs(self) -> ToolRegistry:
         """The registry with what the servers wrote to their logs by now."""
@@ -170,7 +171,7 @@ class ToolSession:
 
     async def request_text(
         self,
-        name: str,
+        tool: ToolId,
         arguments: JsonObject,
         inputs: Mapping[str, Json] | None = None,
         path: Path | None = None,
@@ -178,7 +179,7 @@ class ToolSession:
         """The request that a call of an OpenAPI tool would send, key masked; else empty.
 
         Args:
-            name: the tool.
+            tool: the tool.
             arguments: as the model or the user gave them.
             inputs: values for bound parameters.
             path: the document whose tool it is; by default the one that is shown.
@@ -187,7 +188,7 @@ class ToolSession:
             ToolSourceError: the request cannot be made.
         """
         tools = self._documents.get(path, self._current) if path else self._current
-        return await tools.request_text(name, arguments, inputs or {})
+        return await tools.request_text(tool, arguments, inputs or {})
 
     async def open_offer(
         self, key: str, offer: ServerOffer, given: Mapping[str, str]

@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Literal, TypeAlias, cast
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments, inject_bindings
 from studio.core.tools.mock import Mock, RecordedMock, mock_answer
@@ -48,21 +48,21 @@ class Toolbox:
         *,
         inputs: Mapping[str, Json] | None = None,
         ask: AskUser | None = None,
-        used: Callable[[str, float], None] | None = None,
+        used: Callable[[ToolId, float], None] | None = None,
         secrets: ToolSecrets | None = None,
-        approved: Callable[[str], object] | None = None,
+        approved: Callable[[ToolId], object] | None = None,
         rule: Callable[[], OutputRule] = lambda: USUAL_RULE,
     ) -> None:
         """Make a toolbox.
 
         Args:
             registry: gives the tools as they are now.
-            sources: what runs them, by the entries' `runner`.
+            sources: what runs them, by their keys.
             inputs: the run's input values, for bindings.
             ask: how the user is asked; without it the mock "ask me" is an error.
-            used: told the name and time of each call.
+            used: told the tool and time of each call.
             secrets: puts values into what is sent, and takes them out of what comes back.
-            approved: told the name of each tool that the user allowed.
+            approved: told each tool that the user allowed.
             rule: gives how much of an answer the model gets.
         """
         self._rule = rule
@@ -73,34 +73,45 @@ class Toolbox:
         self._used = used
         self._secrets = secrets if secrets is not None else ToolSecrets()
         self._on_approval = approved
-        self._approved: set[str] = set()
+        self._approved: set[ToolId] = set()
+        self._names: dict[ToolId, str] = {}
+        """Names by which the run's requests have sent the tools so far."""
+        self._seen = self._named = ToolRegistry()
         self._mocked: Counter[str] = Counter()
         self._said: dict[str, str] = {}
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is offered."""
-        return self._registry().specs
+        return self._tools().specs
+
+    def _tools(self) -> ToolRegistry:
+        """The tools as they are now, by the names that they have had since the run began."""
+        now = self._registry()
+        if now is not self._seen:
+            self._seen, self._named = now, now.with_names(self._names)
+            self._names.update((entry.id, entry.name) for entry in self._named.entries)
+        return self._named
 
     def origin(self, name: str) -> Literal["live", "mock"]:
         """Whether a call of the tool runs it or its stand-in."""
-        entry = self._registry().entry(name)
+        entry = self._tools().named(name)
         return "mock" if entry is not None and entry.mock is not None else "live"
 
     def needs_approval(self, name: str) -> bool:
         """Whether the user must be asked before the next call; a mock never asks."""
-        entry = self._registry().entry(name)
+        entry = self._tools().named(name)
         if entry is None or entry.mock is not None:
             return False
         if entry.change is not None:
             return True
         if entry.approval == "once":
-            return name not in self._approved
+            return entry.id not in self._approved
         return entry.approval == "always"
 
     def why_approval(self, name: str) -> str:
         """Why the tool asks although its approval may not; empty where the approval says it all."""
-        entry = self._registry().entry(name)
+        entry = self._tools().named(name)
         if entry is None or entry.change is None or entry.mock is not None:
             return ""
         return change_text(entry.change)
@@ -110,9 +121,12 @@ class Toolbox:
 
         "Ask once" is satisfied for this run, and the tool is allowed as it is.
         """
-        self._approved.add(name)
+        entry = self._tools().named(name)
+        if entry is None:
+            return
+        self._approved.add(entry.id)
         if self._on_approval is not None:
-            self._on_approval(name)
+            self._on_approval(entry.id)
 
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
@@ -124,10 +138,10 @@ class Toolbox:
             arguments: with the references of secrets.
             released: those of them whose values the tool would get.
         """
-        entry = self._registry().entry(name)
+        entry = self._tools().named(name)
         if entry is None or not entry.enabled:
             return (self._unknown(name),)
-        sent = self._secrets.revealed(arguments, released, entry.runner)
+        sent = self._secrets.revealed(arguments, released, entry.id.source)
         return self._problems(entry, sent if sent is not None else arguments)
 
     async def call(
@@ -145,19 +159,19 @@ class Toolbox:
             call_id: the call's identifier, for sources that keep one.
             released: the references of secrets in the arguments whose values the tool gets.
         """
-        entry = self._registry().entry(name)
+        entry = self._tools().named(name)
         if entry is None or not entry.enabled:
             return ToolOutcome(self._unknown(name), "unknown-tool")
-        sent = self._secrets.revealed(arguments, released, entry.runner)
+        sent = self._secrets.revealed(arguments, released, entry.id.source)
         problems = self._problems(entry, sent if sent is not None else arguments)
         if problems:
             return ToolOutcome("; ".join(problems), "bad-arguments")
         if self._used is not None:
-            self._used(name, time.time())
+            self._used(entry.id, time.time())
         if entry.mock is not None:
             whole = inject_bindings(entry.spec, arguments, self._inputs)
             return await self._mock(entry.mock, name, self._secrets.masked(whole))
-        source = self._sources.get(entry.runner)
+        source = self._sources.get(entry.id.source)
         if source is None:
             return ToolOutcome(entry.problem or f"nothing runs {name!r}", "unknown-tool")
         if sent is None:
@@ -165,7 +179,7 @@ class Toolbox:
         whole = inject_bindings(entry.spec, sent, self._inputs)
         self._said[call_id] = ""
         try:
-            outcome = await self._called(source, entry.source_name, whole, call_id)
+            outcome = await self._called(source, entry.id.name, whole, call_id)
         finally:
             self._said.pop(call_id, None)
         return limited(self._secrets.outcome(outcome), self._rule())

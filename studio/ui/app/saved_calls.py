@@ -17,13 +17,16 @@ from studio.application.tools.saved_calls import (
     SavedCall,
     SavedCallsError,
     answers_of,
+    called_tool,
     calls_file,
+    calls_of,
     change_calls,
     read_calls,
     saved,
     write_calls,
 )
-from studio.core.text.values import JsonObject
+from studio.core.prompty.tool_spec import ToolId
+from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.tools.calls_dialog import CallsDialog
 from studio.ui.tools.pane import ToolsPane
@@ -84,18 +87,21 @@ class SavedCallsCoordinator(QObject):
         if self._dialog is not None and self._held is not None and found is not None:
             self._dialog.show_file(found)
 
-    def _show(self, tool: str) -> None:
-        self._pane.detail.try_panel.show_saved(tool, self._read(self._file) or ())
+    def _calls_of(self, tool: ToolId) -> tuple[SavedCall, ...]:
+        return calls_of(self._read(self._file) or (), self._tools.registry, tool)
 
-    def _offer_answers(self, tool: str) -> None:
+    def _show(self, tool: ToolId) -> None:
+        self._pane.detail.try_panel.show_saved(tool, self._calls_of(tool))
+
+    def _offer_answers(self, tool: ToolEntry) -> None:
         """A tool's saved calls can stand in for it."""
-        self._pane.offer_saved_answers(tool, answers_of(self._read(self._file) or (), tool))
+        self._pane.offer_saved_answers(tool.id, answers_of(self._calls_of(tool.id)))
 
     def _save(self, trial: ToolTrial) -> None:
         path = self._file
         if trial.outcome is None:
             return
-        fresh = saved(SavedCall("", trial.name, trial.arguments), trial.outcome)
+        fresh = saved(SavedCall("", trial.tool, trial.arguments), trial.outcome)
         written = self._change(path, ((None, fresh),))
         if written is None or path is None:
             return
@@ -106,37 +112,30 @@ class SavedCallsCoordinator(QObject):
             self.tr("Saved as {name!r} in {file}.").format(name=name, file=path.name)
         )
 
-    def _make(
-        self, dialog: CallsDialog, path: Path | None, calls: tuple[tuple[str, JsonObject], ...]
-    ) -> None:
+    def _make(self, dialog: CallsDialog, path: Path | None, calls: tuple[SavedCall, ...]) -> None:
         """Make calls, with the tools of the prompt that they were saved beside."""
         if path != self._file:
             self._window.services.messages.info(self.tr("Turn to the prompt of these calls first."))
             dialog.show_all_ended()
             return
-        self._tools.calls.make(calls)
+        registry = self._tools.registry
+        self._tools.calls.make([(called_tool(each, registry), each.arguments) for each in calls])
 
     def _let_go(self, dialog: CallsDialog) -> None:
         if self._dialog is dialog:
             self._dialog = self._held = None
             self._file_watch.watch(())
 
-    def _open(self, tool: str) -> None:
+    def _open(self, tool: ToolId) -> None:
         """Show the saved calls, to be made again, and rows of a file."""
-        registry = self._tools.registry
-        changing = frozenset(
-            entry.name
-            for entry in registry.entries
-            if entry.spec.has_effects and entry.mock is None
-        )
         path = self._file
-        found = self._read(path)
-        if found is None:
+        found, entry = self._read(path), self._tools.registry.entry(tool)
+        if found is None or entry is None:
             return
         if self._dialog is not None:  # all lists hear the same signals: one at a time
             self._dialog.close()
         dialog = CallsDialog(
-            tool, found, changing, partial(self._change, path), self._pane.window()
+            entry, found, self._changes, partial(self._change, path), self._pane.window()
         )
         self._dialog, self._held = dialog, path
         dialog.request_make.connect(lambda calls: self._make(dialog, path, calls))
@@ -144,23 +143,27 @@ class SavedCallsCoordinator(QObject):
         dialog.finished.connect(self._tools.calls.cancel)
         dialog.finished.connect(lambda: self._let_go(dialog))
         self._file_watch.watch((path,) if path is not None else ())
-        dialog.request_rows.connect(lambda name: self._take_rows(dialog, name))
+        dialog.request_rows.connect(lambda tool: self._take_rows(dialog, tool))
         dialog.request_export.connect(lambda ended: self._export(dialog, ended))
         self._tools.calls.call_began.connect(dialog.show_began)
         self._tools.calls.call_ended.connect(dialog.show_ended)
         self._tools.calls.calls_ended.connect(dialog.show_all_ended)
         dialog.show()
 
-    def _take_rows(self, dialog: CallsDialog, tool: str) -> None:
-        entry = self._tools.registry.entry(tool)
+    def _changes(self, call: SavedCall) -> bool:
+        """Whether a call may change something outside."""
+        registry = self._tools.registry
+        entry = registry.entry(called_tool(call, registry))
+        return entry is not None and entry.spec.has_effects and entry.mock is None
+
+    def _take_rows(self, dialog: CallsDialog, tool: ToolEntry) -> None:
         start = str(self._file.parent) if self._file is not None else ""
         name, _ = QFileDialog.getOpenFileName(
             dialog, self.tr("Rows"), start, self.tr("Rows (*.csv *.jsonl *.json *.yaml *.yml)")
         )
-        if not name or entry is None:
-            return
-        path, parameters = Path(name), entry.spec.parameters
-        self._tried(lambda: dialog.add_rows(calls_of_rows(path, tool, parameters)), path)
+        if name:
+            path, schema = Path(name), tool.spec.parameters
+            self._tried(lambda: dialog.add_rows(calls_of_rows(path, tool.id, schema)), path)
 
     def _export(
         self, dialog: CallsDialog, ended: tuple[tuple[SavedCall, ToolOutcome], ...]

@@ -26,6 +26,7 @@ from studio.application.tools.saved_calls import (
     with_own_names,
 )
 from studio.core.text.invisible import reveal
+from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
@@ -51,16 +52,16 @@ class CallsDialog(QDialog):
     an answer, until its answer is kept.
     """
 
-    request_make = Signal(tuple)  # tuple[tuple[str, JsonObject], ...]: tool and arguments of each
+    request_make = Signal(tuple)  # tuple[SavedCall, ...]
     request_cancel = Signal()
-    request_rows = Signal(str)  # tool that a file of rows is wanted for
+    request_rows = Signal(ToolEntry)  # tool that a file of rows is wanted for
     request_export = Signal(tuple)  # tuple[(SavedCall, ToolOutcome), ...]: answers, to be written
 
     def __init__(
         self,
-        tool: str,
+        tool: ToolEntry,
         calls: Sequence[SavedCall],
-        changing: frozenset[str],
+        changing: Callable[[SavedCall], bool],
         write: Callable[[Sequence[CallChange]], CallsWritten | None],
         parent: QWidget,
     ) -> None:
@@ -69,7 +70,7 @@ class CallsDialog(QDialog):
         Args:
             tool: the tool that rows are for.
             calls: what the file holds.
-            changing: tools that change something outside.
+            changing: whether a call may change something outside.
             write: changes calls of the file; None where that failed, which the user was told.
             parent: the window.
         """
@@ -120,7 +121,7 @@ class CallsDialog(QDialog):
         self.rows_button = self._button(
             self.tr("Rows of a file…"),
             partial(self.request_rows.emit, self._tool),
-            tip.format(tool=reveal(self._tool, lines=False)),
+            tip.format(tool=reveal(self._tool.name, lines=False)),
         )
         self.keep_button = self._button(
             self.tr("Keep the answers"),
@@ -263,7 +264,7 @@ class CallsDialog(QDialog):
 
     def _run(self) -> None:
         calls = [self.calls[row] for row in self._chosen]
-        changing = sum(call.tool in self._changing for call in calls)
+        changing = sum(map(self._changing, calls))
         if changing and not self._is_warned:
             words = self.tr("{count} of these calls may change something outside.")
             if changing == 1:
@@ -273,7 +274,7 @@ class CallsDialog(QDialog):
             self._is_warned = True
             return
         self.rows.begin(self._chosen)
-        self.request_make.emit(tuple((call.tool, call.arguments) for call in calls))
+        self.request_make.emit(tuple(calls))
         self._sum_up()
 
     def _compare_by(self, index: int) -> None:

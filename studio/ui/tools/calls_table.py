@@ -164,6 +164,8 @@ class CallsTable(RowTable[CallRow]):
         """What a cell shows of a call."""
         if role == _EDIT and column == NAME:
             return row.call.name
+        if role == TIP and column == TOOL:
+            return reveal(row.call.tool.source, lines=False)
         if role == DISPLAY or (role == TIP and column == RESULT):
             return reveal(self._text(row, column), lines=False)
         if role == _COLOR and column == RESULT and row.outcome is not None:
@@ -174,7 +176,7 @@ class CallsTable(RowTable[CallRow]):
         if column == NAME:
             return row.call.name
         if column == TOOL:
-            return row.call.tool
+            return row.call.tool.name
         if column == ARGUMENTS:
             return json.dumps(row.call.arguments, ensure_ascii=False)[:_MOST_SHOWN]
         if row.outcome is None:

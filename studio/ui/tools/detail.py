@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.rows import APPROVAL_WORDS
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.values import JsonObject
 from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
@@ -84,8 +85,8 @@ class FormsPage(FollowsTheme, QScrollArea):
 class ToolDetail(QWidget):
     """Head with the switches, tabs below."""
 
-    request_change = Signal(str, Mapping)  # name, fields of the entry to set
-    request_recordings = Signal(str)  # tool name
+    request_change = Signal(ToolId, Mapping)  # tool, fields of its entry to set
+    request_recordings = Signal(ToolEntry)  # tool whose former answers are wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -141,9 +142,7 @@ class ToolDetail(QWidget):
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
         self.approval.activated.connect(self._approval_chosen)
         self.mock.mock_changed.connect(self._mock_chosen)
-        self.mock.request_recordings.connect(
-            lambda: self.request_recordings.emit(self._entry.name if self._entry else "")
-        )
+        self.mock.request_recordings.connect(self._ask_recordings)
 
     @property
     def entry(self) -> ToolEntry | None:
@@ -168,13 +167,17 @@ class ToolDetail(QWidget):
             self.options.show_json(json.dumps(entry.spec.options, ensure_ascii=False, indent=2))
             self.tabs.setTabVisible(4, bool(entry.spec.options))
 
+    def _ask_recordings(self) -> None:
+        if self._entry is not None:
+            self.request_recordings.emit(self._entry)
+
     def _approval_chosen(self, _: int) -> None:
         if self._entry is not None:
-            self.request_change.emit(self._entry.name, {"approval": self.approval.currentData()})
+            self.request_change.emit(self._entry.id, {"approval": self.approval.currentData()})
 
     def _mock_chosen(self) -> None:
         if self._entry is not None:
-            self.request_change.emit(self._entry.name, {"mock": self.mock.mock})
+            self.request_change.emit(self._entry.id, {"mock": self.mock.mock})
 
 
 def _pair(label: QWidget, switch: QWidget) -> QWidget:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.rows import STATE_WORDS
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.trust.definitions import ToolChange
@@ -99,7 +100,7 @@ class ToolHead(QWidget):
     """Name, state and buttons; below them its description and what is wrong with it."""
 
     request_definition = Signal(ToolEntry)
-    request_allow = Signal(str)  # name of a tool that is not as it was allowed
+    request_allow = Signal(ToolId)  # a tool that is not as it was allowed
     request_declare = Signal(ToolEntry)  # write it into the document
     request_declaration = Signal(ToolEntry)  # show where the document declares it
 
@@ -134,7 +135,7 @@ class ToolHead(QWidget):
         self._problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.change = ChangeNote(self)
         self.change.allowed.connect(
-            lambda: self.request_allow.emit(self._entry.name if self._entry else "")
+            lambda: self.request_allow.emit(self._entry.id if self._entry else ToolId())
         )
         self._lay_out()
         paint_text(self._description, "text")
@@ -152,7 +153,7 @@ class ToolHead(QWidget):
         self._allow_declaring()
         self._description.setText(reveal(entry.spec.description) or self.tr("No description."))
         # A document's own words are the user's; a source's may be a stranger's.
-        marks = suspicions(entry.spec) if entry.runner else ()
+        marks = suspicions(entry.spec) if entry.id.source else ()
         problem = entry.problem if entry.mock is None else ""
         self._problem.setText(reveal("\n".join(filter(None, (problem, *marks)))))
         self._problem.setVisible(bool(self._problem.text()))

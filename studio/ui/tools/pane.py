@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.recorded import ToolRecording
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.invisible import reveal
 from studio.core.text.span import Span
 from studio.core.tools.mcp.asking import InputGiven
@@ -40,13 +41,13 @@ _LOW = 600
 class ToolsPane(QWidget):
     """Shows a `ToolRegistry`; asks for changes, calls, trust."""
 
-    request_change = Signal(str, Mapping)  # tool name, fields of its entry to set
-    request_changes = Signal(tuple, Mapping)  # names of tools, fields of their entries to set
+    request_change = Signal(ToolId, Mapping)  # tool, fields of its entry to set
+    request_changes = Signal(tuple, Mapping)  # tuple[ToolId, ...], fields of their entries to set
     request_trust = Signal(Path)  # Path of a folder; the user has agreed
     request_reload = Signal()
     request_reveal = Signal(Span)  # Span in the document
     request_open = Signal(Path, int)  # Path of a file, line from 1
-    request_recordings = Signal(str)  # tool, whose answers of former runs are wanted
+    request_recordings = Signal(ToolEntry)  # tool, whose answers of former runs are wanted
     request_allow = Signal(str)  # key of a source that waits; the user has agreed
     request_own_window = Signal(bool)  # whether the pane is to stand in a window of its own
     answered = Signal(int, str, bool)  # question, the user's answer, whether it is a failure
@@ -57,7 +58,7 @@ class ToolsPane(QWidget):
         self.setAccessibleName(self.tr("Tools"))
         self.setMinimumWidth(_NARROWEST)
         self._registry = ToolRegistry()
-        self._chosen = ""
+        self._chosen = ToolId()
         self._is_inside = False
         self._is_filtering = False
         self._questions: dict[int, AnswerDialog | InputDialog] = {}
@@ -138,14 +139,14 @@ class ToolsPane(QWidget):
         else:
             self.empty.say(*why_no_tools(self._registry.sources))
 
-    def show_recordings(self, name: str, found: tuple[ToolRecording, ...]) -> None:
+    def show_recordings(self, tool: ToolId, found: tuple[ToolRecording, ...]) -> None:
         """Offer what a tool answered in former runs."""
-        if self.detail.entry is not None and self.detail.entry.name == name:
+        if self.detail.entry is not None and self.detail.entry.id == tool:
             self.detail.mock.show_recordings(found)
 
-    def offer_saved_answers(self, name: str, answers: tuple[RecordedAnswer, ...]) -> None:
+    def offer_saved_answers(self, tool: ToolId, answers: tuple[RecordedAnswer, ...]) -> None:
         """Offer what a tool's saved calls were answered, beside the answers of former runs."""
-        if self.detail.entry is not None and self.detail.entry.name == name:
+        if self.detail.entry is not None and self.detail.entry.id == tool:
             self.detail.mock.offer_saved(answers)
 
     def show_question(self, question: Question) -> None:
@@ -176,9 +177,9 @@ class ToolsPane(QWidget):
         if dialog is not None:
             dialog.withdraw()
 
-    def choose(self, name: str) -> None:
+    def choose(self, tool: ToolId) -> None:
         """Show one tool."""
-        if self.table.choose(name):
+        if self.table.choose(tool):
             self._is_inside = True
             self._show_page()
 
@@ -224,10 +225,10 @@ class ToolsPane(QWidget):
         self.model.show_entries(found)
         self.bar.count.setText(self._count_text())
         self._show_page()
-        names = [entry.name for entry in found]
-        if not names:
+        tools = [entry.id for entry in found]
+        if not tools:
             return
-        self.table.choose(self._chosen if self._chosen in names else names[0])
+        self.table.choose(self._chosen if self._chosen in tools else tools[0])
         if not self._is_filtering:
             self._show_chosen()
 
@@ -240,7 +241,7 @@ class ToolsPane(QWidget):
         return self.tr("1 tool") if total == 1 else self.tr("{total} tools").format(total=total)
 
     def _choose(self, entry: ToolEntry) -> None:
-        self._chosen = entry.name
+        self._chosen = entry.id
         if not self._is_filtering:
             self._show_chosen()
 
@@ -271,8 +272,8 @@ class ToolsPane(QWidget):
         if entry.spec.span is not None:
             self.request_reveal.emit(entry.spec.span)
 
-    def _enable(self, name: str, enabled: bool) -> None:
-        self.request_change.emit(name, {"enabled": enabled})
+    def _enable(self, tool: ToolId, enabled: bool) -> None:
+        self.request_change.emit(tool, {"enabled": enabled})
 
     def _go(self, entry: ToolEntry) -> None:
         if entry.path is not None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QContextMenuEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
 from studio.application.tools.rows import APPROVAL_WORDS
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.tools.registry import ToolEntry
 from studio.ui.base.menus import ON_TOOL, add_actions, add_own, keys_of, own_menu
 from studio.viewmodels.tools.model import ToolsModel
@@ -28,8 +29,8 @@ class ToolTable(QTreeView):
 
     chosen = Signal(ToolEntry)  # ToolEntry of the current row
     entered = Signal(ToolEntry)  # ToolEntry that was clicked, or opened with Enter
-    request_enabled = Signal(str, bool)  # tool name, whether the model is to be offered it
-    request_changes = Signal(tuple, Mapping)  # names of tools, fields of their entries to set
+    request_enabled = Signal(ToolId, bool)  # tool, whether the model is to be offered it
+    request_changes = Signal(tuple, Mapping)  # tuple[ToolId, ...], fields of their entries to set
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,9 +61,9 @@ class ToolTable(QTreeView):
         self.selectionModel().currentChanged.connect(self._on_current)
         self.clicked.connect(self._on_clicked)
 
-    def choose(self, name: str) -> bool:
+    def choose(self, tool: ToolId) -> bool:
         """Make a tool the current one; whether it is listed."""
-        row = self.rows.row_of(name)
+        row = self.rows.row_of(tool)
         if row >= 0 and row != self.currentIndex().row():  # what else is selected stays
             # `setCurrentIndex` would add to the selection while Ctrl is held, as for a paste.
             self.selectionModel().setCurrentIndex(
@@ -153,13 +154,13 @@ class ToolTable(QTreeView):
         return menu
 
     def _change_selected(self, changes: Mapping[str, object]) -> None:
-        names = tuple(entry.name for entry in self.selected)
-        if names:
-            self.request_changes.emit(names, changes)
+        tools = tuple(entry.id for entry in self.selected)
+        if tools:
+            self.request_changes.emit(tools, changes)
 
-    def _on_ticked(self, name: str, enabled: bool) -> None:
+    def _on_ticked(self, tool: ToolId, enabled: bool) -> None:
         self._ticked = True
-        self.request_enabled.emit(name, enabled)
+        self.request_enabled.emit(tool, enabled)
 
     def _on_current(self, current: QModelIndex, _: QModelIndex) -> None:
         entry = self.rows.entry(current.row()) if current.isValid() else None

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.saved_calls import SavedCall
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
 from studio.core.text.values import Json
@@ -94,20 +95,20 @@ class SavedCallsButton(QToolButton):
 class TryPanel(QWidget):
     """A form, a button, and what came of it; each tool keeps its own values and result."""
 
-    request_try = Signal(str, Mapping)  # tool name, arguments
+    request_try = Signal(ToolId, Mapping)  # tool, arguments
     request_cancel = Signal()
-    request_http_request = Signal(str, Mapping)  # tool name, arguments: the request of such a call
-    request_saved = Signal(str)  # tool whose saved calls are wanted
+    request_http_request = Signal(ToolId, Mapping)  # tool, arguments: the request of such a call
+    request_saved = Signal(ToolId)  # tool whose saved calls are wanted
     request_save = Signal(ToolTrial)  # a call that ended, to be saved
-    request_calls = Signal(str)  # tool whose saved calls, or rows, are to be made at once
+    request_calls = Signal(ToolId)  # tool whose saved calls, or rows, are to be made at once
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entry: ToolEntry | None = None
-        self._held: dict[str, dict[str, Json]] = {}
-        self._trials: dict[str, ToolTrial] = {}
-        self._past: dict[str, list[ToolTrial]] = {}
-        self._running = ""
+        self._held: dict[ToolId, dict[str, Json]] = {}
+        self._trials: dict[ToolId, ToolTrial] = {}
+        self._past: dict[ToolId, list[ToolTrial]] = {}
+        self._running: ToolId | None = None
         self._began = 0.0
         self.form = SchemaForm()
         self._make_request()
@@ -122,12 +123,12 @@ class TryPanel(QWidget):
         self.cancel_button.hide()
         self.saved = SavedCallsButton()
         self.saved.request_saved.connect(
-            lambda: self.request_saved.emit(self._entry.name if self._entry else "")
+            lambda: self.request_saved.emit(self._entry.id if self._entry else ToolId())
         )
         self.saved.chosen.connect(self._take)
         self.saved.request_save.connect(self._save)
         self.saved.request_calls.connect(
-            lambda: self.request_calls.emit(self._entry.name if self._entry else "")
+            lambda: self.request_calls.emit(self._entry.id if self._entry else ToolId())
         )
         self.status = QLabel(wordWrap=True)
         self.form.value_changed.connect(self._on_values)
@@ -200,19 +201,19 @@ class TryPanel(QWidget):
     def show_entry(self, entry: ToolEntry | None) -> None:
         """Show a tool's form; values typed for it before come back."""
         if self._entry is not None:
-            self._held[self._entry.name] = self.form.values()
-        other = entry is None or self._entry is None or entry.name != self._entry.name
+            self._held[self._entry.id] = self.form.values()
+        other = entry is None or self._entry is None or entry.id != self._entry.id
         self._entry = entry
         if entry is None:
             return
         if other:
             self.form.set_fields(())
-        self.form.set_schema(entry.spec.parameters, self._held.get(entry.name, {}))
+        self.form.set_schema(entry.spec.parameters, self._held.get(entry.id, {}))
         if other:
-            self._show_trial(self._trials.get(entry.name))
+            self._show_trial(self._trials.get(entry.id))
             self._list_past()
             self.request.show_json("")
-        is_web = entry.runner.startswith("openapi:") and entry.mock is None
+        is_web = entry.id.source.startswith("openapi:") and entry.mock is None
         self.request.setVisible(is_web)
         self._request_title.setVisible(is_web)
         if is_web:
@@ -221,40 +222,40 @@ class TryPanel(QWidget):
 
     def show_trial(self, trial: ToolTrial) -> None:
         """Show a call that began or ended."""
-        self._trials[trial.name] = trial
+        self._trials[trial.tool] = trial
         if trial.outcome is None:
-            self._running, self._began = trial.name, time.monotonic()
+            self._running, self._began = trial.tool, time.monotonic()
             self._clock.start()
         else:
-            self._running = ""
+            self._running = None
             self._clock.stop()
-            past = self._past.setdefault(trial.name, [])
+            past = self._past.setdefault(trial.tool, [])
             past.insert(0, trial)
             del past[_MOST_PAST:]
             self._list_past()
-        if self._entry is not None and trial.name == self._entry.name:
+        if self._entry is not None and trial.tool == self._entry.id:
             self._show_trial(trial)
         self._allow()
 
     def show_live_output(self, text: str) -> None:
         """Show what the running call has said so far."""
-        if self._entry is not None and self._entry.name == self._running:
+        if self._entry is not None and self._entry.id == self._running:
             self.answer.show_live_output(text)
             self._beside.setVisible(bool(text) or self._beside.isVisibleTo(self))
 
-    def show_saved(self, tool: str, calls: Sequence[SavedCall]) -> None:
+    def show_saved(self, tool: ToolId, calls: Sequence[SavedCall]) -> None:
         """List a tool's saved calls."""
-        if self._entry is not None and self._entry.name == tool:
-            self.saved.show_calls([call for call in calls if call.tool == tool])
+        if self._entry is not None and self._entry.id == tool:
+            self.saved.show_calls(calls)
 
-    def show_request(self, name: str, text: str) -> None:
+    def show_request(self, tool: ToolId, text: str) -> None:
         """Show the request that a call with the form's arguments would send."""
-        if self._entry is not None and self._entry.name == name:
+        if self._entry is not None and self._entry.id == tool:
             self.request.show_json(text)
 
     def _ask_request(self) -> None:
         if self._entry is not None and self.request.isVisibleTo(self):
-            self.request_http_request.emit(self._entry.name, self.form.values())
+            self.request_http_request.emit(self._entry.id, self.form.values())
 
     def _on_values(self, _: object) -> None:
         if self._entry is not None and self.request.isVisibleTo(self):
@@ -262,7 +263,7 @@ class TryPanel(QWidget):
 
     @property
     def _tried(self) -> list[ToolTrial]:
-        return self._past.get(self._entry.name, []) if self._entry is not None else []
+        return self._past.get(self._entry.id, []) if self._entry is not None else []
 
     def _list_past(self) -> None:
         self.history.clear()
@@ -281,13 +282,13 @@ class TryPanel(QWidget):
     def _call_again(self) -> None:
         """Make the call that is looked at once more, whatever the form says by now."""
         past, row = self._tried, self.history.currentIndex()
-        if self._entry is not None and not self._running and 0 <= row < len(past):
+        if self._entry is not None and self._running is None and 0 <= row < len(past):
             self.form.set_values(dict(past[row].arguments))
-            self.request_try.emit(self._entry.name, dict(past[row].arguments))
+            self.request_try.emit(self._entry.id, dict(past[row].arguments))
 
     def _take(self, call: SavedCall) -> None:
         """Put a saved call into the form, and call it."""
-        if self._entry is not None and not self._running:
+        if self._entry is not None and self._running is None:
             self.form.set_values(dict(call.arguments))
             self._call()
 
@@ -297,21 +298,21 @@ class TryPanel(QWidget):
             self.request_save.emit(past[row])
 
     def _call(self) -> None:
-        if self._entry is None or self._running:
+        if self._entry is None or self._running is not None:
             return
         if self.form.problems():
             self._say(self.tr("Some arguments need attention."), "error")
             return
-        self.request_try.emit(self._entry.name, self.form.values())
+        self.request_try.emit(self._entry.id, self.form.values())
 
     def _allow(self) -> None:
-        self.call_button.setEnabled(not self._running)
-        self.again_button.setEnabled(not self._running)
-        self.cancel_button.setVisible(bool(self._running))
+        self.call_button.setEnabled(self._running is None)
+        self.again_button.setEnabled(self._running is None)
+        self.cancel_button.setVisible(self._running is not None)
         self.saved.allow_saving(bool(self._tried))
 
     def _tick(self) -> None:
-        if self._entry is not None and self._entry.name == self._running:
+        if self._entry is not None and self._entry.id == self._running:
             self._say(
                 self.tr("Running, {time}").format(time=duration(time.monotonic() - self._began)),
                 "muted",

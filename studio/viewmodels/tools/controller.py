@@ -14,10 +14,11 @@ from studio.application.tools.recorded import ToolRecording, find_recordings
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.openapi.progress import ReadingProgress
-from studio.core.tools.registry import ToolRegistry
+from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
 from studio.core.tools.trust.store import TrustStore
@@ -40,7 +41,7 @@ class ToolsController(QObject):
     trial_changed = Signal(ToolTrial)  # Trial: begun, or ended
     trial_output_changed = Signal(str)  # what the running call has said so far
     untrusted_changed = Signal(Path)  # Path of the folder that is not trusted, or None
-    request_shown = Signal(str, str)  # tool, the HTTP request that a call would send
+    request_shown = Signal(ToolId, str)  # tool, the HTTP request that a call would send
     offer_opened = Signal(ServerOffer, OfferContent, str)  # what it is, or why it is not
     offer_completed = Signal(ServerOffer, str, tuple)  # argument, tuple[str, ...] of proposals
     operations_listed = Signal(str, tuple, str)  # key, tuple[OperationRow, ...], why there is none
@@ -49,7 +50,7 @@ class ToolsController(QObject):
     document_left = Signal()  # another document's tools are shown from now on
     reading_ended = Signal(str)  # key of a source
     traffic_read = Signal(str, tuple)  # key of a source, tuple[TrafficMessage, ...]
-    recordings_found = Signal(str, tuple)  # tool, tuple[Recording, ...]
+    recordings_found = Signal(ToolId, tuple)  # tool, tuple[Recording, ...]
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class ToolsController(QObject):
         self._untrusted: Path | None = None
         self._saved = SavedFiles(self)
         self._saved.saved.connect(self.reload)
-        self._searching: LatestJob[tuple[str, tuple[ToolRecording, ...]]] = LatestJob(self)
+        self._searching: LatestJob[tuple[ToolId, tuple[ToolRecording, ...]]] = LatestJob(self)
         self._searching.finished.connect(self._on_recordings)
         self._document: PromptDocument | None = None
         self._hoisted: tuple[HoistedTool, ...] = ()
@@ -176,17 +177,17 @@ class ToolsController(QObject):
         """Stop the reading of a description; it is then not read by itself."""
         self._background.start(self._session.stop_reading(key))
 
-    def change(self, name: str, changes: Mapping[str, object]) -> None:
+    def change(self, tool: ToolId, changes: Mapping[str, object]) -> None:
         """Set `enabled`, `approval` or `mock` of a tool; in the loop, where loading happens too."""
-        self.change_all((name,), changes)
+        self.change_all((tool,), changes)
 
-    def change_all(self, names: Iterable[str], changes: Mapping[str, object]) -> None:
+    def change_all(self, tools: Iterable[ToolId], changes: Mapping[str, object]) -> None:
         """Set the same of many tools, told as one change."""
-        wanted = tuple(names)
+        wanted = tuple(tools)
 
         def change() -> None:
-            for name in wanted:
-                self._session.change(name, **changes)
+            for tool in wanted:
+                self._session.change(tool, **changes)
 
         self._make_change(change)
 
@@ -203,9 +204,9 @@ class ToolsController(QObject):
 
         self._background.start(allow(), lambda _: self.reload())
 
-    def allow_tool(self, name: str) -> None:
+    def allow_tool(self, tool: ToolId) -> None:
         """The user allows a tool as it is now."""
-        self._make_change(lambda: self._session.allow_tools(name))
+        self._make_change(lambda: self._session.allow_tools(tool))
 
     def forget_folder(self, folder: Path) -> None:
         """The user trusts a folder no more: what runs of it is ended."""
@@ -238,11 +239,11 @@ class ToolsController(QObject):
         if self._background.is_running:
             self._background.start(self._session.read_logs(), done)
 
-    def find_recordings(self, name: str) -> None:
+    def find_recordings(self, tool: ToolEntry) -> None:
         """Look for what a tool answered in former runs."""
         history, prompt = self._history, self._document.source.path if self._document else None
         if history is not None:
-            self._searching.submit(lambda: (name, find_recordings(history, name, prompt)))
+            self._searching.submit(lambda: (tool.id, find_recordings(history, tool.spec, prompt)))
 
     def open_offer(self, key: str, offer: ServerOffer, given: Mapping[str, str]) -> None:
         """Open a prompt or resource of a server."""
@@ -275,19 +276,19 @@ class ToolsController(QObject):
             lambda problem: self.operations_listed.emit(key, (), problem),
         )
 
-    def show_request(self, name: str, arguments: JsonObject) -> None:
+    def show_request(self, tool: ToolId, arguments: JsonObject) -> None:
         """Work out the HTTP request that a call of an OpenAPI tool would send."""
-        show = partial(self.request_shown.emit, name)
-        request = self._session.request_text(name, arguments, self._inputs)
+        show = partial(self.request_shown.emit, tool)
+        request = self._session.request_text(tool, arguments, self._inputs)
         self._background.ask(request, show, show)
 
-    def try_tool(self, name: str, arguments: JsonObject) -> None:
+    def try_tool(self, tool: ToolId, arguments: JsonObject) -> None:
         """Call a tool because the user asked for it; one call at a time."""
-        self._trials.start(name, arguments)
+        self._trials.start(tool, arguments)
 
-    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
+    async def call(self, tool: ToolId, arguments: JsonObject) -> ToolOutcome:
         """Call a tool because the user asked for it; to be awaited in the loop."""
-        return await self._session.try_tool(name, arguments, self._inputs, self.questions.ask)
+        return await self._session.try_tool(tool, arguments, self._inputs, self.questions.ask)
 
     def cancel_trial(self) -> None:
         """Stop the tried call; its process is ended."""
@@ -350,7 +351,7 @@ class ToolsController(QObject):
         else:
             self.reading_moved.emit(key, progress)
 
-    def _on_recordings(self, found: tuple[str, tuple[ToolRecording, ...]]) -> None:
+    def _on_recordings(self, found: tuple[ToolId, tuple[ToolRecording, ...]]) -> None:
         self.recordings_found.emit(*found)
 
     def _on_trial(self, trial: ToolTrial) -> None:

@@ -14,6 +14,7 @@ from studio.application.tools.rows import (
     column_tip,
     sort_key,
 )
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.invisible import reveal
 from studio.core.text.plain_tip import plain_tip
 from studio.core.tools.registry import ToolEntry
@@ -30,7 +31,7 @@ _TICKED = _PLAIN | Qt.ItemFlag.ItemIsUserCheckable
 class ToolsModel(RowTable[ToolEntry]):
     """One row for each tool; the box of the first column says whether the model is offered it."""
 
-    request_enabled = Signal(str, bool)  # name, whether the model is to be offered the tool
+    request_enabled = Signal(ToolId, bool)  # tool, whether the model is to be offered the tool
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(len(COLUMNS), parent)
@@ -41,7 +42,7 @@ class ToolsModel(RowTable[ToolEntry]):
     def show_entries(self, entries: Sequence[ToolEntry]) -> None:
         """Show entries; rows that stay keep their selection."""
         self._entries = tuple(entries)
-        self.show_rows(self._in_order(), lambda entry: entry.name)
+        self.show_rows(self._in_order(), lambda entry: entry.id)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column; by none (-1) they stand as the registry has them."""
@@ -50,12 +51,12 @@ class ToolsModel(RowTable[ToolEntry]):
         self._sorted_by, self._order = column, order
         self.layoutAboutToBeChanged.emit()
         kept = self.persistentIndexList()
-        names = [self._rows[index.row()].name for index in kept]
+        tools = [self._rows[index.row()].id for index in kept]
         self._rows = self._in_order()
-        places = {entry.name: row for row, entry in enumerate(self._rows)}
+        places = {entry.id: row for row, entry in enumerate(self._rows)}
         moved = [
-            self.index(places[name], index.column())
-            for name, index in zip(names, kept, strict=True)
+            self.index(places[tool], index.column())
+            for tool, index in zip(tools, kept, strict=True)
         ]
         self.changePersistentIndexList(kept, moved)
         self.layoutChanged.emit()
@@ -75,9 +76,9 @@ class ToolsModel(RowTable[ToolEntry]):
         """The tool of a row."""
         return self._rows[row] if 0 <= row < len(self._rows) else None
 
-    def row_of(self, name: str) -> int:
+    def row_of(self, tool: ToolId) -> int:
         """The row of a tool, -1 without one."""
-        return next((row for row, item in enumerate(self._rows) if item.name == name), -1)
+        return next((row for row, item in enumerate(self._rows) if item.id == tool), -1)
 
     def head(self, column: int, role: int) -> object:
         """A column's title and what it tells."""
@@ -112,5 +113,5 @@ class ToolsModel(RowTable[ToolEntry]):
         if entry is None or role != Qt.ItemDataRole.CheckStateRole:
             return False
         checked = Qt.CheckState(value) == Qt.CheckState.Checked
-        self.request_enabled.emit(entry.name, checked)
+        self.request_enabled.emit(entry.id, checked)
         return True

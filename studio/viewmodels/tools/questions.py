@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.values import JsonObject
 from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.session import ToolSession
@@ -139,7 +140,8 @@ class CallRequest(QObject):
                 self._show(text)
 
         setup = state.setup
-        request = self._session.request_text(call.tool, call.arguments, setup.inputs, path)
+        tool = next((spec.id for spec in setup.tools if spec.name == call.tool), ToolId())
+        request = self._session.request_text(tool, call.arguments, setup.inputs, path)
         self._background.ask(request, show, show)
 
     def _show(self, text: str) -> None:

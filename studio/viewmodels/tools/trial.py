@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.viewmodels.app.background import Background
@@ -21,7 +22,7 @@ from studio.viewmodels.app.background import Background
 _OUTPUT_MS = 150
 """Between two looks at what a running call says."""
 
-MakeCall: TypeAlias = Callable[[str, JsonObject], Coroutine[Any, Any, ToolOutcome]]
+MakeCall: TypeAlias = Callable[[ToolId, JsonObject], Coroutine[Any, Any, ToolOutcome]]
 """Calls a tool with arguments, in the loop."""
 
 
@@ -29,7 +30,7 @@ MakeCall: TypeAlias = Callable[[str, JsonObject], Coroutine[Any, Any, ToolOutcom
 class ToolTrial:
     """One call that the user tried, and how it ended."""
 
-    name: str
+    tool: ToolId
     """The tool."""
 
     arguments: JsonObject
@@ -59,7 +60,7 @@ class ToolTrials(QObject):
 
         Args:
             background: the loop that calls run in.
-            call: calls a tool by name with arguments.
+            call: calls a tool with arguments.
             read_live_output: tells what the running call has said.
             parent: its owner.
         """
@@ -77,14 +78,14 @@ class ToolTrials(QObject):
         """Whether a tried call still runs."""
         return self._call is not None
 
-    def start(self, name: str, arguments: JsonObject) -> None:
+    def start(self, tool: ToolId, arguments: JsonObject) -> None:
         """Call a tool because the user asked for it; one call at a time."""
         if self._call is not None:
             return
-        self._trial = ToolTrial(name, dict(arguments), when=time.time())
+        self._trial = ToolTrial(tool, dict(arguments), when=time.time())
         self.changed.emit(self._trial)
         self._listening.start()
-        self._call = self._background.start(self._make_call(name, arguments), self._end)
+        self._call = self._background.start(self._make_call(tool, arguments), self._end)
 
     def cancel(self) -> None:
         """Stop the tried call; its process is ended."""
@@ -137,7 +138,7 @@ class ToolCalls(QObject):
         """Whether a list of calls is being made."""
         return self._work is not None
 
-    def make(self, calls: Sequence[tuple[str, JsonObject]]) -> None:
+    def make(self, calls: Sequence[tuple[ToolId, JsonObject]]) -> None:
         """Call tools because the user asked for it.
 
         Args:
@@ -151,7 +152,7 @@ class ToolCalls(QObject):
         if self._work is not None:
             self._work.cancel()
 
-    async def _make(self, calls: Sequence[tuple[str, JsonObject]]) -> None:
+    async def _make(self, calls: Sequence[tuple[ToolId, JsonObject]]) -> None:
         for number, (tool, arguments) in enumerate(calls):
             self._background.post(partial(self.call_began.emit, number))
             outcome = await self._call(tool, arguments)

@@ -7,15 +7,16 @@ import pytest
 from studio.application.experiments.mocks import read_mocks
 from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.tools.saved_calls import SavedCall, write_calls
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.tools.mock import RecordedAnswer, RecordedMock
 from studio.core.tools.trust.store import TrustStore
 
 
 def test_saved_calls_stand_in_for_a_tool(tmp_path: Path) -> None:
     calls = (
-        SavedCall("Oslo", "weather", {"city": "Oslo"}, "ok", "sunny"),
-        SavedCall("nowhere", "weather", {"city": "?"}, "error", "unknown"),
-        SavedCall("add", "add", {"a": 1}, "ok", "1"),
+        SavedCall("Oslo", ToolId("", "weather"), {"city": "Oslo"}, "ok", "sunny"),
+        SavedCall("nowhere", ToolId("", "weather"), {"city": "?"}, "error", "unknown"),
+        SavedCall("add", ToolId("", "add"), {"a": 1}, "ok", "1"),
     )
     write_calls(tmp_path / "trip.calls.jsonl", calls)
     folder = Folder(tmp_path / "a.yaml", TrustStore(tmp_path / "trust.json"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 from studio.core.agent.run.plan import RunPlan
@@ -14,7 +15,7 @@ from studio.core.agent.values.run_setup import RunSetup
 from studio.core.models.base import ModelRequest
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.resource_files import resource
 from studio.core.text.values import JsonObject
 from studio.core.tools.registry import ToolEntry, ToolRegistry
@@ -68,7 +69,10 @@ def spec(name: str, parameter: str) -> ToolSpec:
 
 def toolbox(tools: LocalTools, approval: str = "allow") -> Toolbox:
     entries = tuple(
-        ToolEntry(spec(name, parameter), runner="local", approval=approval)  # type: ignore[arg-type]
+        ToolEntry(
+            replace(spec(name, parameter), id=ToolId("local", name)),
+            approval=approval,  # type: ignore[arg-type]
+        )
         for name, parameter in (("lookup", "fact"), ("calculator", "expression"), ("wait", "for"))
     )
     registry = ToolRegistry(entries)

@@ -16,6 +16,7 @@ from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import Limits
 from studio.core.prompty.parse import parse
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.runs.store import RunStore
 from studio.core.tools.mock import RecordedMock, mock_answer
 from studio.viewmodels.app.background import Background
@@ -23,6 +24,10 @@ from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import CALCULATE, FINAL, LOOKUP, QUESTION, plan
 from tests.core.agent.runs import NATIVE, Functions, call, calling, run_of, search
 from tests.support.stored_reads import note_reads
+
+LOCAL = {
+    name: ToolSpec(name, id=ToolId("local", name)) for name in ("lookup", "calculator", "wait")
+}
 
 
 @pytest.fixture
@@ -50,7 +55,7 @@ def test_answers_of_former_runs_are_found_and_given_again(
 ) -> None:
     run(qtbot, controller, plan([LOOKUP, CALCULATE, FINAL]))
     run(qtbot, controller, plan([CALCULATE, FINAL]))
-    [found] = find_recordings(path, "lookup", None)
+    [found] = find_recordings(path, LOCAL["lookup"], None)
     assert found.question == QUESTION
     [answer] = found.answers
     assert (answer.arguments, answer.text) == ({"fact": "capital of France"}, "Paris")
@@ -61,8 +66,8 @@ def test_answers_of_former_runs_are_found_and_given_again(
     other = mock_answer(mock, {"fact": "capital of Mali"}, 0)
     assert other is not None
     assert other.is_error
-    assert len(find_recordings(path, "calculator", None)) == 2
-    assert find_recordings(path, "wait", None) == ()
+    assert len(find_recordings(path, LOCAL["calculator"], None)) == 2
+    assert find_recordings(path, LOCAL["wait"], None) == ()
 
 
 def test_a_failed_answer_is_recorded_as_one(
@@ -70,7 +75,7 @@ def test_a_failed_answer_is_recorded_as_one(
 ) -> None:
     unknown = LOOKUP.replace("France", "Atlantis")
     run(qtbot, controller, plan([unknown, FINAL]))
-    [found] = find_recordings(path, "lookup", None)
+    [found] = find_recordings(path, LOCAL["lookup"], None)
     assert found.answers[0].is_error
     assert "no such fact" in found.answers[0].text
 
@@ -83,13 +88,13 @@ def test_runs_of_the_prompt_come_first(
     mine = parse(theirs.document.source.text, prompt)
     run(qtbot, controller, replace(plan([LOOKUP, FINAL]), document=mine))
     run(qtbot, controller, theirs)
-    newest, oldest = find_recordings(path, "lookup", None)
+    newest, oldest = find_recordings(path, LOCAL["lookup"], None)
     assert newest.started > oldest.started
-    assert find_recordings(path, "lookup", prompt) == (oldest, newest)
+    assert find_recordings(path, LOCAL["lookup"], prompt) == (oldest, newest)
 
 
 def test_no_history_has_no_recordings(path: Path) -> None:
-    assert find_recordings(path, "lookup", None) == ()
+    assert find_recordings(path, LOCAL["lookup"], None) == ()
     assert not path.exists()
 
 
@@ -113,6 +118,6 @@ async def test_of_a_long_run_only_the_steps_with_the_tool_are_read(
         await made.go()
     read: set[int] = set()
     note_reads(monkeypatch, read.add)
-    [found] = find_recordings(path, "lookup", None)
+    [found] = find_recordings(path, LOCAL["lookup"], None)
     assert [answer.text for answer in found.answers] == ["Paris"]
     assert 0 < len(read) < len(made.events) / 2

@@ -18,10 +18,11 @@ from studio.application.tools.saved_calls import (
     with_own_names,
     write_calls,
 )
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.tools.mock import RecordedMock, mock_answer
 from studio.core.tools.source import ToolOutcome
 
-OSLO = SavedCall("Oslo", "weather", {"city": "Oslo"}, "ok", '{"t": 3, "wind": [1, 2]}')
+OSLO = SavedCall("Oslo", ToolId("", "weather"), {"city": "Oslo"}, "ok", '{"t": 3, "wind": [1, 2]}')
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -37,7 +38,9 @@ def test_calls_are_read_as_they_were_written(tmp_path: Path) -> None:
     path = calls_file(tmp_path / "trip.prompty")
     assert path.name == "trip.calls.jsonl"
     assert read_calls(path) == ()
-    bergen = SavedCall("Bergen\nå", "weather", {"city": "B"}, "error", "", "shape", {"by": "me"})
+    bergen = SavedCall(
+        "Bergen\nå", ToolId("", "weather"), {"city": "B"}, "error", "", "shape", {"by": "me"}
+    )
     write_calls(path, (OSLO, bergen))
     assert read_calls(path) == (OSLO, bergen)
     assert len(path.read_text(encoding="utf-8").splitlines()) == 2
@@ -106,7 +109,7 @@ def test_a_cut_answer_is_kept_and_compared_whole() -> None:
 
 
 def test_saved_calls_stand_in_for_their_tool() -> None:
-    mock = RecordedMock(answers_of((OSLO, replace(OSLO, tool="other")), "weather"))
+    mock = RecordedMock(answers_of((OSLO,)))
     assert len(mock.answers) == 1
     outcome = mock_answer(mock, {"city": "Oslo"}, 0)
     assert outcome is not None
@@ -118,7 +121,7 @@ def test_rows_are_calls_with_values_of_the_kinds_that_the_tool_wants(tmp_path: P
     path.write_text(
         'id,city,days,deep,note\n7,12,2,"{""a"": 1}",x\n8,Bergen,,,y\n', encoding="utf-8"
     )
-    calls = calls_of_rows(path, "weather", SCHEMA)
+    calls = calls_of_rows(path, ToolId("", "weather"), SCHEMA)
     assert [call.arguments for call in calls] == [
         {"id": 7, "city": "12", "days": 2, "deep": {"a": 1}},
         {"id": 8, "city": "Bergen"},
@@ -126,16 +129,20 @@ def test_rows_are_calls_with_values_of_the_kinds_that_the_tool_wants(tmp_path: P
     assert [call.name for call in calls] == ["7", "8"]
     lines = tmp_path / "rows.jsonl"
     lines.write_text('{"city": "Oslo", "days": 3}\n', encoding="utf-8")
-    assert calls_of_rows(lines, "weather", SCHEMA)[0].arguments == {"city": "Oslo", "days": 3}
+    [call] = calls_of_rows(lines, ToolId("", "weather"), SCHEMA)
+    assert call.arguments == {
+        "city": "Oslo",
+        "days": 3,
+    }
 
 
 def test_rows_without_an_argument_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("town\nOslo\n", encoding="utf-8")
     with pytest.raises(SavedCallsError, match="its arguments are id, city, days, deep"):
-        calls_of_rows(path, "weather", SCHEMA)
+        calls_of_rows(path, ToolId("", "weather"), SCHEMA)
     with pytest.raises(SavedCallsError, match="no such file"):
-        calls_of_rows(tmp_path / "none.csv", "weather", SCHEMA)
+        calls_of_rows(tmp_path / "none.csv", ToolId("", "weather"), SCHEMA)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from studio.core.agent.values.commands import Steer, StopRun
@@ -18,7 +19,7 @@ from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message, ToolCallPart
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
@@ -105,7 +106,9 @@ class VectorRun:
         assert not has_errors(self.document), self.document.problems
         functions = given.get("tool_functions") or {}
         self.source = VectorSource(sequence, functions)
-        entries = tuple(ToolEntry(spec, runner="vector") for spec in self.document.tools)
+        entries = tuple(
+            ToolEntry(replace(spec, id=ToolId("vector", spec.name))) for spec in self.document.tools
+        )
         registry = ToolRegistry(entries)
         toolbox = Toolbox(lambda: registry, {"vector": self.source}, inputs=inputs)
         choices = [turn["llm_response"]["choices"][0] for turn in sequence]

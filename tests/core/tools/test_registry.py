@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.tools.binding import build_registry
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import SourceStatus, SourceTools
+from tests.support.tool_ids import tool_id
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 SMALL = {
@@ -48,7 +49,7 @@ def test_undeclared_functions_are_offered_only_where_nothing_is_declared() -> No
     assert [spec.name for spec in build_registry([], [FILE]).specs] == ["count", "more"]
     registry = build_registry([ToolSpec("count", parameters=NUMBER)], [FILE])
     assert [spec.name for spec in registry.specs] == ["count"]
-    more = registry.entry("more")
+    more = registry.named("more")
     assert more is not None
     assert not more.enabled
     assert not more.declared
@@ -60,13 +61,33 @@ def test_a_declaration_that_nothing_runs_says_what_to_do() -> None:
     assert "metadata.agent.tools" in entry.problem
 
 
-def test_of_two_with_one_name_the_first_runs() -> None:
+def test_two_sources_with_one_name_stand_side_by_side() -> None:
     second = SourceTools("python:u.py", "u.py", (ToolSpec("count", source="u.py"),))
     registry = build_registry([], [FILE, second])
-    assert [spec.source for spec in registry.specs if spec.name == "count"] == ["t.py"]
-    assert "t.py" in registry.entries[-1].problem
-    assert not registry.entries[-1].enabled
-    assert [spec.name for spec in registry.change("count", enabled=False).specs] == ["more"]
+    assert [spec.name for spec in registry.specs] == ["t__count", "more", "u__count"]
+    theirs = tool_id(registry, "t__count")
+    registry = registry.change(theirs, enabled=False, approval="allow", mock=FixedMock(1))
+    again = build_registry([], [second, FILE], before=registry)
+    assert [spec.name for spec in again.specs] == ["u__count", "more"]
+    other = again.named("u__count")
+    assert other is not None
+    assert (other.enabled, other.mock, other.id) == (True, None, ToolId("python:u.py", "count"))
+    assert again.find("count") is None
+    assert again.find("count", "python:u.py") == other
+
+
+def test_of_two_sources_the_first_runs_a_declared_tool() -> None:
+    second = SourceTools("python:u.py", "u.py", (ToolSpec("count", source="u.py"),))
+    registry = build_registry([ToolSpec("count")], [FILE, second])
+    assert [entry.name for entry in registry.entries] == ["count", "more", "u__count"]
+    assert registry.entries[0].id == ToolId("python:t.py", "count")
+
+
+def test_a_run_keeps_the_names_that_it_has_sent() -> None:
+    second = SourceTools("python:u.py", "u.py", (ToolSpec("count", source="u.py"),))
+    sent = {entry.id: entry.name for entry in build_registry([], [FILE]).entries}
+    both = build_registry([], [FILE, second]).with_names(sent)
+    assert [entry.name for entry in both.entries] == ["count", "more", "u__count"]
 
 
 def test_tools_of_servers_stand_beside_declared_ones() -> None:
@@ -98,7 +119,9 @@ def test_the_document_marks_tools_of_sources_that_it_does_not_declare() -> None:
 
 def test_what_the_person_set_survives_a_reload() -> None:
     before = build_registry([ToolSpec("count")], [FILE])
-    before = before.change("count", mock=FixedMock(1), enabled=False, approval="always", calls=2)
+    before = before.change(
+        tool_id(before, "count"), mock=FixedMock(1), enabled=False, approval="always", calls=2
+    )
     entry = build_registry([ToolSpec("count", "new text")], [FILE], before=before).entries[0]
     assert entry.spec.description == "new text"
     assert (entry.state, entry.enabled, entry.approval, entry.calls) == (

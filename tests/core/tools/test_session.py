@@ -17,6 +17,7 @@ from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools, gone
 from tests.support import published
 from tests.support.errors import has_errors
+from tests.support.tool_ids import tool_id
 
 AGENT = """
     name: agent
@@ -55,13 +56,15 @@ async def test_an_untrusted_folder_runs_nothing(
     assert registry.sources[0].state == "untrusted"
     assert str(tmp_path) in registry.sources[0].message
     assert registry.entries[0].state == "declared"
-    assert (await session.try_tool("add", {"a": 1})).status == "unknown-tool"
+    assert (
+        await session.try_tool(tool_id(session.registry, "add"), {"a": 1})
+    ).status == "unknown-tool"
     assert not mark.exists()
     TrustStore().trust(tmp_path)
     registry = await session.load(document)
     assert registry.sources[0].state == "ready"
     assert mark.exists()
-    assert (await session.try_tool("add", {"a": 1})).text == "1"
+    assert (await session.try_tool(tool_id(session.registry, "add"), {"a": 1})).text == "1"
 
 
 @pytest.fixture
@@ -82,43 +85,43 @@ async def test_a_trusted_tool_is_bound_and_called(
     session: ToolSession, loaded: PromptDocument
 ) -> None:
     assert not has_errors(loaded)
-    entry = session.registry.entry("add")
+    entry = session.registry.named("add")
     assert entry is not None
     assert (entry.state, entry.source, entry.line) == ("bound", "my_tools.py", 2)
     assert entry.spec.has_effects
     assert entry.approval == "once"
     outcome = await session.toolbox().call("add", {"a": 5})
     assert (outcome.status, outcome.value) == ("ok", 7)
-    used = session.registry.entry("add")
+    used = session.registry.named("add")
     assert used is not None
     assert used.calls == 1
     assert used.last_used
 
 
 async def test_a_reload_keeps_the_process(session: ToolSession, loaded: PromptDocument) -> None:
-    before = await session.try_tool("who", {})
+    before = await session.try_tool(tool_id(session.registry, "who"), {})
     await session.load(loaded)
-    assert (await session.try_tool("who", {})).value == before.value
+    assert (await session.try_tool(tool_id(session.registry, "who"), {})).value == before.value
     await session.restart(session.registry.sources[0].key)
     await session.load(loaded)
-    assert (await session.try_tool("who", {})).value != before.value
+    assert (await session.try_tool(tool_id(session.registry, "who"), {})).value != before.value
 
 
 async def test_mock_and_back(session: ToolSession, loaded: PromptDocument) -> None:
     box = session.toolbox()
-    session.change("add", mock=FixedMock(42))
+    session.change(tool_id(session.registry, "add"), mock=FixedMock(42))
     assert (await box.call("add", {"a": 1})).text == "42"
-    session.change("add", mock=None)
+    session.change(tool_id(session.registry, "add"), mock=None)
     assert (await box.call("add", {"a": 1})).text == "3"
 
 
 async def test_an_approval_is_remembered_for_the_folder(
     session: ToolSession, loaded: PromptDocument
 ) -> None:
-    session.change("add", approval="always")
+    session.change(tool_id(session.registry, "add"), approval="always")
     other = ToolSession(TrustStore())
     registry = await other.load(loaded)
-    entry = registry.entry("add")
+    entry = registry.named("add")
     assert entry is not None
     assert entry.approval == "always"
     await other.close()
@@ -211,11 +214,11 @@ def test_bundled_prompts_open_without_a_problem(folder: str) -> None:
 async def test_half_typed_front_matter_keeps_the_tools_running(
     session: ToolSession, loaded: PromptDocument, prompt: WritePrompt
 ) -> None:
-    before = (await session.try_tool("who", {})).value
+    before = (await session.try_tool(tool_id(session.registry, "who"), {})).value
     registry = await session.load(prompt("tools: [\n"))
     assert not prompt("tools: [\n").data
-    assert registry.entry("add") is not None
-    assert (await session.try_tool("who", {})).value == before
+    assert registry.named("add") is not None
+    assert (await session.try_tool(tool_id(session.registry, "who"), {})).value == before
 
 
 async def test_a_document_may_bound_its_calls(
@@ -244,7 +247,7 @@ async def test_a_folder_has_an_approval_for_all_its_tools(
     assert usual == {"add": "once", "who": "allow"}
     session.approve_folder("always")
     assert approvals() == {"add": "always", "who": "always"}
-    session.change("who", approval="allow")
+    session.change(tool_id(session.registry, "who"), approval="allow")
     other = ToolSession(TrustStore())
     registry = await other.load(loaded)
     assert {entry.name: entry.approval for entry in registry.entries} == {
@@ -260,25 +263,25 @@ async def test_a_run_keeps_its_tools_while_another_file_is_shown(
     session: ToolSession, loaded: PromptDocument, tmp_path: Path
 ) -> None:
     box = session.toolbox()
-    session.change("add", mock=FixedMock(42))
-    before = await session.try_tool("who", {})
+    session.change(tool_id(session.registry, "add"), mock=FixedMock(42))
+    before = await session.try_tool(tool_id(session.registry, "who"), {})
     path = tmp_path / "my_tools.py"
     for other in (path, tmp_path / "b.prompty", tmp_path / "c.prompty", tmp_path / "d.prompty"):
         text = other.read_text(encoding="utf-8") if other.exists() else "system:\nHello\n"
         await session.load(parse(text, other))
     assert (await box.call("add", {"a": 1})).text == "42"
     registry = await session.load(loaded)
-    entry = registry.entry("add")
+    entry = registry.named("add")
     assert entry is not None
     assert entry.state == "mocked", "what was set for a prompt holds when it is shown again"
     assert entry.calls == 1
-    assert (await session.try_tool("who", {})).value == before.value
+    assert (await session.try_tool(tool_id(session.registry, "who"), {})).value == before.value
 
 
 async def test_a_document_that_no_run_needs_ends_its_processes(
     session: ToolSession, loaded: PromptDocument, tmp_path: Path
 ) -> None:
-    pid = (await session.try_tool("who", {})).value
+    pid = (await session.try_tool(tool_id(session.registry, "who"), {})).value
     assert isinstance(pid, int)
     for name in ("b", "c"):
         await session.load(parse("system:\nHello\n", tmp_path / f"{name}.prompty"))

@@ -9,6 +9,7 @@ from studio.core.tools.mock import AskMock, RecordedAnswer, RecordedMock, Sequen
 from studio.core.tools.registry import SourceTools, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import Toolbox
+from tests.support.tool_ids import tool_id
 
 SCHEMA = {
     "type": "object",
@@ -68,7 +69,7 @@ async def test_wrong_calls_do_not_reach_the_source() -> None:
 
 
 async def test_a_disabled_tool_is_unknown_to_the_model() -> None:
-    tools = await box((await registry()).change("weather", enabled=False))
+    tools = await box((held := await registry()).change(tool_id(held, "weather"), enabled=False))
     assert (await tools.call("weather", {"city": "Oslo"})).status == "unknown-tool"
 
 
@@ -83,14 +84,18 @@ async def test_ask_once_is_satisfied_by_one_approval() -> None:
     assert tools.needs_approval("weather")
     tools.approve("weather")
     assert not tools.needs_approval("weather")
-    always = await box((await registry()).change("weather", approval="always"))
+    always = await box(
+        (held := await registry()).change(tool_id(held, "weather"), approval="always")
+    )
     always.approve("weather")
     assert always.needs_approval("weather")
     assert not tools.needs_approval("nobody")
 
 
 async def test_a_mock_answers_instead_and_asks_nobody() -> None:
-    tools = await box((await registry()).change("weather", mock=SequenceMock(("a", "b"))))
+    tools = await box(
+        (held := await registry()).change(tool_id(held, "weather"), mock=SequenceMock(("a", "b")))
+    )
     assert tools.origin("weather") == "mock"
     assert not tools.needs_approval("weather")
     answers = [(await tools.call("weather", {"city": "Oslo"})).text for _ in range(3)]
@@ -105,7 +110,7 @@ async def test_recorded_answers_are_counted_by_arguments() -> None:
             RecordedAnswer({"q": 1}, "second"),
         )
     )
-    tools = await box((await registry()).change("planned", mock=recorded))
+    tools = await box((held := await registry()).change(tool_id(held, "planned"), mock=recorded))
     answers = [(await tools.call("planned", {"q": q})).text for q in (1, 2, 1)]
     assert answers == ["first", "other", "second"]
 
@@ -117,7 +122,7 @@ async def test_ask_me_asks_the_person() -> None:
         asked.append((name, arguments))
         return ToolOutcome("by hand", "ok")
 
-    mocked = (await registry()).change("planned", mock=AskMock())
+    mocked = (held := await registry()).change(tool_id(held, "planned"), mock=AskMock())
     assert (await (await box(mocked, ask=person)).call("planned", {"q": 1})).text == "by hand"
     assert asked == [("planned", {"q": 1})]
     assert (await (await box(mocked)).call("planned", {})).status == "error"
@@ -125,7 +130,7 @@ async def test_ask_me_asks_the_person() -> None:
 
 async def test_use_is_noted() -> None:
     used: list[str] = []
-    tools = await box(used=lambda name, _when: used.append(name))
+    tools = await box(used=lambda tool, _when: used.append(tool.name))
     await tools.call("weather", {"city": "Oslo"})
     await tools.call("weather", {})
     assert used == ["weather"]

@@ -24,6 +24,7 @@ from studio.ui.connections.trust_dialog import TrustDialog
 from tests.support.chat_server import ChatServer, cut_body, streamed, text_chunks
 from tests.support.model_change import change_model
 from tests.support.planted import bytes_below
+from tests.support.tool_ids import tool_id
 
 KEY = "sk-planted-in-the-window-9876543210"
 CALL = 'Thought: I need the product.\nAction: calculator\nArgs: {"expression": "128 * 46"}'
@@ -397,6 +398,6 @@ def test_a_tool_uses_a_connection_of_the_studio_as_soon_as_it_is_there(
         return any(text.startswith(address) and text.endswith(masked) for text in shown)
 
     qtbot.waitUntil(is_shown)
-    workbench.tools.try_tool("list_models", {})
+    workbench.tools.try_tool(tool_id(workbench.tools.registry, "list_models"), {})
     qtbot.waitUntil(lambda: bool(server.requests))
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"

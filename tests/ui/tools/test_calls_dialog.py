@@ -17,16 +17,19 @@ from studio.application.tools.saved_calls import (
     read_calls,
     write_calls,
 )
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.tools.calls_dialog import CallsDialog
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
+ADD = ToolEntry(ToolSpec("add"))
 CALLS = (
-    SavedCall("one", "add", {"a": 1}, "ok", "1"),
-    SavedCall("two", "add", {"a": 2}, "ok", "2"),
+    SavedCall("one", ToolId("", "add"), {"a": 1}, "ok", "1"),
+    SavedCall("two", ToolId("", "add"), {"a": 2}, "ok", "2"),
 )
-ROW = SavedCall("rows 1", "add", {"a": 3})
+ROW = SavedCall("rows 1", ToolId("", "add"), {"a": 3})
 
 
 @pytest.fixture
@@ -43,13 +46,11 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def opened(
-    parent: QWidget, changing: frozenset[str] = frozenset(), file: Path | None = None
-) -> CallsDialog:
+def opened(parent: QWidget, file: Path | None = None, *, changing: bool = False) -> CallsDialog:
     def write(changes: Sequence[CallChange]) -> CallsWritten | None:
         return change_calls(file, changes) if file is not None else None
 
-    dialog = CallsDialog("add", CALLS, changing, write, parent)
+    dialog = CallsDialog(ADD, CALLS, lambda _: changing, write, parent)
     dialog.show()
     return dialog
 
@@ -77,7 +78,7 @@ def test_saved_calls_are_tests_and_rows_become_saved_calls(
     dialog.add_rows((ROW,))
     with qtbot.waitSignal(dialog.request_make) as asked:
         dialog.run_button.click()
-    assert asked.args == [(("add", {"a": 1}), ("add", {"a": 2}), ("add", {"a": 3}))]
+    assert asked.args == [(*CALLS, ROW)]
     assert not dialog.run_button.isEnabled()
     assert dialog.cancel_button.isVisible()
     dialog.show_began(0)
@@ -136,7 +137,7 @@ def rename(dialog: CallsDialog, row: int, name: str) -> None:
 def test_what_another_program_wrote_meanwhile_stays(parent: QWidget, file: Path) -> None:
     dialog = opened(parent, file=file)
     dialog.add_rows((ROW,))
-    added = SavedCall("three", "add", {"a": 5}, "ok", "5")
+    added = SavedCall("three", ToolId("", "add"), {"a": 5}, "ok", "5")
     write_calls(file, (CALLS[0], added))  # its list still shows "two", which is gone by now
     rename(dialog, 0, "first")
     assert [call.name for call in read_calls(file)] == ["first", "three"]
@@ -151,14 +152,14 @@ def test_a_call_that_another_program_changed_is_not_written_over(
     parent: QWidget, file: Path
 ) -> None:
     dialog = opened(parent, file=file)
-    theirs = SavedCall("one", "add", {"a": 7}, "ok", "7")
+    theirs = SavedCall("one", ToolId("", "add"), {"a": 7}, "ok", "7")
     write_calls(file, (theirs, CALLS[1]))
     dialog.compare.activated.emit(dialog.compare.findData("status"))
-    ours = SavedCall("one 2", "add", {"a": 1}, "ok", "1", "status")
+    ours = SavedCall("one 2", ToolId("", "add"), {"a": 1}, "ok", "1", "status")
     assert read_calls(file) == (theirs, CALLS[1], ours)
     assert "one" in dialog.status.text()
     assert sorted(listed(dialog)) == ["one", "one 2", "two"]
-    write_calls(file, (theirs, SavedCall("two", "add", {"a": 8}, "ok", "8"), ours))
+    write_calls(file, (theirs, SavedCall("two", ToolId("", "add"), {"a": 8}, "ok", "8"), ours))
     look_at(dialog, listed(dialog).index("two"))
     dialog.remove_button.click()
     assert [call.text for call in read_calls(file)] == ["7", "8", "1"]
@@ -177,7 +178,7 @@ def test_what_could_not_be_written_is_not_shown_as_written(parent: QWidget, file
         except SavedCallsError as error:
             said.append(str(error))
 
-    dialog = CallsDialog("add", CALLS, frozenset(), write, parent)
+    dialog = CallsDialog(ADD, CALLS, lambda _: False, write, parent)
     dialog.show()
     rename(dialog, 0, "first")
     dialog.remove_button.click()
@@ -189,7 +190,7 @@ def test_what_could_not_be_written_is_not_shown_as_written(parent: QWidget, file
 
 
 def test_calls_that_change_something_are_asked_about(qtbot: QtBot, parent: QWidget) -> None:
-    dialog = opened(parent, frozenset({"add"}))
+    dialog = opened(parent, changing=True)
     with qtbot.assertNotEmitted(dialog.request_make):
         dialog.run_button.click()
     assert "may change something" in dialog.status.text()

@@ -20,6 +20,7 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 from tests.support.labels import labels_read_as_rich
 from tests.support.modal import answering
+from tests.support.tool_ids import tool_id
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -104,7 +105,7 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
     assert "weather.py" in answered(ask, yes=False)
     assert pane.model.rowCount() == 0
     answered(ask, yes=True)
-    qtbot.waitUntil(lambda: pane.model.row_of("forecast") == 0)
+    qtbot.waitUntil(lambda: pane.model.row_of(tool_id(pane.registry, "forecast")) == 0)
     assert not pane.banners.shown
 
     write_server(tmp_path, "--all")
@@ -114,9 +115,9 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
     before, _, now = said.partition("Now:")
     assert "weather.py\n" in before
     assert "weather.py --all" in now
-    qtbot.waitUntil(lambda: pane.model.row_of("forecast") == 0)
+    qtbot.waitUntil(lambda: pane.model.row_of(tool_id(pane.registry, "forecast")) == 0)
     # The same tool, but of another command: it says so, until the user allows it.
-    pane.choose("forecast")
+    pane.choose(tool_id(pane.registry, "forecast"))
     note = pane.detail.head.change
     assert note.isVisibleTo(pane)
     assert "--all" in note.difference.toPlainText()

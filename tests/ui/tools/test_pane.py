@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
@@ -25,6 +25,7 @@ from tests.support.counted import calls_of
 from tests.support.held import hold
 from tests.support.modal import answering
 from tests.support.themes import wear
+from tests.support.tool_ids import tool_id
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -145,7 +146,7 @@ def test_search_filters_and_keeps_the_chosen_tool(bench: Bench, qtbot: QtBot) ->
     entries = tuple(ToolEntry(ToolSpec(f"tool_{n}", f"Does {n}.")) for n in range(20))
     pane = bench.pane
     pane.show_registry(ToolRegistry(entries))
-    pane.choose("tool_7")
+    pane.choose(tool_id(pane.registry, "tool_7"))
     qtbot.keyClicks(pane.search, "7")
     assert [pane.model.index(row, 0).data() for row in range(pane.model.rowCount())] == [
         "tool_7",
@@ -169,9 +170,9 @@ def test_a_key_held_for_something_else_selects_no_further_tool(
     """Ctrl is held while a search is pasted, Shift while a capital letter is typed."""
     pane = bench.pane
     pane.show_registry(ToolRegistry(tuple(ToolEntry(ToolSpec(f"tool_{n}", "")) for n in range(9))))
-    pane.choose("tool_2")
+    pane.choose(tool_id(pane.registry, "tool_2"))
     hold(held)
-    pane.choose("tool_5")
+    pane.choose(tool_id(pane.registry, "tool_5"))
     assert [entry.name for entry in pane.table.selected] == ["tool_5"]
 
 
@@ -189,7 +190,7 @@ def test_a_thousand_tools_open_and_filter_quickly(bench: Bench) -> None:
 
 def test_ticking_a_box_switches_the_tool_off(bench: Bench, qtbot: QtBot) -> None:
     pane = bench.pane
-    asked: list[tuple[str, dict[str, object]]] = []
+    asked: list[tuple[ToolId, dict[str, object]]] = []
     pane.request_change.disconnect(bench.controller.change)
     pane.request_change.connect(lambda name, changes: asked.append((name, changes)))
     pane.show_registry(ToolRegistry((ToolEntry(ToolSpec("add")),)))
@@ -199,7 +200,7 @@ def test_ticking_a_box_switches_the_tool_off(bench: Bench, qtbot: QtBot) -> None
         Qt.MouseButton.LeftButton,
         pos=box.topLeft() + QPoint(12, box.height() // 2),
     )
-    assert asked == [("add", {"enabled": False})]
+    assert asked == [(ToolId("", "add"), {"enabled": False})]
 
 
 def test_a_broken_source_is_named_and_leads_to_its_line(
@@ -257,9 +258,9 @@ def test_a_filter_keeps_only_such_tools(bench: Bench) -> None:
     pane.show_registry(
         ToolRegistry(
             (
-                ToolEntry(ToolSpec("bound"), runner="x", declared=False),
+                ToolEntry(ToolSpec("bound", id=ToolId("x", "bound")), declared=False),
                 ToolEntry(ToolSpec("lost")),
-                ToolEntry(ToolSpec("off"), enabled=False, declared=False, runner="x"),
+                ToolEntry(ToolSpec("off", id=ToolId("x", "off")), enabled=False, declared=False),
                 ToolEntry(ToolSpec("send", has_effects=True), mock=FixedMock(1)),
             )
         )
@@ -361,7 +362,8 @@ def test_the_answer_stands_beside_the_form_where_there_is_room(bench: Bench, qtb
     bench.pane.show_registry(ToolRegistry((ToolEntry(ToolSpec("add")),)))
     bench.pane.resize(900, 760)
     assert not panel.answer.isVisible()
-    panel.show_trial(ToolTrial("add", {}, ToolOutcome("long\n" * 200, "ok"), 1.0))
+    outcome = ToolOutcome("long\n" * 200, "ok")
+    panel.show_trial(ToolTrial(tool_id(bench.pane.registry, "add"), {}, outcome, 1.0))
     qtbot.waitUntil(lambda: panel.answer.result.isVisible() and panel.answer.width() > 200)
 
     def left_of_answer() -> bool:
@@ -374,4 +376,4 @@ def test_the_answer_stands_beside_the_form_where_there_is_room(bench: Bench, qtb
     assert panel.answer.isVisible()
     with qtbot.waitSignal(panel.request_try) as asked:
         panel.again_button.click()
-    assert asked.args == ["add", {}]
+    assert asked.args == [ToolId("", "add"), {}]

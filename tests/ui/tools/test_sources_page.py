@@ -22,6 +22,7 @@ from studio.ui.tools.sources_page import SourcesPage
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 from tests.support.themes import wear
+from tests.support.tool_ids import tool_id
 
 SERVER = '''
 import os, sys
@@ -117,7 +118,7 @@ def test_a_server_with_all_it_has_its_log_and_a_restart(
     with qtbot.waitSignal(
         controller.trial_changed, check_params_cb=lambda trial: trial.outcome
     ) as first:
-        pane.detail.try_panel.request_try.emit("forecast", {"city": "Oslo"})
+        pane.detail.try_panel.request_try.emit(tool_id(pane.registry, "forecast"), {"city": "Oslo"})
     qtbot.waitUntil(lambda: "asked for Oslo" in block.log.toPlainText())
     assert pane.sources.blocks[key] is block
     assert block.log.isVisible()
@@ -128,7 +129,7 @@ def test_a_server_with_all_it_has_its_log_and_a_restart(
     with qtbot.waitSignal(
         controller.trial_changed, check_params_cb=lambda trial: trial.outcome
     ) as second:
-        pane.detail.try_panel.request_try.emit("forecast", {"city": "Rome"})
+        pane.detail.try_panel.request_try.emit(tool_id(pane.registry, "forecast"), {"city": "Rome"})
     assert first.args[0].outcome.text != second.args[0].outcome.text
 
     # A server that the prompt does not name runs when the person says so.

@@ -15,6 +15,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.language import install_language
 from tests.support.cut_words import cut_words
+from tests.support.tool_ids import tool_id
 from tests.ui.window.test_layout import overlapping
 from tests.ui.window.test_layout_paused import paused, stands_at
 
@@ -53,7 +54,7 @@ def test_no_german_word_is_cut(bench: Workbench, qtbot: QtBot, size: tuple[int, 
     for side in ("tools", "history"):
         window.docks.show(side)
         if side == "tools":
-            bench.tools_pane.choose("calculator")
+            bench.tools_pane.choose(tool_id(bench.tools_pane.registry, "calculator"))
         see()
     window.docks.show("files")
     for place in (PausePoint.BEFORE_REQUEST, PausePoint.REPLY, PausePoint.TOOL_CALL):

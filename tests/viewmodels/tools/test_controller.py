@@ -12,6 +12,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 from studio.viewmodels.tools.trial import ToolTrial
+from tests.support.tool_ids import tool_id
 
 TOOLS = '''
 import time
@@ -68,7 +69,7 @@ def trust(qtbot: QtBot, controller: ToolsController, folder: Path) -> None:
 def attempt(qtbot: QtBot, controller: ToolsController, name: str, **arguments: object) -> ToolTrial:
     trials: list[ToolTrial] = []
     controller.trial_changed.connect(trials.append)
-    controller.try_tool(name, arguments)  # type: ignore[arg-type]
+    controller.try_tool(tool_id(controller.registry, name), arguments)  # type: ignore[arg-type]
     assert trials[-1].outcome is None
     qtbot.waitUntil(lambda: trials[-1].outcome is not None)
     controller.trial_changed.disconnect(trials.append)
@@ -92,7 +93,7 @@ def test_a_trusted_python_tool_is_called_for_real(
     assert trial.outcome is not None
     assert (trial.outcome.status, trial.outcome.text) == ("ok", "7")
     assert trial.outcome.duration > 0
-    entry = controller.registry.entry("add")
+    entry = controller.registry.named("add")
     assert entry is not None
     assert entry.calls == 1
     bad = attempt(qtbot, controller, "add", a="five")
@@ -106,12 +107,12 @@ def test_a_mock_answers_instead_and_gives_way_again(
     load(qtbot, controller, folder)
     trust(qtbot, controller, folder)
     with qtbot.waitSignal(controller.registry_changed):
-        controller.change("add", {"mock": FixedMock("mocked")})
+        controller.change(tool_id(controller.registry, "add"), {"mock": FixedMock("mocked")})
     mocked = attempt(qtbot, controller, "add", a=5)
     assert mocked.outcome is not None
     assert mocked.outcome.text == "mocked"
     with qtbot.waitSignal(controller.registry_changed):
-        controller.change("add", {"mock": None})
+        controller.change(tool_id(controller.registry, "add"), {"mock": None})
     real = attempt(qtbot, controller, "add", a=5)
     assert real.outcome is not None
     assert real.outcome.text == "7"
@@ -124,10 +125,10 @@ def test_what_the_user_changed_since_is_never_shown_as_it_was_before(
     load(qtbot, controller, folder)
     trust(qtbot, controller, folder)
     shown: list[object] = []
-    controller.registry_changed.connect(lambda registry: shown.append(registry.entry("add").mock))
+    controller.registry_changed.connect(lambda registry: shown.append(registry.named("add").mock))
     for value in (1, 10, 100):
-        controller.change("add", {"mock": FixedMock(value)})
-    controller.change("add", {"mock": None})
+        controller.change(tool_id(controller.registry, "add"), {"mock": FixedMock(value)})
+    controller.change(tool_id(controller.registry, "add"), {"mock": None})
     qtbot.waitUntil(lambda: bool(shown))
     assert shown == [None]
 
@@ -141,7 +142,7 @@ def test_a_hanging_tool_is_cancelled(
     controller.trial_changed.connect(trials.append)
     said: list[str] = []
     controller.trial_output_changed.connect(said.append)
-    controller.try_tool("sleepy", {})
+    controller.try_tool(tool_id(controller.registry, "sleepy"), {})
     qtbot.waitUntil((folder / "began").exists)
     qtbot.waitUntil(lambda: "on my way\n" in said)
     controller.cancel_trial()

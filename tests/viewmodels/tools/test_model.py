@@ -7,13 +7,14 @@ from PySide6.QtCore import QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.viewmodels.tools.model import ToolsModel
 
+ADD = ToolId("python:x", "add")
 ENTRIES = (
-    ToolEntry(ToolSpec("add"), runner="python:x", runner_label="x.py", last_used=1.0, calls=3),
+    ToolEntry(ToolSpec("add", id=ADD), runner_label="x.py", last_used=1.0, calls=3),
     ToolEntry(ToolSpec("ask"), declared=False, mock=FixedMock(1), enabled=False, approval="always"),
     ToolEntry(ToolSpec("lost", has_effects=True), problem="nothing runs it"),
 )
@@ -42,7 +43,7 @@ def test_ticking_asks_and_does_not_decide(qtbot: QtBot) -> None:
         model.setData(
             model.index(0, 0), Qt.CheckState.Unchecked.value, Qt.ItemDataRole.CheckStateRole
         )
-    assert blocker.args == ["add", False]
+    assert blocker.args == [ADD, False]
     entry = model.entry(0)
     assert entry is not None
     assert entry.enabled
@@ -52,9 +53,9 @@ def test_equal_rows_keep_their_place(qtbot: QtBot) -> None:
     model = ToolsModel()
     model.show_entries(ENTRIES)
     with qtbot.assertNotEmitted(model.modelReset), qtbot.waitSignal(model.dataChanged):
-        model.show_entries(ToolRegistry(ENTRIES).change("ask", enabled=True).entries)
-    assert model.row_of("lost") == 2
-    assert model.row_of("gone") == -1
+        model.show_entries(ToolRegistry(ENTRIES).change(ToolId("", "ask"), enabled=True).entries)
+    assert model.row_of(ToolId("", "lost")) == 2
+    assert model.row_of(ToolId("", "gone")) == -1
 
 
 def test_rows_are_sorted_and_stand_as_they_were_again(qtbot: QtBot) -> None:

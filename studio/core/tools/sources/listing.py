@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from studio.core.prompty.tool_spec import ToolSpec
@@ -65,29 +63,18 @@ async def list_source(
     remark = remark_on(declaration, find)
     status = SourceStatus(key, label, "ready", remark, path, tools=len(specs))
     changes = review.changes(key, source, specs)
-    names = safe_names(spec.name for spec in specs)
-    offered = SourceTools(
-        key,
-        label,
-        tuple(replace(spec, name=names[spec.name]) for spec in specs),
-        path=path,
-        changes={names[name]: change for name, change in changes.items()},
-        own_names={safe: name for name, safe in names.items() if safe != name},
-    )
+    offered = SourceTools(key, label, specs, path=path, changes=changes)
     if isinstance(source, PythonFileSource):
         status = replace(status, facts={"python": source.python})
         first = source.problems[0] if source.problems else None
         if first is not None:
             message = "; ".join(problem.message for problem in source.problems)
             status = replace(status, message=message, line=first.line)
-        lines = {names.get(name, name): line for name, line in source.lines.items()}
-        return status, replace(offered, lines=lines)
+        return status, replace(offered, lines=source.lines)
     if isinstance(source, OpenApiSource):
         remarks = (remark, *_size_remarks(specs, _OPERATIONS), *source.problems[:_MOST_PROBLEMS])
         status = replace(status, message="; ".join(filter(None, remarks)))
-        routes = {
-            names[each.spec.name]: (each.method.upper(), each.path) for each in source.operations
-        }
+        routes = {each.spec.name: (each.method.upper(), each.path) for each in source.operations}
         offered = replace(offered, routes=routes)
     if isinstance(source, McpSource):
         remarks = (
@@ -104,9 +91,7 @@ async def list_source(
         offered,
         stands_alone=True,
         further=isinstance(declaration, McpServer) and declaration.further,
-        approvals={
-            names[name]: mode for name, mode in declared_approvals(declaration, specs).items()
-        },
+        approvals=declared_approvals(declaration, specs),
     )
 
 
@@ -130,37 +115,3 @@ def _size_remarks(specs: Sequence[ToolSpec], chosen_by: str) -> Iterator[str]:
             f"larger than {LARGE_TOOL // 1024} KB in each request: "
             f"{', '.join(large[:_MOST_PROBLEMS])}{more}"
         )
-
-
-LONGEST_NAME = 64
-"""Characters: OpenAI's and Anthropic's limit."""
-
-
-_OTHER = re.compile(r"[^A-Za-z0-9_-]+")
-
-
-def safe_names(names: Iterable[str]) -> dict[str, str]:
-    """A name for each name, by the name as the source has it; no two are the same.
-
-    Letters, digits, `_` and `-`, at most 64: names that are so stay as they are.
-    """
-    names = tuple(dict.fromkeys(names))
-    found = {name: name for name in names if _made(name) == name}
-    taken = set(found.values())
-    for name in names:
-        if name not in found:
-            base = made = _made(name)
-            count = 2
-            while made in taken:
-                end = f"_{count}"
-                made, count = base[: LONGEST_NAME - len(end)] + end, count + 1
-            found[name] = made
-            taken.add(made)
-    return found
-
-
-def _made(name: str) -> str:
-    if not _OTHER.search(name) and 0 < len(name) <= LONGEST_NAME:
-        return name
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return _OTHER.sub("_", plain).strip("_")[:LONGEST_NAME] or "tool"

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from studio.core.paths import user_paths
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.resource_files import resource_root
 from studio.core.text.bounded_file import read_bounded, read_text
 from studio.core.tools.trust.definitions import KnownTool, ToolDefinition
@@ -30,7 +31,10 @@ from studio.core.tools.trust.wants import Approval, Pin, Want
 
 _FAST = 1
 
-WHOLE_FOLDER = "*"
+ANY_SOURCE = "*"
+"""Source of a tool whose approval an older studio kept by its name only."""
+
+WHOLE_FOLDER = ToolId(ANY_SOURCE, "*")
 """Stands for all tools of a folder that have no approval of their own."""
 
 
@@ -101,17 +105,6 @@ def _known(name: str, item: Mapping[str, Any]) -> KnownTool:
     return KnownTool(definition, str(item["digest"]), item["allowed"] is True)
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenApproval:
-    """When the user wants to be asked before calls of a tool."""
-
-    when: Approval
-    """When."""
-
-    source: str = ""
-    """Key of the source whose tool it is; empty for any, as older studios kept it."""
-
-
 @dataclass(frozen=True)
 class Trust:
     """What the user allowed."""
@@ -119,7 +112,7 @@ class Trust:
     folders: frozenset[Path] = frozenset()
     """Trusted folders, resolved; what is below is trusted too."""
 
-    approvals: Mapping[str, Mapping[str, ChosenApproval]] = field(default_factory=dict)
+    approvals: Mapping[str, Mapping[ToolId, Approval]] = field(default_factory=dict)
     """Approval by folder (as text) and tool, where the user chose one."""
 
     allowed: Mapping[str, Mapping[str, Pin]] = field(default_factory=dict)
@@ -139,23 +132,22 @@ class Trust:
         """What is allowed one by one of the things that a folder's files name."""
         return self.allowed.get(str(resolved(folder)), {})
 
-    def approval(self, folder: Path, tool: str, source: str = "") -> Approval | None:
+    def approval(self, folder: Path, tool: ToolId, name: str = "") -> Approval | None:
         """The approval that the user chose for a tool of a folder, or for all of the folder.
 
         Args:
             folder: the prompt's folder.
-            tool: the tool's name.
-            source: key of the source that runs it; a tool of another source is another tool.
+            tool: the tool; one of another source is another tool.
+            name: the name by which the model calls it, as older studios kept approvals. A name
+                that several sources use has a prefix, so that no such approval covers two tools.
         """
-        own = self.approvals.get(str(resolved(folder)), {}).get(tool)
-        if own is not None and own.source in ("", source):
-            return own.when
-        return self.folder_approval(folder)
+        chosen = self.approvals.get(str(resolved(folder)), {})
+        keys = (tool, ToolId(tool.source, name), ToolId(ANY_SOURCE, name), WHOLE_FOLDER)
+        return next((chosen[key] for key in keys if key in chosen), None)
 
     def folder_approval(self, folder: Path) -> Approval | None:
         """The approval that the user chose for all tools of a folder."""
-        chosen = self.approvals.get(str(resolved(folder)), {}).get(WHOLE_FOLDER)
-        return chosen.when if chosen is not None else None
+        return self.approval(folder, WHOLE_FOLDER)
 
     def trusted_as(self, path: Path) -> Path | None:
         """Return the folder by whose trust a path is trusted; None for none, or bundled examples.
@@ -219,15 +211,13 @@ class Trust:
         own = (thing for thing in things if thing.folder and resolved(thing.folder) == root)
         return self.with_allowed(root, own)
 
-    def with_approval(
-        self, folder: Path, tool: str, approval: Approval | None, source: str = ""
-    ) -> Trust:
+    def with_approval(self, folder: Path, tool: ToolId, approval: Approval | None) -> Trust:
         """Remember an approval, or with None forget it."""
         key = str(resolved(folder))
         tools = dict(self.approvals.get(key, {}))
         tools.pop(tool, None)
         if approval is not None:
-            tools[tool] = ChosenApproval(approval, source)
+            tools[tool] = approval
         return replace(self, approvals={**self.approvals, key: tools})
 
 
@@ -292,23 +282,15 @@ class TrustStore:
         self._write(self.current.without_folder(folder))
         self.definitions.forget(resolved(folder))
 
-    def remember_approval(
-        self, folder: Path, tool: str, approval: Approval | None, source: str = ""
-    ) -> None:
+    def remember_approval(self, folder: Path, tool: ToolId, approval: Approval | None) -> None:
         """Keep the user's choice for a tool of a folder, as its source has it."""
-        self._write(self.current.with_approval(folder, tool, approval, source))
+        self._write(self.current.with_approval(folder, tool, approval))
 
     def _write(self, trust: Trust) -> None:
         text = json.dumps(
             {
                 "folders": sorted(str(folder) for folder in trust.folders),
-                "approvals": {
-                    folder: {
-                        tool: [each.when, each.source] if each.source else each.when
-                        for tool, each in tools.items()
-                    }
-                    for folder, tools in trust.approvals.items()
-                },
+                "approvals": {folder: _by_name(tools) for folder, tools in trust.approvals.items()},
                 "allowed": {
                     folder: {key: [pin.digest, *pin.lines] for key, pin in things.items()}
                     for folder, things in trust.allowed.items()
@@ -336,14 +318,30 @@ def _from_json(data: object) -> Trust:
     )
 
 
-def _approvals(data: object) -> dict[str, dict[str, ChosenApproval]]:
-    found: dict[str, dict[str, ChosenApproval]] = {}
+def _by_name(tools: Mapping[ToolId, Approval]) -> dict[str, dict[str, Approval]]:
+    """Approvals as the file has them: by the tool's name, then by its source."""
+    found: dict[str, dict[str, Approval]] = {}
+    for tool, when in tools.items():
+        found.setdefault(tool.name, {})[tool.source] = when
+    return found
+
+
+def _approvals(data: object) -> dict[str, dict[ToolId, Approval]]:
+    """Approvals of a file; older studios kept one a name, with its source or for any."""
+    found: dict[str, dict[ToolId, Approval]] = {}
     for folder, tools in data.items() if isinstance(data, dict) else ():
         found[folder] = {}
-        for tool, kept in tools.items() if isinstance(tools, dict) else ():
-            when, source = kept if isinstance(kept, list) and len(kept) == 2 else (kept, "")
-            if when in get_args(Approval):
-                found[folder][tool] = ChosenApproval(when, str(source))
+        for name, kept in tools.items() if isinstance(tools, dict) else ():
+            match kept:
+                case [when, str() as source]:
+                    sources = {source: when}
+                case dict():
+                    sources = kept
+                case _:
+                    sources = {ANY_SOURCE: kept}
+            for source, when in sources.items():
+                if when in get_args(Approval):
+                    found[folder][ToolId(source, name)] = when
     return found
 
 

@@ -20,6 +20,7 @@ from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, gone, written
 from tests.support import patience
 from tests.support.ports import free_port
+from tests.support.tool_ids import tool_id
 
 SERVER = '''
 import os, sys, time
@@ -356,10 +357,12 @@ async def test_servers_of_the_settings_are_started_when_named_or_asked_for(
     logs = await session.read_logs()
     assert "server starts" in logs.sources[0].log
     named = await session.load(prompt("metadata: {agent: {mcp_servers: [weather]}}\n"))
-    forecast = named.entry("forecast")
+    forecast = named.named("forecast")
     assert forecast is not None
     assert forecast.enabled
-    assert (await session.try_tool("forecast", {"city": "Rome"})).text == "sunny in Rome"
+    assert (
+        await session.try_tool(tool_id(session.registry, "forecast"), {"city": "Rome"})
+    ).text == "sunny in Rome"
     assert own in session.watched
     await session.close()
 

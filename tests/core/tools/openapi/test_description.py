@@ -23,6 +23,7 @@ from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt
+from tests.support.tool_ids import tool_id
 
 PETS = {
     "openapi": "3.0.3",
@@ -289,7 +290,7 @@ async def test_a_document_names_a_description(
         ("delete_pets_id", "once"),
         ("add_pet", "once"),
     ]
-    assert "/pets/7" in await session.request_text("getPet", {"id": "7"})
+    assert "/pets/7" in await session.request_text(tool_id(session.registry, "getPet"), {"id": "7"})
     outcome = await session.toolbox().call("getPet", {"id": "7"})
     assert outcome.status == "ok"
     await session.close()
@@ -334,7 +335,7 @@ async def test_a_named_connection_gives_address_and_key(
     session.find_connection = office(endpoint)
     registry = await session.load(prompt(OFFICE))
     assert registry.sources[0].message == ""
-    shown = await session.request_text("getPet", {"id": "7"})
+    shown = await session.request_text(tool_id(session.registry, "getPet"), {"id": "7"})
     assert shown.startswith(f"GET {endpoint}/pets/7")
     assert "key-of-the-office" not in shown
     assert "•••" in shown
@@ -365,7 +366,7 @@ async def test_a_connections_key_goes_to_no_server_that_the_file_chose(
     assert outcome.status == "error"
     assert "gets no key" in outcome.text
     with pytest.raises(ToolSourceError, match="gets no key"):
-        await session.request_text("getPet", {"id": "7"})
+        await session.request_text(tool_id(session.registry, "getPet"), {"id": "7"})
     await session.close()
 
 

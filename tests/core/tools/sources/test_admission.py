@@ -16,6 +16,7 @@ from studio.core.tools.registry import VARIABLES_KEY
 from studio.core.tools.session import ToolSession
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools
+from tests.support.tool_ids import tool_id
 
 
 @pytest.fixture
@@ -99,7 +100,9 @@ async def test_planted_canaries_stay_asleep(
         session.start_server(status.key)
     await session.load(document)
     for name in ("command", "web", "described", "my_tools"):
-        assert (await session.try_tool(name, {})).status == "unknown-tool"
+        assert (
+            await session.try_tool(tool_id(session.registry, name), {})
+        ).status == "unknown-tool"
     assert list(marks.iterdir()) == []
     assert heard == []
 
@@ -196,4 +199,4 @@ async def test_an_open_python_file_is_its_own_source(
     TrustStore().trust(tmp_path)
     registry = await session.load(document)
     assert [entry.name for entry in registry.entries if entry.enabled] == ["add", "also"]
-    assert (await session.try_tool("add", {"a": 1})).value == 2
+    assert (await session.try_tool(tool_id(session.registry, "add"), {"a": 1})).value == 2

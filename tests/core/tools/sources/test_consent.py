@@ -15,6 +15,7 @@ from studio.core.tools.session import ToolSession
 from studio.core.tools.sources.consent import wants_of
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools
+from tests.support.tool_ids import tool_id
 
 SERVER = '''
 import sys
@@ -72,13 +73,13 @@ async def test_a_server_that_comes_into_a_trusted_folder_asks(
     assert weather.doubt.before is None
     assert str(mark) in weather.message, "the command line is shown"
     assert not mark.exists()
-    assert registry.entry("forecast") is None
+    assert registry.named("forecast") is None
 
     session.allow_source("mcp:weather")
     registry = await session.load(document)
     assert status(registry, "mcp:weather").state == "ready"
     assert mark.exists()
-    assert registry.entry("forecast") is not None
+    assert registry.named("forecast") is not None
 
 
 async def test_another_command_line_under_the_same_name_asks_with_both(
@@ -96,7 +97,9 @@ async def test_another_command_line_under_the_same_name_asks_with_both(
     assert str(other) in weather.message
     assert not other.exists()
     # The old one does not run on either, and a new session knows it as well.
-    assert (await session.try_tool("forecast", {"city": "Rome"})).status == "unknown-tool"
+    assert (
+        await session.try_tool(tool_id(session.registry, "forecast"), {"city": "Rome"})
+    ).status == "unknown-tool"
     again = ToolSession(TrustStore())
     assert status(await again.load(document), "mcp:weather").state == "waiting"
     await again.close()
@@ -221,7 +224,7 @@ async def test_tools_get_no_key_but_those_that_the_prompt_names_and_the_user_all
     waiting = [each for each in registry.sources if each.state == "waiting"]
     assert [each.doubt.want.text for each in waiting if each.doubt] == ["WANTED_KEY", "ANOTHER_KEY"]
     assert status(registry, "python:" + str(tmp_path / "my_tools.py")).state == "ready"
-    seen = (await session.try_tool("seen", {})).value
+    seen = (await session.try_tool(tool_id(session.registry, "seen"), {})).value
     assert isinstance(seen, dict)
     assert not [name for name in seen if "KEY" in name]
     assert "planted" not in json.dumps(seen)
@@ -229,10 +232,12 @@ async def test_tools_get_no_key_but_those_that_the_prompt_names_and_the_user_all
 
     session.allow_source("give:WANTED_KEY")
     registry = await session.load(document)
-    seen = (await session.try_tool("seen", {})).value
+    seen = (await session.try_tool(tool_id(session.registry, "seen"), {})).value
     assert isinstance(seen, dict)
     assert [name for name in seen if "KEY" in name] == ["WANTED_KEY"]
-    digest = (await session.try_tool("digest", {"name": "WANTED_KEY"})).text
+    digest = (
+        await session.try_tool(tool_id(session.registry, "digest"), {"name": "WANTED_KEY"})
+    ).text
     assert digest == sha256(b"planted-WANTED_KEY").hexdigest()
     assert "planted" not in json.dumps(seen), "what a tool was given is masked where it says it"
     assert [each.key for each in registry.sources if each.state == "waiting"] == [

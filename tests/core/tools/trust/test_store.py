@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.resource_files import resource
 from studio.core.tools.trust.places import TooWideError
 from studio.core.tools.trust.store import TrustStore
@@ -94,9 +95,11 @@ def test_a_broken_file_allows_nothing(store: TrustStore, tmp_path: Path, text: s
 
 
 def test_approvals_are_kept_by_folder_and_tool(store: TrustStore, tmp_path: Path) -> None:
-    store.remember_approval(tmp_path, "send", "always")
-    store.remember_approval(tmp_path, "read", "allow")
-    assert store.current.approval(tmp_path, "send") == "always"
-    assert store.current.approval(tmp_path, "read") == "allow"
-    assert store.current.approval(tmp_path / "other", "send") is None
+    send, read = ToolId("mcp:a", "send"), ToolId("mcp:a", "read")
+    store.remember_approval(tmp_path, send, "always")
+    store.remember_approval(tmp_path, read, "allow")
+    assert store.current.approval(tmp_path, send) == "always"
+    assert store.current.approval(tmp_path, read) == "allow"
+    assert store.current.approval(tmp_path, ToolId("mcp:b", "read"), "read") is None
+    assert store.current.approval(tmp_path / "other", send) is None
     assert not store.is_trusted(tmp_path)

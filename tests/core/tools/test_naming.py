@@ -9,8 +9,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from studio.core.prompty.tool_spec import ToolId
+from studio.core.tools.naming import model_names, safe_names
 from studio.core.tools.session import ToolSession
-from studio.core.tools.sources.listing import safe_names
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt
 from tests.core.tools.trust.test_review import WEATHER, Server
@@ -26,6 +27,31 @@ def test_names_that_every_provider_takes_stay() -> None:
     }
     long = "a" * 70
     assert [len(each) for each in safe_names([long, long + "b"]).values()] == [64, 64]
+
+
+def test_tools_that_share_a_name_get_the_prefixes_of_their_sources() -> None:
+    servers = {"mcp:staging": ["read", "list"], "mcp:live": ["read"], "python:/w/my_t.py": ["x"]}
+    expected = {
+        ToolId("mcp:staging", "read"): "staging__read",
+        ToolId("mcp:staging", "list"): "list",
+        ToolId("mcp:live", "read"): "live__read",
+        ToolId("python:/w/my_t.py", "x"): "my_t__x",
+    }
+    assert model_names([servers], ["x"]) == expected
+    assert model_names([dict(reversed(servers.items()))], ["x"]) == expected
+    # A server that the prompt does not name changes no name of the prompt's.
+    with_further = model_names([servers, {"mcp:new": ["list", "read"]}], ["x"])
+    assert with_further == {
+        **expected,
+        ToolId("mcp:new", "list"): "new__list",
+        ToolId("mcp:new", "read"): "read",
+    }
+
+
+def test_a_server_cannot_take_the_prefixed_name_of_another() -> None:
+    names = model_names([{"mcp:a": ["read"], "mcp:b": ["read", "a__read"]}])
+    assert names[ToolId("mcp:a", "read")] == "a__read"
+    assert names[ToolId("mcp:b", "a__read")] == "b__a__read"
 
 
 @settings(derandomize=True, deadline=None)
@@ -51,9 +77,9 @@ async def test_a_tool_is_offered_by_the_safe_name_and_called_by_its_own(
     session = ToolSession(TrustStore())
     registry = await session.load(prompt("name: a\nmetadata: {agent: {mcp_servers: [weather]}}\n"))
     assert [spec.name for spec in registry.specs] == ["get_weather_b", "get_weather"]
-    entry = registry.entry("get_weather_b")
+    entry = registry.named("get_weather_b")
     assert entry is not None
-    assert entry.source_name == "get weather <b>"
+    assert entry.id == ToolId("mcp:weather", "get weather <b>")
     outcome = await session.toolbox().call("get_weather_b", {"city": "Rome"})
     assert json.loads(outcome.text)["name"] == "get weather <b>"
     await session.close()
