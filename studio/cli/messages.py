@@ -13,10 +13,14 @@ from studio.application.document.loading import loaded_parts
 from studio.application.document.reading import read_document
 from studio.application.preview.copy import request_as_json
 from studio.application.preview.requests import request_preview
-from studio.cli.arguments import add_inputs, add_trust, read_text
+from studio.application.preview.target import preview_target
+from studio.cli.arguments import add_inputs, add_trust, read_text, trust_of
 from studio.cli.findings import report
 from studio.cli.prepared import prepared_prompt
-from studio.cli.terminal import printable
+from studio.cli.run.model import add_choice, choice_for
+from studio.cli.terminal import printable, tell
+from studio.core.models.connection_file import read_connections
+from studio.core.paths import user_paths
 from studio.core.prompty.agent_files.kinds import agent_file_kind
 from studio.core.prompty.messages import OpenThread
 from studio.core.prompty.prepare import Prepared
@@ -37,6 +41,7 @@ def add_messages(parser: argparse.ArgumentParser) -> None:
 def add_request(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `request`."""
     add_inputs(parser)
+    add_choice(parser)
     parser.add_argument("--provider", choices=get_args(Provider), help="form of the body")
     add_trust(parser, "what it refers to is read")
     parser.set_defaults(action=_request)
@@ -87,7 +92,14 @@ def _request(options: argparse.Namespace) -> int:
     prepared, tools = prepared_prompt(options)
     code = _report_all(prepared)
     document = prepared.document
-    provider = options.provider or provider_of(document.model)
-    request = request_preview(provider, prepared, tools)
+    connections = read_connections(user_paths().config / "connections.toml")
+    choice = choice_for(options, document, trust_of(options, options.file), connections)
+    target = preview_target(choice)
+    if choice.refusal:
+        tell(f"prompt-studio: {target.chosen}")
+    provider = options.provider or target.provider or provider_of(document.model)
+    request = request_preview(provider, prepared, tools, target)
+    for note in request.notes:
+        tell(f"prompt-studio: {note}")
     print(request_as_json(request))
     return max(code, report(document, request.made.problems if request.made else ()))

@@ -27,6 +27,7 @@ from studio.cli.findings import report
 from studio.cli.numbers import amount, whole
 from studio.cli.printer import LiveAnswer, print_end
 from studio.cli.run.drive import PLACES, RunOrder, drive
+from studio.cli.run.model import add_choice
 from studio.cli.runs import past_to_fork, past_to_replay
 from studio.cli.terminal import agreed, tell
 from studio.core.agent.run.requests import NotAllowedError
@@ -51,10 +52,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--times", action="store_true", help="with --json: include times and the run's id"
     )
-    parser.add_argument("--connection", default="", metavar="NAME", help="connection to use")
-    parser.add_argument(
-        "-m", "--model", default="", help="model to use, instead of the prompt's or connection's"
-    )
+    add_choice(parser)
     parser.add_argument(
         "--protocol",
         choices=get_args(ProtocolName),

@@ -15,12 +15,15 @@ from studio.application.connections.model import (
     choices_of_run,
 )
 from studio.application.run.past.again import PastRun
+from studio.application.trust import is_trusted
 from studio.cli.exit_codes import UsageError
 from studio.cli.terminal import tell
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError
+from studio.core.models.choice import ModelChoice
+from studio.core.models.connection_file import Connections
 from studio.core.models.replay import RecordingModel, ReplayModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.tools.trust.store import TrustStore
@@ -40,7 +43,34 @@ def model_of_prompt(
     """
     if options.replay is not None:
         return ReplayModel(Path(options.replay))
-    connections = answerers.connections
+    choice = choice_for(options, document, trust, answerers.connections)
+    how = (
+        "Nothing was sent. Make the connection (prompt-studio connections add), name another for "
+        "this call (--connection NAME), or use one for the folder (prompt-studio connections use "
+        "NAME)."
+    )
+    trusted = is_trusted(document.source.path, trust)
+    model = answerers.open(choice, document.source.path, trusted=trusted, how=how)
+    return recorded(model, options.record, answerers)
+
+
+def choice_for(
+    options: argparse.Namespace,
+    document: PromptDocument,
+    trust: TrustStore,
+    connections: Connections,
+) -> ModelChoice:
+    """Return the connection and model that a prompt gets, with what is to be said of it said.
+
+    Args:
+        options: `connection` and `model` are the user's word.
+        document: the prompt.
+        trust: which folders are trusted.
+        connections: what the user has set up.
+
+    Raises:
+        UsageError: the connection does not exist.
+    """
     for problem in connections.problems:
         tell(f"prompt-studio: {problem}")
     if options.connection and connections.named(options.connection) is None:
@@ -50,13 +80,15 @@ def model_of_prompt(
     choice = choice_of(asked, connections, options.connection, options.model)
     if (choice.missing or choice.warning) and not choice.refusal:
         tell(f"prompt-studio: {choice_words(choice)}")
-    how = (
-        "Nothing was sent. Make the connection (prompt-studio connections add), name another for "
-        "this call (--connection NAME), or use one for the folder (prompt-studio connections use "
-        "NAME)."
+    return choice
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `choice_for`."""
+    parser.add_argument("--connection", default="", metavar="NAME", help="connection to use")
+    parser.add_argument(
+        "-m", "--model", default="", help="model to use, instead of the prompt's or connection's"
     )
-    model = answerers.open(choice, document.source.path, trusted=asked.trusted, how=how)
-    return recorded(model, options.record, answerers)
 
 
 def model_of_fork(

@@ -13,11 +13,13 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
+from studio.application.connections.model import asked_by, choice_of
 from studio.application.document.checked_file import CheckedFile, finding_as_json
 from studio.application.document.findings import merged
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.requests import RequestPreview, request_preview
 from studio.application.preview.shown import shown_prompt
+from studio.application.preview.target import preview_target
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import messages_to_json, tools_to_json
@@ -54,10 +56,13 @@ def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
         """The exact body that the provider would get. Nothing is sent."""
         prepared, tools = await _shown(folder, file, inputs, text)
         document = prepared.document
-        wanted = provider or provider_of(document.model)
-        made = request_preview(wanted, prepared, tools)
+        asked = asked_by(document, folder.trust)
+        target = preview_target(choice_of(asked, folder.connections))
+        wanted = provider or target.provider or provider_of(document.model)
+        made = request_preview(wanted, prepared, tools, target)
         return {
             "provider": wanted,
+            "answers": target.chosen,
             "body": made.body,
             "notes": list(made.notes),
             "problems": _problems(folder, prepared),

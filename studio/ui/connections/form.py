@@ -28,6 +28,7 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.embedded_fields import EmbeddedFields
 from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
+from studio.ui.connections.refusals import RefusalsLine
 from studio.ui.connections.remote_fields import RemoteFields
 from studio.ui.connections.trial_bar import TriedTable
 from studio.ui.parts.boxes import ComboBox
@@ -279,6 +280,7 @@ class ConnectionForm(QScrollArea):
     def show_tried(self, connection: Connection, trial: ConnectionTrial) -> None:
         """Show what a test of the connection shows, or showed."""
         self.tried.show_table(connection, trial)
+        self.refusals.show_connection(connection)
         self.shown_tried.set_available(connection.is_remote and self.tried.has_rows)
         if trial.asks:
             self.shown_tried.setChecked(True)
@@ -310,6 +312,7 @@ class ConnectionForm(QScrollArea):
         self.through = ComboBox()
         self.more = CollapsibleSection(self.tr("API, headers and time limits"), QWidget(self))
         self.able = CollapsibleSection(self.tr("What the model can do, and costs"), QWidget(self))
+        self.refusals = RefusalsLine()
         self.tried = TriedTable()
         self.shown_tried = CollapsibleSection(self.tr("What its test showed"), QWidget(self))
 
@@ -336,6 +339,7 @@ class ConnectionForm(QScrollArea):
             self._add(self._more_form, field, FormLine(widget, stretch=field != "limits"))
         column_of(self.remote.abilities, on=self.able.body, margins=(16, 0, 0, 0))
         column_of(self.tried, on=self.shown_tried.body, margins=(16, 0, 0, 0))
+        column.addWidget(self.refusals)
         for fold in (self.shown_tried, self.more, self.able):
             column.addWidget(fold)
             column.addWidget(fold.body)

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.models.connection_file import read_connections
 from studio.core.models.connections import PRESETS, Connection
+from studio.core.models.refused_options import LearnedRefusal, kept_refusals
 from studio.core.models.secrets import KEYRING
 from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.style.theme import DARK
@@ -350,3 +351,23 @@ def test_every_bound_has_a_field_and_is_kept(dialog: ConnectionsDialog, user_hom
     remote.longest_event.setValue(1.5)
     remote.longest_event.editingFinished.emit()
     assert saved(user_home)["connection"][-1]["event_megabytes"] == 1.5
+
+
+def test_options_that_the_server_refused_are_shown_and_forgotten(
+    qtbot: QtBot, dialog: ConnectionsDialog, server: ChatServer
+) -> None:
+    add(dialog, "Any OpenAI-compatible server")
+    write(qtbot, dialog.form.remote.base_url, server.url)
+    line = dialog.form.refusals
+    assert not line.isVisibleTo(dialog.form)
+    kept_refusals().learn(LearnedRefusal(server.url, "openai-chat", "m-1", "temperature"))
+    kept_refusals().learn(LearnedRefusal("http://127.0.0.1:9", "openai-chat", "m-1", "seed"))
+    assert dialog.current is not None
+    dialog.show_connection(dialog.current.name)
+    assert line.isVisibleTo(dialog.form)
+    assert "temperature by m-1 (" in line.words.text()
+    assert "seed" not in line.words.text()
+    qtbot.mouseClick(line.forget, Qt.MouseButton.LeftButton)
+    assert not line.isVisibleTo(dialog.form)
+    assert kept_refusals().at(server.url) == ()
+    assert kept_refusals().at("http://127.0.0.1:9") != ()
