@@ -253,6 +253,7 @@ class Workbench(QObject):
         commands.request_replay.connect(past.replay)
         commands.request_values.connect(coordinator.ask_for_values)
         commands.request_connections.connect(self.coordinator.manage)
+        commands.request_model.connect(self.window.run_choices.open_models)
         pane.request_breakpoints.connect(self.run_marks.list_breakpoints)
         commands.request_record_move.connect(run.move_record)
         views.request_inspection.connect(run.inspect)

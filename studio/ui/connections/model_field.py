@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCompleter, QPushButton, QWidget
+from PySide6.QtGui import QFocusEvent, QMouseEvent
+from PySide6.QtWidgets import QCompleter, QLineEdit, QPushButton, QWidget
 
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.layouts import row_of
@@ -14,6 +15,7 @@ from studio.ui.parts.layouts import row_of
 def make_editable(combo: ComboBox, placeholder: str) -> None:
     """Let a combo box take typed text beside its list, completed from the list."""
     combo.setEditable(True)
+    combo.setLineEdit(_ModelLine())
     combo.setInsertPolicy(ComboBox.InsertPolicy.NoInsert)
     line, completer = combo.lineEdit(), combo.completer()
     if line is not None:
@@ -21,6 +23,25 @@ def make_editable(combo: ComboBox, placeholder: str) -> None:
     if completer is not None:
         completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
+
+
+class _ModelLine(QLineEdit):
+    """A line whose first key replaces what stands in it."""
+
+    _was_entered = False
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Select everything."""
+        super().focusInEvent(event)
+        self._was_entered = event.reason() == Qt.FocusReason.MouseFocusReason
+        self.selectAll()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Keep everything selected after the click that brought the keyboard here."""
+        super().mouseReleaseEvent(event)
+        if self._was_entered and not self.hasSelectedText():
+            self.selectAll()
+        self._was_entered = False
 
 
 class ModelField(QWidget):

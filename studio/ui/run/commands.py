@@ -32,6 +32,7 @@ class RunCommands(QObject):
     request_switch = Signal()  # go on with the model that the prompt asks for by now
     request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
     request_connections = Signal()  # a fault is fixed in the connection
+    request_model = Signal()  # another model is to answer
     request_replay = Signal()  # go through the run that is shown once more
     request_values = Signal()  # ask for the secrets that the run sends and that are not set
 
@@ -148,6 +149,8 @@ class RunCommands(QObject):
                 self._do_again(partial(self._side.open_edit, "messages"))
             case "connections":
                 self.request_connections.emit()
+            case "model":
+                self.request_model.emit()
             case "switch":
                 self.request_switch.emit()
 

@@ -182,6 +182,12 @@ class RunChoices(QWidget):
         self.panel.show()
         self.connection.setFocus(Qt.FocusReason.PopupFocusReason)
 
+    def open_models(self) -> None:
+        """Show what can be chosen, with the keyboard in the box of models."""
+        self.open()
+        if self.model.isVisible():
+            self.model.setFocus(Qt.FocusReason.PopupFocusReason)
+
     def explain(self, words: str, folder: str, *, is_agent: bool) -> None:
         """Say what answers and why.
 
@@ -231,6 +237,8 @@ class RunChoices(QWidget):
             box.setCurrentIndex(box.findData(current))
             box.setCurrentText(current if typed is None else typed)
             box.blockSignals(False)
+            if line is not None and line.hasFocus() and typed is None:
+                line.selectAll()  # else the first key is written behind the old name
         if was_listed and is_open:
             box.showPopup()
 

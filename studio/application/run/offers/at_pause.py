@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from studio.application.run.edits.in_place import COMMAND_OF_EDIT, EditSpec
-from studio.application.run.offers.at_problem import detail_of, offers_at_problem
+from studio.application.run.offers.at_problem import choose_model, detail_of, offers_at_problem
 from studio.application.run.offers.offer import (
     Offer,
     Offers,
@@ -124,11 +124,7 @@ def _after_refusal() -> tuple[Offer, ...]:
             _tr("Go back to the request, as a new branch, and write it differently."),
             ask="rewrite",
         ),
-        Offer(
-            _tr("Choose a model…"),
-            _tr("Open the connection, which lists its models."),
-            ask="connections",
-        ),
+        choose_model(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from studio.application.run.edits.in_place import EditSpec
@@ -200,19 +201,24 @@ _OF_CONNECTION = frozenset(
 )
 """Faults that are fixed in the connection."""
 
-_OF_MODEL = frozenset(("unknown-model", "too-long", "no-model"))
+OF_MODEL = frozenset(("unknown-model", "too-long", "no-model"))
 """Faults that another model does not have."""
 
 
 def _cause_offer(error: StepError) -> Offer | None:
     """What is most likely to fix the fault of a model; none where trying again is."""
-    if error.code in _OF_MODEL:
-        label, tip = _tr("Choose a model…"), _tr("Open the connection, which lists its models.")
-    elif error.code in _OF_CONNECTION:
+    if error.code in OF_MODEL:
+        return replace(choose_model(), is_primary=True)
+    if error.code in _OF_CONNECTION:
         label, tip = _tr("Open the connection…"), _tr("Fix its address, its key or its account.")
-    else:
-        return None
-    return Offer(label, tip, is_primary=True, ask="connections")
+        return Offer(label, tip, is_primary=True, ask="connections")
+    return None
+
+
+def choose_model() -> Offer:
+    """Return the offer of another model for the run."""
+    tip = _tr("List the models that can answer; the run goes on with the one that you choose.")
+    return Offer(_tr("Choose a model…"), tip, ask="model")
 
 
 def _give_values() -> Offer:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from studio.application.run.offers.at_pause import offers_of
+from studio.application.run.offers.at_problem import OF_MODEL
 from studio.application.run.offers.offer import Offer, Offers
 from studio.application.words import translate
 from studio.core.agent.run.requests import allowed
@@ -150,6 +151,8 @@ def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_kee
         words = _tr("The prompt now asks for {other}; {model} is not set up here.")
     detail = words.format(other=other, model=has.name)
     ways: tuple[Offer, ...] = (keep, change) if can_keep else (change,)
+    if can_keep and state.error is not None and state.error.code in OF_MODEL:
+        ways = (replace(change, is_primary=True), replace(keep, is_primary=False))
     if state.is_over:
         others = (
             each for each in offers.offers if each.edit is None or each.edit.kind != "send_back"

@@ -39,13 +39,23 @@ class Offer:
     """Whether it is the one that goes on."""
 
     ask: Literal[
-        "", "resume", "rerun", "replay", "values", "again", "rewrite", "connections", "switch"
+        "",
+        "resume",
+        "rerun",
+        "replay",
+        "values",
+        "again",
+        "rewrite",
+        "connections",
+        "model",
+        "switch",
     ] = ""
     """What the window is asked for, if it is not a command of the run: to go on with a run of the
     past, to run the prompt again with a run's results, to go through the run once more, to ask
     for the values of secrets that it sends and that are not set here, to do the effect that led
     to this place (a request, a call) once more as a new branch, to edit its messages as a new
-    branch, to open the connections, or to go on with the model that the prompt asks for by now."""
+    branch, to open the connections, to pick another model, or to go on with the model that the
+    prompt asks for by now."""
 
 
 @dataclass(frozen=True, slots=True)

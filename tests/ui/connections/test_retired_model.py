@@ -1,0 +1,66 @@
+"""A model that the server does not have any more: the run goes on with another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton
+from pytestqt.qtbot import QtBot
+
+from studio.core.models.connections import EMBEDDED, Connection
+from studio.ui.app.workbench import Workbench
+from tests.support.chat_server import ChatServer, failure, streamed
+
+NAMED = "---\nname: short\nmodel: {id: old-1}\n---\nuser:\nHello\n"
+
+
+def button(qtbot: QtBot, workbench: Workbench, label: str) -> QAbstractButton:
+    """Wait for a button of the action bar."""
+    bar = workbench.run_pane.actions_bar
+
+    def found() -> list[QAbstractButton]:
+        return [each for each in bar.buttons if each.text() == label]
+
+    qtbot.waitUntil(lambda: bool(found()))
+    return found()[0]
+
+
+def test_a_run_whose_model_is_gone_takes_the_one_that_is_typed(
+    qtbot: QtBot, open_workbench: Callable[[Path], Workbench], server: ChatServer, user_home: Path
+) -> None:
+    path = user_home / "short.prompty"
+    path.write_text(NAMED, encoding="utf-8")
+    workbench = open_workbench(path)
+    one = Connection("Here", "compatible", base_url=server.url, model="m-1", retries=0)
+    every = workbench.connections.connections
+    workbench.connections.save(replace(every, connections=(EMBEDDED, one)))
+    workbench.connections.choose("Here")
+    workbench.connections.choose_model("old-1")
+    server.models = [{"id": "new-1"}, {"id": "new-2"}]
+    server.script(failure(404, "The model 'old-1' does not exist.", "model_not_found"))
+    workbench.run_pane.commands.run_or_continue()
+
+    button(qtbot, workbench, "Choose a model…").click()
+    choices = workbench.window.run_choices
+    box = choices.model
+    qtbot.waitUntil(lambda: box.isVisible() and box.lineEdit().hasFocus())
+    qtbot.waitUntil(lambda: box.findText("new-2") >= 0)  # the list has come: nothing moves now
+    assert box.lineEdit().selectedText() == "old-1"
+    qtbot.keyClicks(box.lineEdit(), "new-2")
+    assert box.currentText() == "new-2", "the first key replaces"
+    qtbot.keyClick(box.lineEdit(), Qt.Key.Key_Return)
+    choices.panel.hide()
+
+    button(qtbot, workbench, "Change to new-2 (Here)")
+    labels = [each.text() for each in workbench.run_pane.actions_bar.buttons]
+    assert labels[:2] == ["Change to new-2 (Here)", "Go on with old-1 (Here)"]
+    server.always(streamed("Hi."))
+    button(qtbot, workbench, labels[0]).click()
+    button(qtbot, workbench, "Try again").click()
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
+    assert workbench.run.state is not None
+    assert workbench.run.state.answer == "Hi."
+    assert [each.body["model"] for each in server.requests if each.body] == ["old-1", "new-2"]
