@@ -9,6 +9,7 @@ from pathlib import Path
 
 from studio.cli.ending import ended
 from studio.cli.exit_codes import COMMANDS, USAGE
+from studio.cli.terminal import tell
 from studio.cli.window_arguments import window_parser
 
 MODEL_CHILD = "--embedded-model-child"
@@ -85,7 +86,7 @@ def open_studio(arguments: Sequence[str]) -> int:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     missing = [path for path in options.files if not path.is_file()]
     if missing:
-        print(f"prompt-studio: {missing[0]}: no such file", file=sys.stderr)
+        tell(f"prompt-studio: {str(missing[0])!r}: no such file")
         return USAGE
     if options.safe:
         from studio.core.plugins import SWITCH

@@ -16,8 +16,9 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from studio import __version__, quick_start  # noqa: F401 - first: it acts when imported
-from studio.core.paths import user_paths
+from studio.core.paths import narrow_home, user_paths
 from studio.core.resource_files import resource
+from studio.core.text.atomic_file import private_folder
 from studio.ui.app.main_window import MainWindow
 from studio.ui.base.language import install_language
 from studio.ui.base.services import build_services
@@ -47,7 +48,7 @@ class PrimaryInstance:
     def take(self) -> bool:
         """Be the first, where no living studio is; also False where nothing can be written."""
         with contextlib.suppress(OSError):
-            self._data.mkdir(parents=True, exist_ok=True)
+            private_folder(self._data)
         lock = QLockFile(str(self._data / _LOCK))
         lock.setStaleLockTime(0)  # only the death of its process ends it
         if not lock.tryLock(0):
@@ -132,6 +133,7 @@ class Studio(QObject):
         application.setApplicationName("prompt-studio")
         application.setApplicationDisplayName("Prompt Studio")
         application.setApplicationVersion(__version__)
+        narrow_home(user_paths())
         self._services = build_services(user_paths(), is_safe=is_safe)
         if theme is not None:
             self._services.settings.lend_theme(theme)

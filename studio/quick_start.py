@@ -60,7 +60,7 @@ class _CompiledBefore:
         body = marshal.dumps(self._used)
         own = self._file.with_suffix(f".{os.getpid()}")
         with suppress(OSError):  # the next start compiles again
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
                 own.write_bytes(MAGIC_NUMBER + source_hash(body) + body)
                 own.replace(self._file)

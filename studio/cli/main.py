@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from studio import __version__
 from studio.cli.exit_codes import COMMANDS, FINE, PROBLEMS, USAGE, UsageError
 from studio.cli.terminal import tell
+from studio.core.paths import narrow_home, user_paths
 from studio.core.prompty.evaluation import TooLongError, failure
 
 
@@ -23,10 +24,11 @@ def run_command(arguments: Sequence[str]) -> int:
     A file or folder that the system refuses, which no command expects, is named with the reason.
     """
     options = _parser(arguments[0] if arguments else "").parse_args(arguments)
+    narrow_home(user_paths())
     try:
         result: int = options.action(options)
     except UsageError as error:
-        tell(f"prompt-studio: {error}")
+        tell(f"prompt-studio: {error}".replace("\n", "\\n"))  # in the name of a file
         return USAGE
     except (MemoryError, TooLongError) as error:
         tell(f"prompt-studio: {failure(error).message}")

@@ -12,11 +12,13 @@ import faulthandler
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
 from studio import __version__
 from studio.core.masking.looks import without_keys, without_logins
+from studio.core.text.atomic_file import private_file, private_folder
 from studio.core.text.bounded_file import read_text
 
 LOG_NAME = "studio.log"
@@ -46,7 +48,7 @@ class FaultFile:
     def open(self) -> None:
         """Have faults written; where the folder cannot be written, there is no such file."""
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            private_file(self._path)
             self._stream = self._path.open("w", encoding="utf-8")
             faulthandler.enable(self._stream)
 
@@ -99,9 +101,17 @@ def start_log(folder: Path, hide: Callable[[str], str] = str) -> Path | None:
     from logging.handlers import RotatingFileHandler
 
     path = folder / LOG_NAME
+
+    class Private(RotatingFileHandler):
+        """Opens files that only the user may read, also after the log turned over."""
+
+        def _open(self) -> TextIOWrapper:
+            private_file(path)
+            return super()._open()
+
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(
+        private_folder(folder)
+        handler = Private(
             path, maxBytes=_MOST_BYTES, backupCount=_KEPT, encoding="utf-8", delay=True
         )
     except OSError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,17 @@ class UserPaths:
 
     cache: Path
     """What can be made again."""
+
+
+def narrow_home(paths: UserPaths) -> None:
+    """Let only the user look into the studio's folders, once: earlier versions left them open."""
+    for folder in (paths.config, paths.data, paths.cache):
+        with suppress(OSError):
+            if os.name == "nt" or not folder.stat().st_mode & 0o077:
+                continue
+            for place in (*folder.rglob("*"), folder):  # the folder last: it says that all are done
+                if not place.is_symlink():
+                    place.chmod(place.stat().st_mode & 0o700)
 
 
 def user_paths() -> UserPaths:

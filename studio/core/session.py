@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_text
 
 SESSION = "session.json"
@@ -61,13 +61,8 @@ def save_session(path: Path, session: Session) -> bool:
     """Write it, whole or not at all; False where it cannot be written."""
     import json
 
-    temporary = path.with_suffix(".tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(asdict(session), indent=1), encoding="utf-8")
-        temporary.replace(path)
+        write_private(path, json.dumps(asdict(session), indent=1).encode())
     except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         return False
     return True

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -12,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_text
 
 ThemeSetting: TypeAlias = Literal["light", "dark", "system"]
@@ -176,17 +174,7 @@ def save_settings(path: Path, settings: Settings) -> None:
         value = getattr(settings, each.name)
         if value != getattr(usual, each.name):
             data[each.name] = _plain(value)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".settings.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(_HEAD.encode("utf-8"))
-            tomli_w.dump(data, stream)
-        Path(name).replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
+    write_private(path, (_HEAD + tomli_w.dumps(data)).encode("utf-8"))
 
 
 def _plain(value: object) -> object:

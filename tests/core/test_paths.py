@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from studio.core.paths import user_paths
+from studio.core.paths import narrow_home, user_paths
 
 
 def test_one_folder_can_hold_everything(user_home: Path) -> None:
@@ -21,3 +22,22 @@ def test_otherwise_the_system_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = user_paths()
     assert paths.config.is_absolute()
     assert "prompt-studio" in paths.config.parts
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
+def test_an_old_home_is_narrowed_and_what_its_user_may_do_stays(user_home: Path) -> None:
+    paths = user_paths()
+    program = paths.cache / "tools" / "python"
+    program.parent.mkdir(parents=True)
+    paths.data.mkdir(parents=True)
+    (paths.data / "runs.sqlite").touch(0o644)
+    program.touch(0o755)
+    outside = user_home / "outside"
+    outside.touch(0o644)
+    (paths.cache / "link").symlink_to(outside)
+    narrow_home(paths)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in user_home.rglob("*")}
+    assert (modes["data"], modes["tools"], modes["python"]) == (0o700, 0o700, 0o700)
+    assert (modes["runs.sqlite"], modes["outside"]) == (0o600, 0o644)
+    narrow_home(paths)  # a home without a folder, or one that is narrow, is left alone
+    assert not paths.config.exists()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import os
-import tempfile
 from _blake2 import blake2b  # that of `hashlib`, which loads OpenSSL with it: 3 ms of a start
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from studio.application.words import marked, translate
+from studio.core.text.atomic_file import write_bytes_atomically
 from studio.core.text.bounded_file import read_bounded
 
 _tr = partial(translate, "Files")
@@ -151,7 +150,6 @@ def write_file(path: Path, file: FileText) -> FileText:
     """
     raw = encode(file)
     target = path.resolve()
-    temporary: Path | None = None
     try:
         if is_read_only(target):
             raise FileError(
@@ -159,18 +157,8 @@ def write_file(path: Path, file: FileText) -> FileText:
                 _tr("Use Save As, or change its permissions."),
             )
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(raw)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-        temporary.replace(target)
+        write_bytes_atomically(target, raw)
     except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
         raise FileError(
             _tr("{name!r} could not be saved: {reason}.").format(
                 name=path.name, reason=_reason(error)
@@ -207,10 +195,3 @@ _READ_HINT = marked("Check that the file is still there and that you may read it
 
 def _reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
-
-
-def _umask() -> int:
-    """The process's mask; there is no way to read it without setting it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

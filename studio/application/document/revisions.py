@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from studio.application.document.files import FileError, decode, read_file
 from studio.core.search_files import files_of
+from studio.core.text.atomic_file import write_private
 from studio.core.text.diff import changes
 
 _SECONDS = 10
@@ -170,8 +171,7 @@ class EarlierTexts:
         kept = sorted(place.glob("*.txt"))
         if kept and _read(kept[-1]) == text:
             return
-        place.mkdir(parents=True, exist_ok=True)
-        (place / f"{time.time_ns():020d}.txt").write_text(text, encoding="utf-8", newline="")
+        write_private(place / f"{time.time_ns():020d}.txt", text.encode("utf-8"))
         for old in kept[: max(0, len(kept) + 1 - _MOST_KEPT)]:
             with contextlib.suppress(OSError):
                 old.unlink()

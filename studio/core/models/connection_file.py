@@ -11,7 +11,7 @@ from typing import Any
 from studio.core.masking.looks import names_secret
 from studio.core.models.connections import EMBEDDED, KINDS, Connection
 from studio.core.models.secrets import is_reference
-from studio.core.text.atomic_file import write_atomically
+from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_text
 from studio.core.text.reason import reason_of
 
@@ -98,9 +98,7 @@ def write_connections(path: Path, connections: Connections) -> None:
         ValueError: a connection holds a key instead of a reference, a secret header, or a password.
         OSError: the file cannot be written; the old one is as it was.
     """
-    text = _HEAD + connections_text(connections)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, text)
+    write_private(path, (_HEAD + connections_text(connections)).encode("utf-8"))
 
 
 def connections_text(connections: Connections) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from studio.core.models.base import ModelError
 from studio.core.models.proxies import transport_to
 from studio.core.paths import user_paths
-from studio.core.text.atomic_file import write_bytes_atomically
+from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 
@@ -75,8 +75,7 @@ async def fetch_prices(address: str = ADDRESS) -> str:
         raise ModelError("bad-reply", message, "The one before is used.") from None
     path = kept_table()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes_atomically(path, data)
+        write_private(path, data)
     except OSError as error:
         message = f"The table of prices cannot be kept: {error.strerror or error}."
         raise ModelError("unwritten", message, f"Make room in {path.parent}.") from None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from studio.core.runs.blobs import BlobStore
 from studio.core.sqlite_faults import explain_fault
+from studio.core.text.atomic_file import private_file
 
 VERSION = 4
 
@@ -60,7 +61,7 @@ class Database:
         self.path = path
         connection = None
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_file(path)
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             _prepare(connection, path)
         except (OSError, sqlite3.Error) as error:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import sqlite3
 import sys
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,15 +28,19 @@ from studio.core.runs.rows import RunWriter, read_rows
 from studio.core.runs.run_index import FOLD_FAULTS, RunIndexer
 from studio.core.runs.stored import StoredEvents
 from studio.core.runs.summary import RunSummary
+from studio.core.text.atomic_file import private_folder
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import WireCall
+
+_STARTING_SECONDS = 60.0
+"""Age of a lock file that is not one of a process between making it and locking it."""
 
 
 class LockFile:
     """A file locked for as long as this process lives (or until `release`)."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(path.parent)
         self._path = path
         self._file: IO[bytes] = path.open("ab")
         if not _lock(self._file):
@@ -244,9 +249,16 @@ class RunStore:
                 self.journal(run).write(event)
                 self._connection.execute("UPDATE runs SET owner = '' WHERE id = ?", (run,))
             ended.append(run)
-            if owner:
-                self._lock_path(owner).unlink(missing_ok=True)
+        self._remove_locks_of_the_dead()
         return tuple(ended)
+
+    def _remove_locks_of_the_dead(self) -> None:
+        """Remove the lock files of killed processes; one that starts now keeps its own."""
+        for lock in self._path.parent.glob(f"{self._path.stem}-*.lock"):
+            with contextlib.suppress(OSError):
+                is_old = time.time() - lock.stat().st_mtime > _STARTING_SECONDS
+                if is_old and lock != self._lock_path(self._session) and not is_held(lock):
+                    lock.unlink()
 
     def _partial(self, run: str) -> Reply | None:
         """What had come of the reply that a process was at when it died."""

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
+from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.reason import reason_of
 from studio.core.tokens.conversation import TokenCounter
@@ -132,10 +133,7 @@ def _unpack(name: EncodingName, folder: Path) -> None:
     if _checksum(data) != _CHECKSUMS[name]:
         raise RanksError(f"The ranks of {name} are not the ones that OpenAI publishes.")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(f".{os.getpid()}")
-        fresh.write_bytes(data)
-        fresh.replace(path)
+        write_private(path, data)
     except OSError as error:
         raise RanksError(f"The ranks of {name} cannot be unpacked: {reason_of(error)}") from error
 

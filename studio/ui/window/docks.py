@@ -7,12 +7,15 @@ before each step the window is asked what the user did to it by hand.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolBar, QWidget
 
+from studio.core.text.atomic_file import private_file
 from studio.ui.window import layout_steps as steps
 from studio.ui.window.docked_panes import DockedPanes
 from studio.ui.window.layout import RUN, PanePlace, WindowLayout
@@ -196,6 +199,8 @@ class Docks(QObject):
 
     def save(self) -> None:
         """Keep the window's size and the docks' places."""
+        with suppress(OSError):
+            private_file(Path(self._store.fileName()))
         self._store.setValue("geometry", self._window.saveGeometry())
         if self._layout.is_alone and self._together is None:
             self._store.remove("state")  # the first layout is to come, and was never seen

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.core.text.atomic_file import write_private
+
 if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalSocket
 
@@ -92,8 +94,7 @@ class InstanceServer(QObject):
         server.newConnection.connect(self._on_connection)
         self._server = server
         try:
-            self._data.mkdir(parents=True, exist_ok=True)
-            (self._data / MARK).write_text(name, encoding="utf-8")
+            write_private(self._data / MARK, name.encode())
         except OSError:
             self.close()
             return False

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QLockFile
 
+from studio.core.text.atomic_file import private_folder, write_private
 from studio.core.text.bounded_file import read_text
 
 _LOCK = "lock"
@@ -69,12 +70,7 @@ class SwapFolder:
             if swap.time <= self._forgotten.get(swap.id, 0.0):
                 return  # saved while this was on its way
             self._begin()
-            temporary = self._own / f"{swap.id}.tmp"
-            with temporary.open("w", encoding="utf-8", errors="surrogatepass") as stream:
-                json.dump(asdict(swap), stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(self._own / f"{swap.id}.json")
+            write_private(self._own / f"{swap.id}.json", json.dumps(asdict(swap)).encode())
 
     def keep(self, swap: Swap) -> None:
         """Keep one document's text over the end of this session, for the next start.
@@ -95,7 +91,7 @@ class SwapFolder:
     def _begin(self) -> None:
         """Make the session's folder, and hold it as long as the studio runs."""
         if self._lock is None:
-            self._own.mkdir(parents=True, exist_ok=True)
+            private_folder(self._own)
             self._lock = QLockFile(str(self._own / _LOCK))
             self._lock.setStaleLockTime(0)
             self._lock.tryLock(0)

@@ -379,3 +379,19 @@ async def test_a_run_that_waits_for_the_user_is_found_among_those_under_way(stor
     assert session.run.state.status == "done"
     assert store.runs(waiting) == ()
     assert {each.waits for each in store.runs()} == {""}
+
+
+def test_lock_files_of_killed_processes_go_and_those_of_living_ones_stay(tmp_path):
+    living, looking = RunStore(tmp_path / "runs.sqlite"), RunStore(tmp_path / "runs.sqlite")
+    killed, starting = tmp_path / "runs-killed.lock", tmp_path / "runs-starting.lock"
+    killed.touch()
+    starting.touch()
+    for path in tmp_path.glob("*.lock"):
+        if path != starting:
+            os.utime(path, (1.0, 1.0))
+    looking.mark_interrupted()
+    assert (killed.exists(), starting.exists()) == (False, True)
+    assert len(list(tmp_path.glob("*.lock"))) == 3
+    looking.close()
+    living.close()
+    assert list(tmp_path.glob("*.lock")) == [starting]

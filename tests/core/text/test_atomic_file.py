@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.text.atomic_file import write_atomically
+from studio.core.text.atomic_file import private_file, write_atomically, write_private
 from tests.support import patience
 
 _CHECKOUT = Path(__file__).resolve().parents[3]
@@ -114,3 +114,15 @@ def test_what_is_open_already_keeps_what_is_in_it(tmp_path: Path) -> None:
         write_atomically(Path(f"/dev/fd/{stream.fileno()}"), "made\n")
         stream.write(b"after\n")
     assert log.read_text(encoding="utf-8") == "before\nmade\nafter\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
+def test_what_is_private_is_the_users_alone_whatever_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "home" / "data" / "a.json"
+    write_private(path, b"new")
+    path.chmod(0o644)
+    write_private(path, b"newer")
+    private_file(path.with_name("b"))
+    modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in tmp_path.rglob("*")}
+    assert modes == {"home": 0o700, "data": 0o700, "a.json": 0o600, "b": 0o600}
+    assert path.read_bytes() == b"newer"

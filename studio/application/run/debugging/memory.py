@@ -12,7 +12,7 @@ from studio.application.run.debugging.breakpoints import BreakpointSet
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.text.atomic_file import write_atomically
+from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 
@@ -56,8 +56,7 @@ class DebugStore:
         while len(self._files) > _MOST_FILES:
             del self._files[next(iter(self._files))]
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path, json.dumps(self._files, ensure_ascii=True, indent=1))
+            write_private(self._path, json.dumps(self._files, indent=1).encode())
         except OSError as error:
             return error.strerror or type(error).__name__
         return ""

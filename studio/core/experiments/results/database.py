@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.sqlite_faults import explain_fault
+from studio.core.text.atomic_file import private_file
 
 VERSION = 1
 _BUSY_MS = 5000
@@ -95,7 +96,7 @@ class LedgerDatabase:
         self.path = path
         """The file."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_file(path)
             self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             """To be used inside of `transaction` alone."""
         except (OSError, sqlite3.Error) as error:

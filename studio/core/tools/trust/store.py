@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -24,6 +23,7 @@ from typing import Any, get_args
 from studio.core.paths import user_paths
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.resource_files import resource_root
+from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_bounded, read_text
 from studio.core.tools.trust.definitions import KnownTool, ToolDefinition
 from studio.core.tools.trust.places import TooWideError, is_repository, is_too_wide, resolved
@@ -77,11 +77,7 @@ class DefinitionStore:
         }
         whole = {"folder": str(folder), "source": source, "tools": tools}
         text = json.dumps(whole, ensure_ascii=True, default=str).encode()
-        path = self._file(folder, source)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(f".{os.getpid()}.new")
-        fresh.write_bytes(gzip.compress(text, _FAST))
-        fresh.replace(path)
+        write_private(self._file(folder, source), gzip.compress(text, _FAST))
 
     def forget(self, folder: Path) -> None:
         """Forget what is known of the sources of a folder, and of those below it."""
@@ -299,10 +295,7 @@ class TrustStore:
             ensure_ascii=False,
             indent=2,
         )
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = self._path.with_suffix(".new")
-        fresh.write_text(text + "\n", encoding="utf-8")
-        os.replace(fresh, self._path)  # noqa: PTH105 - atomic, also where the target exists
+        write_private(self._path, f"{text}\n".encode())
 
 
 def _from_json(data: object) -> Trust:
