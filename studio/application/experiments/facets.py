@@ -10,6 +10,7 @@ from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import ResultRow
 from studio.core.experiments.statistics import quantile
+from studio.core.text.values import object_of
 
 _SLOW = 0.95
 _MOST_MARKS = 200_000
@@ -120,12 +121,14 @@ def failure_groups(
     """Group the rows that fail by the part of their request that differs from rows that pass.
 
     All that differs between two rows of one prompt comes from its inputs. A value that several
-    rows share, and that fails more often than the others, makes a group; each of the other rows
-    goes by the inputs in which it differs from the passing row nearest to it.
+    rows share, of an input or a fact (`metadata`), and that fails more often than the others,
+    makes a group; each of the other rows goes by the inputs in which it differs from the passing
+    row nearest to it.
     """
     values = {row.number: _values(row, reads) for row in rows}
     bad = [number for number in values if number in failed]
-    made = _shared(variant, values, frozenset(bad))
+    shared = {row.number: {**_texts(row, "metadata"), **values[row.number]} for row in rows}
+    made = _shared(variant, shared, frozenset(bad))
     grouped = frozenset[int]().union(*(each.rows for each in made))
     good = [number for number in values if number not in failed][:_MOST_COMPARED]
     by_inputs: dict[tuple[str, ...], set[int]] = {}
@@ -143,12 +146,15 @@ def failure_groups(
 
 
 def _values(row: ResultRow, reads: frozenset[str] | None) -> dict[str, str]:
-    given = row.facts.get("vars")
     return {
-        name: str(value)
-        for name, value in (given.items() if isinstance(given, Mapping) else ())
+        name: value
+        for name, value in _texts(row, "vars").items()
         if (reads is None and name != "expected") or (reads is not None and name in reads)
     }
+
+
+def _texts(row: ResultRow, key: str) -> dict[str, str]:
+    return {name: str(value) for name, value in object_of(row.facts.get(key)).items()}
 
 
 def _shared(

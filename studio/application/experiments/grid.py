@@ -24,6 +24,7 @@ from studio.core.experiments.results.scans import (
     CellStanding,
 )
 from studio.core.experiments.values import PassRule
+from studio.core.text.values import object_of
 
 RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "slow", "errors"]
 """Which rows are shown."""
@@ -86,6 +87,9 @@ class GridRow:
 
     threshold: float | None
     """Of its score."""
+
+    facts: str = ""
+    """Its metadata, a line each: `language: de`."""
 
 
 @dataclass
@@ -183,11 +187,11 @@ class ExperimentGrid:
         Args:
             row: from 1.
             wanted: what is looked for.
-            words: what its head must hold.
+            words: what its title or one of its facts must hold.
             tag: what it must be tagged with.
         """
         head = self.rows[row - 1]
-        if words and words.casefold() not in head.title.casefold():
+        if words and words.casefold() not in f"{head.title}\n{head.facts}".casefold():
             return False
         if tag and tag not in head.tags:
             return False
@@ -281,12 +285,14 @@ def dot_state(state: int, passed: bool | None) -> DotState:
 
 def _row(row: ResultRow) -> GridRow:
     tags, threshold = row.facts.get("tags"), row.facts.get("threshold")
+    facts = (f"{k}: {v}" for k, v in object_of(row.facts.get("metadata")).items())
     return GridRow(
         row.number,
         row.key,
         row_title(row),
         tuple(str(each) for each in tags) if isinstance(tags, list) else (),
         float(threshold) if isinstance(threshold, int | float) else None,
+        "\n".join(facts),
     )
 
 

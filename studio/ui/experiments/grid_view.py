@@ -85,6 +85,7 @@ class CellDelegate(QStyledItemDelegate):
             self._paint_head(painter, rect, index)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(QColor(theme.accent), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)  # of the cell's last sign
             painter.drawRect(QRectF(rect).adjusted(1, 1, -1, -1))
         painter.restore()
 

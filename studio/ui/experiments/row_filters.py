@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QButtonGroup, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QPushButton, QWidget
 
 from studio.application.experiments.facets import FailureGroup, RowFacets
 from studio.application.experiments.grid import RowFilter
@@ -34,11 +34,13 @@ class RowFilters(QWidget):
         self._facets = RowFacets()
         self.buttons: dict[RowFilter, QPushButton] = {}
         self.search = QLineEdit()
+        self.nothing = QLabel(self.tr("No row fits these filters."))
         self.tags = ComboBox()
         self.metrics = ComboBox()
         self.groups = ComboBox()
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._on_filter())
+        model.modelReset.connect(self._show_nothing)
 
     def show_tags(self, tags: Sequence[str]) -> None:
         """Offer the tags of the rows."""
@@ -64,6 +66,11 @@ class RowFilters(QWidget):
         self._model.set_filter(
             wanted, self.search.text(), tag, frozenset.intersection(*among) if among else None
         )
+
+    def _show_nothing(self) -> None:
+        """Say so where rows are there and none is listed."""
+        grid = self._model.grid
+        self.nothing.setVisible(grid is not None and bool(grid.rows) and not self._model.shown_rows)
 
     def show_facets(self, found: RowFacets) -> None:
         """Offer what rows of the result can be found by."""
@@ -127,6 +134,8 @@ class RowFilters(QWidget):
             line.addWidget(box)
             box.activated.connect(lambda _at: self._on_filter())
         line.addWidget(self.search)
+        line.addWidget(self.nothing)
+        self.nothing.hide()
 
 
 def _offer(box: ComboBox, any_of_them: str, offers: Sequence[tuple[str, object]]) -> None:

@@ -37,3 +37,12 @@ def test_an_input_that_the_prompt_does_not_read_sets_nothing_apart() -> None:
 
 def test_without_a_row_that_passes_nothing_is_told_apart() -> None:
     assert failure_groups(0, _rows(("a", "de"), ("b", "en")), {1, 2}, None) == []
+
+
+def test_a_fact_that_no_prompt_reads_makes_a_group_too() -> None:
+    rows = [
+        ResultRow(n, f"r{n}", {"vars": {"q": str(n)}, "metadata": {"language": language}})
+        for n, language in enumerate(("de", "de", "de", "en", "en", "en"), 1)
+    ]
+    found = failure_groups(0, rows, {1, 2}, frozenset({"q"}))
+    assert (found[0].inputs, found[0].value, found[0].of) == (("language",), "de", 3)

@@ -30,6 +30,14 @@ def _grid(*rows: tuple[str, str]) -> ExperimentGrid:
     return grid
 
 
+def test_a_row_is_found_by_its_metadata() -> None:
+    rows = [
+        GridRow(n, f"r{n}", "Hello", (), None, f"language: {x}") for n, x in ((1, "de"), (2, "en"))
+    ]
+    grid = ExperimentGrid(["main"], rows, 1)
+    assert [grid.fits(n, "all", "Language: DE") for n in (1, 2)] == [True, False]
+
+
 def test_a_cell_holds_all_its_repeats() -> None:
     grid = _grid(("+-x", "   "), ("---", "--+"), ("+++", "---"))
     first = grid.cell(1, 0)

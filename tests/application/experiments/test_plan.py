@@ -397,6 +397,22 @@ async def test_exports_are_read_by_others_and_hold_no_formula(
     assert [each["scores"]["cell"]["value"] for each in log["samples"]].count("C") == 4
 
 
+async def test_cells_are_exported_with_their_metadata(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    import csv
+    import json
+    from io import StringIO
+
+    bench.write("rows.csv", "country,expected,__metadata:part\nNorway,Oslo,north\n")
+    result, _ = await bench.run(ledger)
+    report = report_of(ledger, result)
+    (line, *_) = csv.DictReader(StringIO(FORMS["csv"](ledger, report)))
+    assert line["metadata:part"] == "north"
+    cell = json.loads(FORMS["json"](ledger, report).splitlines()[1])
+    assert cell["metadata"] == {"part": "north"}
+
+
 async def test_only_lost_rows_are_annotated(bench: Bench, ledger: ExperimentLedger) -> None:
     async def shortly(exchange: Exchange) -> None:
         system, user = (each["content"] for each in exchange.request.body["messages"])

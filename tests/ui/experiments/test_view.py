@@ -10,8 +10,9 @@ from threading import Event
 
 import pytest
 import yaml
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QImage, QPainter, QStandardItemModel
+from PySide6.QtWidgets import QLabel, QStyle, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from studio.application.experiments.grid import DotState, ExperimentGrid, GridCell, grid_of
@@ -20,6 +21,7 @@ from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.ui.app.workbench import Workbench
 from studio.ui.experiments.blind_dialog import BlindDialog
+from studio.ui.experiments.grid_view import CellDelegate
 from studio.ui.experiments.view import ExperimentView
 from studio.viewmodels.app.notifications import Notification
 from studio.viewmodels.experiments.grid_model import CELL_ROLE, cell_words
@@ -293,6 +295,24 @@ def test_every_cell_is_told_in_words(
     assert "main: 67 % of 3 rows" in view.head.chart.accessibleDescription()
 
 
+@pytest.mark.parametrize("change", ["won", "lost"])
+def test_the_focused_cell_that_changed_stays_readable(qtbot: QtBot, change: str) -> None:
+    cell = GridCell((DotState.PASSED,) * 3, 0.5, change)
+    model = QStandardItemModel(1, 1)
+    model.setData(model.index(0, 0), cell, CELL_ROLE)
+    delegate = CellDelegate()
+    pictures = []
+    for state in (QStyle.StateFlag.State_Enabled, QStyle.StateFlag.State_HasFocus):
+        option = QStyleOptionViewItem()
+        option.rect, option.state = QRect(0, 0, 120, 32), state
+        picture = QImage(120, 32, QImage.Format.Format_RGB32)
+        painter = QPainter(picture)
+        delegate.paint(painter, option, model.index(0, 0))
+        painter.end()
+        pictures.append(picture.copy(4, 4, 112, 24))  # without the frame
+    assert pictures[0] == pictures[1]
+
+
 def test_a_cell_of_a_row_for_other_variants_is_told_as_not_planned() -> None:
     assert cell_words(GridCell((DotState.NOT_PLANNED,) * 2, None, "")) == "2 not planned"
 
@@ -314,6 +334,12 @@ def test_rows_are_found_by_what_fails_and_by_the_input_that_differs(
     view.filters.buttons["slow"].click()
     assert 0 < view.controller.model.rowCount() < 3
     view.filters.buttons["all"].click()
+    assert not view.filters.nothing.isVisible()
+    view.filters.search.setText("no row has this")
+    assert view.controller.model.rowCount() == 0
+    assert view.filters.nothing.isVisible()
+    view.filters.search.clear()
+    assert not view.filters.nothing.isVisible()
     view.table.setFocus()
     qtbot.keyClick(view.table, Qt.Key.Key_2)
     assert view.controller.model.shown_rows == (3, 1, 2)

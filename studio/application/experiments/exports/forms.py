@@ -24,7 +24,7 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.runs.otlp import attributes_of, root_span_id, trace_id
 from studio.core.runs.otlp_names import GENAI_1_41
 from studio.core.text.amounts import duration, money
-from studio.core.text.values import Json
+from studio.core.text.values import Json, object_of
 from studio.core.text.workflow_commands import command_property, command_text
 
 Export = Callable[[ExperimentLedger, ExperimentReport], str]
@@ -113,6 +113,7 @@ def _lines(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[dict[
             "repeat": cell.key.repeat,
             "state": outcome.state.name.lower(),
             "vars": cell.row.facts.get("vars"),
+            "metadata": cell.row.facts.get("metadata", {}),
             "output": outcome.output,
             "passed": outcome.passed,
             "score": outcome.score,
@@ -197,7 +198,9 @@ def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     rows = ledger.rows(report.head.id)
-    names = list(dict.fromkeys(name for row in rows for name in _vars(row.facts)))
+    columns = [{**_facts(row.facts), **object_of(row.facts.get("vars"))} for row in rows]
+    names = list(dict.fromkeys(name for each in columns for name in each))
+    by_row = {row.number: each for row, each in zip(rows, columns, strict=True)}
     writer.writerow(
         [
             "row",
@@ -216,7 +219,7 @@ def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     )
     for cell in cells_of(ledger, report):
         outcome = cell.outcome
-        values = _vars(cell.row.facts)
+        values = by_row[cell.row.number]
         passed = "" if outcome.passed is None else str(outcome.passed).lower()
         reasons = "; ".join(f"{each.label}: {each.reason}" for each in lost(outcome.results))
         writer.writerow(
@@ -243,9 +246,9 @@ def safe_cell(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def _vars(facts: Mapping[str, Json]) -> Mapping[str, Json]:
-    found = facts.get("vars")
-    return found if isinstance(found, Mapping) else {}
+def _facts(facts: Mapping[str, Json]) -> dict[str, Json]:
+    """The metadata of a row, as columns of its own."""
+    return {f"metadata:{name}": each for name, each in object_of(facts.get("metadata")).items()}
 
 
 def _text(value: Json) -> str:
