@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from studio.application.exchange.export import difference
-from studio.application.exchange.judge import JUDGES, NoJudgeError, judge_names, run_in
+from studio.application.exchange.judge import judge_names, run_in
+from studio.application.exchange.programs import PROGRAMS, NoJudgeError
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
 from studio.application.trust import references_of
 from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
@@ -55,10 +56,14 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run-in",
         choices=judge_names(),
-        help="let the package itself read the result, and name each difference",
+        help="let the program itself send the request of the result to a server on this machine, "
+        "and name each difference",
     )
     parser.add_argument(
-        "--python", type=Path, metavar="PYTHON", help="Python with the package of --run-in"
+        "--python",
+        type=Path,
+        metavar="PYTHON",
+        help="Python with the package of --run-in, or the program itself (promptfoo, curl)",
     )
     add_trust(parser, "its tools are asked for, and what it refers to is read")
     parser.set_defaults(action=_export)
@@ -136,14 +141,15 @@ def _judged(options: argparse.Namespace, source: ExportSource, made: ExportResul
     Raises:
         UsageError: the program is not there, or it reads other forms.
     """
-    if JUDGES[options.run_in] != options.target:
-        raise UsageError(f"--run-in {options.run_in} reads --target {JUDGES[options.run_in]}")
+    forms = PROGRAMS[options.run_in].forms
+    if options.target not in forms:
+        raise UsageError(f"--run-in {options.run_in} reads --target {' or '.join(forms)}")
     try:
-        found = run_in(options.run_in, source, made, options.python)
+        found = run_in(options.run_in, options.target, source, made, options.python)
     except NoJudgeError as error:
         raise UsageError(str(error)) from None
     for each in found.rounds:
-        state = "same messages" if each.is_same else each.difference
+        state = "same request" if each.is_same else each.difference
         tell(f"{found.program}, {each.name}: {state}")
     return all(each.is_same for each in found.rounds) or options.accept_losses
 

@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.application.comparison import ComparedPart, compare_texts
 from studio.application.exchange.export import difference, make_export
-from studio.application.exchange.judge import Judgment, NoJudgeError, judge_export
+from studio.application.exchange.judge import Judgment, judge_export
+from studio.application.exchange.programs import NoJudgeError
 from studio.application.exchange.runs import history_at, kept_words, read_files, write_run
 from studio.core.agent.values.events import Event
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget

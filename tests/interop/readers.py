@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import yaml
-
-from studio.application.exchange.judge import NoJudgeError, run_in
-from studio.core.export.chat_items import as_sent
-from studio.core.export.target import VALUES_OF_NOW, ExportResult, ExportSource
-from studio.core.prompty.meaning import first_difference
+from studio.application.exchange.judge import run_in
+from studio.application.exchange.programs import JudgeName, NoJudgeError
+from studio.core.export.target import ExportResult, ExportSource
 from studio.core.prompty.messages import TextPart
-from studio.core.prompty.threads import read_thread
 from studio.core.text.atomic_file import write_bytes_atomically
 from tests.interop.environments import LIMIT, promptfoo_command
 
@@ -42,16 +37,14 @@ print(json.dumps([
 """
 
 
-def prompty2(python: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
-    """Prompty's own runtime, with every set."""
-    judged = run_in("prompty", source, made, python)
-    return next((each.difference for each in judged.rounds if not each.is_same), "")
+def judged(name: JudgeName, target: str) -> Reader:
+    """Return a reader that compares the request of a program (`run_in`), with every set."""
 
+    def read(python: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
+        found = run_in(name, target, source, made, python)
+        return next((each.difference for each in found.rounds if not each.is_same), "")
 
-def prompty1(python: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
-    """The last runtime of Prompty 1, with every set."""
-    judged = run_in("prompty1", source, made, python)
-    return next((each.difference for each in judged.rounds if not each.is_same), "")
+    return read
 
 
 def agentschema(python: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
@@ -107,57 +100,12 @@ def script(python: Path, source: ExportSource, made: ExportResult, folder: Path)
 
 
 def promptfoo(python: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
-    """promptfoo takes the configuration, and renders each set to the messages of the preview.
-
-    It asks `echo`, which answers with the prompt.
-    """
-    command = promptfoo_command(python)
-    away = {"TELEMETRY", "UPDATE", "REMOTE_GENERATION"}
-    environment = {
-        **os.environ,
-        **{f"PROMPTFOO_DISABLE_{word}": "1" for word in away},
-        "PROMPTFOO_CONFIG_DIR": str(folder / "config"),
-    }
-
-    def ask(*arguments: str) -> str:
-        done = subprocess.run(
-            [*command, *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LIMIT,
-            cwd=folder,
-            env=environment,
-        )
-        return "" if done.returncode in (0, 100) else (done.stdout + done.stderr).strip()
-
-    path = folder / "promptfooconfig.yaml"
-    path.write_bytes(made.content)
-    told = ask("validate", "-c", str(path))
-    if told:
-        return f"it refuses the configuration: {told:.200}"
-    data = yaml.safe_load(made.text)
-    asked = [{k: v for k, v in test.items() if k != "assert"} for test in data["tests"]]
-    config = {"prompts": data["prompts"], "providers": ["echo"], "tests": asked}
-    path.write_text(json.dumps(config, default=str), encoding="utf-8")
-    told = ask("eval", "-c", str(path), "-o", "out.json", "--no-cache", "--no-table", "-j", "1")
-    if told:
-        return f"it cannot run the configuration: {told:.200}"
-    answers = json.loads((folder / "out.json").read_text(encoding="utf-8"))["results"]["results"]
-    if len(answers) != len(asked):
-        return f"it makes {len(answers)} tests of {len(asked)}"
-    answers.sort(key=lambda each: each["testIdx"])
-    names = [test.get("description", VALUES_OF_NOW) for test in asked]
-    for name, answer in zip(names, answers, strict=True):
-        output = (answer.get("response") or {}).get("output")
-        if output is None:
-            return f"{name}: {answer.get('error')}"
-        got = read_thread(json.loads(output) if isinstance(output, str) else output, {}, None) or ()
-        wanted = source.round_trips[name].messages.messages
-        told = first_difference(as_sent(wanted), as_sent(got))
-        if told:
-            return f"{name}: {told}"
-    return ""
+    """promptfoo takes the configuration, and sends the request of the studio for each set."""
+    program = folder / "promptfoo"
+    node, entry = promptfoo_command(python)
+    program.write_text(f'#!/bin/sh\nexec "{node}" "{entry}" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return judged("promptfoo", "promptfoo")(program, source, made, folder)
 
 
 def _failure(python: Path, code: str, path: Path, given: str) -> str:
@@ -177,8 +125,8 @@ def _run(python: Path, code: str, path: Path, given: str) -> subprocess.Complete
 
 
 READERS: Mapping[str, tuple[str, Reader]] = {
-    "prompty": ("prompty2", prompty2),
-    "legacy": ("prompty1", prompty1),
+    "prompty": ("prompty2", judged("prompty", "prompty")),
+    "legacy": ("prompty1", judged("prompty1", "legacy")),
     "agentschema": ("agentschema", agentschema),
     "langchain": ("langchain", langchain),
     "python": ("script", script),

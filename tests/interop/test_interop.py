@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.exchange.judge import NoJudgeError, run_in
+from studio.application.exchange.judge import run_in
+from studio.application.exchange.programs import NoJudgeError
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.prompty.parse import parse
@@ -87,6 +88,6 @@ def test_a_python_without_the_package_is_named(tmp_path: Path) -> None:
     source = ExportSource(parse("system:\nHi\n", path), references=references).for_target(form)
     made = form.make(source)
     with pytest.raises(NoJudgeError, match="gave no answer"):
-        run_in("prompty", source, made, tmp_path / "no-python")
+        run_in("prompty", "prompty", source, made, tmp_path / "no-python")
     with pytest.raises(NoJudgeError, match=r"install prompty==0\.1\.50"):
-        run_in("prompty1", source, made, Path(sys.executable))
+        run_in("prompty1", "legacy", source, made, Path(sys.executable))

@@ -15,7 +15,7 @@ from studio.core.experiments.values import ProviderEntry
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
 from studio.core.models.capabilities import facts_of
-from studio.core.models.choice import ModelChoice, knows_provider
+from studio.core.models.choice import ModelChoice, provider_connection
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection
 from studio.core.models.endpoint_trust import BUILT_IN, origin
@@ -76,7 +76,7 @@ def choice_for(
     endpoint = _endpoint(entry.config)
     if endpoint and origin(endpoint) not in BUILT_IN:
         return _at_endpoint(entry, asked, endpoint, connections)
-    if not knows_provider(kind):
+    if provider_connection(kind) is None:
         raise ExperimentError(
             _tr(
                 "There is no connection {name!r}; add one in the studio, or name one of those that "

@@ -88,18 +88,24 @@ def fill_items(
     Raises:
         CannotRender: the program cannot.
     """
-    found: list[Message] = []
+    made = read_thread(filled_items(items, render, values), {}, None) or ()
+    return tuple(_without_empty(message) for message in made) if drops else made
+
+
+def filled_items(
+    items: Sequence[Json], render: Render | None, values: Mapping[str, Json]
+) -> list[Json]:
+    """Return the items as a program sends them with some values (`fill_items`)."""
+    found: list[Json] = []
     for item in items:
         if not isinstance(item, Mapping):
             continue
         if THREAD in item:
-            found += read_thread(values.get(str(item[THREAD])), {}, None) or ()
-        elif render is None:
-            found += read_thread([item], {}, None) or ()
+            given = values.get(str(item[THREAD]))
+            found += given if isinstance(given, list) else []
         else:
-            made = read_thread([_fill(item, render, values)], {}, None) or ()
-            found += (_without_empty(message) for message in made) if drops else made
-    return tuple(found)
+            found.append(item if render is None else _fill(item, render, values))
+    return found
 
 
 def _without_empty(message: Message) -> Message:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from studio.core.agent.loop.setup import stop_sequences
+from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.round_trip import (
     prompt_round_trips,
     runtime_rounds,
@@ -100,15 +102,22 @@ class DialectFile:
         ]
         round_trips = prompt_round_trips(made.text, source)
         judge = ""
+        loop: tuple[str, ...] = ()
         if self.dialect in RUNTIMES:
             judge, _ = RUNTIMES[self.dialect]
+            stop = stop_sequences(document, choose_protocol(document).protocol)
+            if stop and not document.model.options.get("stopSequences"):
+                loop = (
+                    f"The stop sequences {list(stop)!r} belong to the studio's loop: {judge} sends "
+                    "none. Write them under model.options.stopSequences.",
+                )
             round_trips = runtime_rounds(made.text, source, self.dialect, round_trips)
         # What is said of the messages, the rounds say with the names of the sets.
         notes = [note for note in (*made.notes, *made.losses) if note not in made.of_messages]
         return result(
             made.text,
             (*source.document.problems, *faults),
-            notes,
+            (*notes, *loop),
             round_trips,
             before=document.source.text,
             judge=judge,

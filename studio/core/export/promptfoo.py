@@ -11,23 +11,39 @@ from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
 
-from studio.core.export.chat_items import as_sent, chat_items, fill_items
+from studio.core.export.chat_items import chat_items, filled_items
 from studio.core.export.chat_template import chat_template
 from studio.core.export.consumers import check_bounds, nunjucks_renderer
 from studio.core.export.requests import lost, request_of
-from studio.core.export.round_trip import Meaning, compare, utf8_problem
+from studio.core.export.round_trip import utf8_problem
+from studio.core.export.sent import (
+    SentRequest,
+    compare_requests,
+    key_variable,
+    model_losses,
+    named_connection,
+    openai_connection,
+    sent_by_studio,
+    with_model,
+)
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.imports.imported import experiment_path
+from studio.core.models.connections import address_of, provider_at
 from studio.core.prompty.prepare import Prepared
+from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.prompty.templates.nunjucks import nunjucks_losses
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.values import Json, JsonObject, object_of, texts_in
+from studio.core.wire.request import Provider
 
-_PROVIDERS = {"foundry": "azureopenai", "azure": "azureopenai", "": "openai"}
-_APIS = {"chat": "chat", "responses": "responses", "embedding": "embedding"}
+_WORDS: Mapping[Provider, str] = {
+    "openai-chat": "openai:chat",
+    "openai-responses": "openai:responses",
+    "anthropic": "anthropic:messages",
+}
 
 _OWN_TYPES = frozenset(("ends-with", "final-answer", "no-error", "tokens"))
 """Types of assertions that the studio decides and promptfoo does not know."""
@@ -71,6 +87,9 @@ class PromptfooConfig:
         if any(isinstance(item, dict) and "thread" in item for item in items):
             losses.append("A thread of messages has no place in a promptfoo prompt; left out.")
             items = [i for i in items if not (isinstance(i, dict) and "thread" in i)]
+        losses += model_losses(source)
+        source = with_model(source)
+        provider = _provider(source)
         data: dict[str, Json] = {
             "description": document.description or document.name or "Prompt",
             "prompts": [
@@ -79,15 +98,15 @@ class PromptfooConfig:
                     "raw": json.dumps(items, ensure_ascii=False, indent=2),
                 }
             ],
-            "providers": [_provider(source)],
+            "providers": [_in_nunjucks(provider)],
             **asserted_tests(source, losses),
         }
         text = "\n".join(write_yaml(data)) + "\n"
         fault = utf8_problem(text)
         if fault is not None:
             return result(text, (*document.problems, fault))
-        rounds = tuple(_rounds(source, items))
-        return result(text, document.problems, losses, rounds)
+        rounds = tuple(_rounds(source, items, provider))
+        return result(text, document.problems, losses, rounds, judge="promptfoo")
 
 
 def _as_jinja(value: Json) -> Json:
@@ -109,31 +128,112 @@ def _with_name(item: Json) -> Json:
     return {**item, "name": f"{{% filter replace(' ', '_') %}}{name}{{% endfilter %}}"}
 
 
-def _provider(source: ExportSource) -> Json:
-    """`provider:api:model`, with the options that a request would send."""
-    model = source.document.model
-    body = request_of(source, "openai-chat").body
-    config = {
-        key: value
-        for key, value in body.items()
-        if key not in ("model", "messages", "stream", "stream_options")
-    }
-    name = _PROVIDERS.get(model.provider, model.provider)
-    api = "messages" if name == "anthropic" else _APIS.get(model.api_type, "chat")
-    word = f"{name}:{api}:{model.id or source.model or 'gpt-4o-mini'}"
-    return {"id": word, "config": config} if config else {"id": word}
+def _provider(source: ExportSource) -> JsonObject:
+    """Return the provider whose requests are those of the studio, references as written.
+
+    Options go into the body as they are (`passthrough`, `extra_body`): promptfoo's own keys for
+    them are sent of some models only, and rendered or read as names of files.
+    """
+    connection = named_connection(source)
+    form = provider_at(connection)
+    is_free = connection.kind == "ollama"
+    if form not in _WORDS:
+        connection, form = openai_connection(connection), "openai-chat"
+    body = request_of(source, form).body
+    further = {key: value for key, value in body.items() if key not in _OF_THE_PROMPT}
+    address = address_of(connection) if connection.base_url else ""
+    key = key_variable(connection)
+    config: dict[str, Json] = {}
+    if form == "anthropic":
+        config |= {"apiBaseUrl": address.rstrip("/").removesuffix("/v1")} if address else {}
+        config |= {"apiKey": f"${{env:{key}}}"} if key != "ANTHROPIC_API_KEY" else {}
+        config |= {"extra_body": further} if further else {}
+    else:
+        config |= {"apiBaseUrl": address.rstrip("/")} if address else {}
+        config |= {"apiKeyEnvar": key} if key != "OPENAI_API_KEY" else {}
+        config |= {"apiKeyRequired": False} if is_free else {}
+        config |= {"omitDefaults": True}
+        config |= {"passthrough": further} if further else {}
+    return {"id": f"{_WORDS[form]}:{body.get('model')}", "config": config}
 
 
-def _rounds(source: ExportSource, items: list[Json]) -> Iterator[RoundTrip]:
+_OF_THE_PROMPT = (
+    "model",
+    "messages",
+    "input",
+    "system",
+    "instructions",
+    "stream",
+    "stream_options",
+)
+
+
+def _in_nunjucks(value: Json) -> Json:
+    """Return a value with `${env:NAME}` in its texts as promptfoo writes it."""
+    if isinstance(value, Mapping):
+        return {key: _in_nunjucks(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_in_nunjucks(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    for reference in reversed(tuple(find_references(value))):
+        if reference.protocol == "env":
+            rest = value[reference.span.end :]
+            default = f" | default({json.dumps(reference.default)})" if reference.default else ""
+            trimmed = ' | replace(r/\\/$/, "")' if rest.startswith("/") else ""
+            name = f"{{{{ env.{reference.argument}{default}{trimmed} }}}}"
+            value = f"{value[: reference.span.start]}{name}{rest}"
+    return value
+
+
+def _rounds(source: ExportSource, items: list[Json], provider: JsonObject) -> Iterator[RoundTrip]:
     render = nunjucks_renderer()
-    for name, prepared in source.round_trips.items():
+    for name, each in source.rounds.items():
         try:
-            check_bounds(prepared)
-            got = fill_items(items, render, prepared.inputs, drops=True)
+            check_bounds(each.prepared)
+            messages = filled_items(items, render, each.prepared.inputs)
         except CannotRender as error:
             yield RoundTrip(name, f"promptfoo cannot render the prompt: {error}")
             continue
-        yield compare(name, Meaning(as_sent(prepared.messages.messages)), Meaning(as_sent(got)))
+        yield compare_requests(name, sent_by_studio(each), _sent(provider, messages))
+
+
+def _sent(provider: JsonObject, messages: list[Json]) -> SentRequest:
+    """Return the request that promptfoo 0.123 makes: `getOpenAiBody`, `AnthropicMessagesProvider`.
+
+    What it adds of itself, also with `omitDefaults`, comes before the configuration's own.
+    """
+    config = object_of(provider.get("config"))
+    form, _, rest = str(provider.get("id")).partition(":")
+    api, _, model = rest.partition(":")
+    given = str(config.get("apiBaseUrl", ""))
+    if form == "anthropic":
+        system = [item for item in messages if object_of(item).get("role") == "system"]
+        body: dict[str, Json] = {
+            "model": model,
+            "messages": [_role_and_content(item) for item in messages if item not in system],
+            "max_tokens": 1024,
+            "temperature": 0,
+            **({"system": object_of(system[0]).get("content")} if system else {}),
+            **object_of(config.get("extra_body")),
+        }
+        key = config.get("apiKey", "${env:ANTHROPIC_API_KEY}")
+        headers = {"x-api-key": str(key), "anthropic-version": "2023-06-01"}
+        address = given or "https://api.anthropic.com"
+        return SentRequest(f"{address}/v1/messages", body, headers)
+    address = given or "https://api.openai.com/v1"
+    key = f"${{env:{config.get('apiKeyEnvar', 'OPENAI_API_KEY')}}}"
+    headers = {"authorization": f"Bearer {key}"}
+    if api == "responses":
+        body = {"model": model, "input": messages, "text": {"format": {"type": "text"}}}
+        body |= object_of(config.get("passthrough"))
+        return SentRequest(f"{address}/responses", body, headers)
+    body = {"model": model, "messages": messages, **object_of(config.get("passthrough"))}
+    return SentRequest(f"{address}/chat/completions", body, headers)
+
+
+def _role_and_content(item: Json) -> Json:
+    return {key: value for key, value in object_of(item).items() if key in ("role", "content")}
 
 
 def asserted_tests(source: ExportSource, losses: list[str]) -> dict[str, Json]:

@@ -74,9 +74,16 @@ class ModelChoice:
         return "" if self.folder else self.missing
 
 
-def knows_provider(name: str) -> bool:
-    """Whether a document's provider has a connection of its own kind or a known address."""
-    return name.lower() in _PROVIDERS or name.lower() in _VENDORS
+def provider_connection(provider: str) -> Connection | None:
+    """Return how a provider is reached by its own address and key; None for an unknown name."""
+    name = provider.lower()
+    kind = _PROVIDERS.get("azure" if name == "foundry" else name)
+    if kind is not None:
+        return next(each.connection for each in PRESETS if each.connection.kind == kind)
+    if name not in _VENDORS:
+        return None
+    address, variable = _VENDORS[name]
+    return Connection(provider, "compatible", base_url=address, key=f"${{env:{variable}}}")
 
 
 def choose_connection(
@@ -134,13 +141,10 @@ def _named(
     endpoint = block.get("endpoint")
     if isinstance(endpoint, str) and endpoint.strip():
         return _by_endpoint(endpoint, declaration, connections, variables if trusted else None)
-    provider = declaration.provider.lower()
-    kind = _PROVIDERS.get("azure" if provider == "foundry" else provider)
-    if kind is not None:
-        return _by_provider(kind, declaration, connections, variables)
-    if provider in _VENDORS:
-        return _by_vendor(declaration, connections, variables)
-    if provider:
+    known = provider_connection(declaration.provider)
+    if known is not None:
+        return _by_provider(known, declaration, connections, variables)
+    if declaration.provider:
         sentence = f"The prompt asks for {declaration.provider!r}, which is not set up here."
         return _missing(Connection(declaration.provider, "compatible"), declaration, sentence)
     return None
@@ -213,34 +217,26 @@ def _by_endpoint(
 
 
 def _by_provider(
-    kind: ConnectionKind,
+    usual: Connection,
     declaration: ModelDeclaration,
     connections: Connections,
     variables: Mapping[str, str],
 ) -> ModelChoice:
-    found = next((each for each in connections.connections if each.kind == kind), None)
-    if found is not None:
-        return _choice(found, declaration, f"the prompt's provider is {declaration.provider!r}")
-    preset = next(each.connection for each in PRESETS if each.connection.kind == kind)
-    variable = environment_name(preset.key) or ""
-    address = variables.get(_ADDRESS_VARIABLES.get(kind, ""), "") or preset.base_url
+    """Return the user's connection of the provider, otherwise its usual one."""
+    is_vendor = usual.kind == "compatible"
+    for each in connections.connections:
+        if (
+            origin(each.base_url) == origin(usual.base_url)
+            if is_vendor
+            else each.kind == usual.kind
+        ):
+            return _choice(each, declaration, f"the prompt's provider is {declaration.provider!r}")
+    variable = environment_name(usual.key) or ""
+    address = variables.get(_ADDRESS_VARIABLES.get(usual.kind, ""), "") or usual.base_url
+    made = replace(usual, base_url=address)
     if not variable:  # a server of this machine, which asks for no key
         reason = f"the prompt's provider is {declaration.provider!r}, at {address}"
-        return _choice(replace(preset, base_url=address), declaration, reason)
-    made = replace(preset, base_url=address)
-    return _by_key(variable, made, declaration, variables)
-
-
-def _by_vendor(
-    declaration: ModelDeclaration, connections: Connections, variables: Mapping[str, str]
-) -> ModelChoice:
-    name = declaration.provider
-    address, variable = _VENDORS[name.lower()]
-    place = origin(address)
-    own = [each for each in connections.connections if origin(each.base_url) == place]
-    if own:
-        return _choice(own[0], declaration, f"the prompt's provider is {name!r}")
-    made = Connection(name, "compatible", base_url=address, key=f"${{env:{variable}}}")
+        return _choice(made, declaration, reason)
     return _by_key(variable, made, declaration, variables)
 
 

@@ -230,10 +230,13 @@ _ADDRESSES: Mapping[ConnectionKind, str] = {
 def address_of(connection: Connection) -> str:
     """The base address that requests go to; empty where there is none (yet).
 
-    Addresses of Anthropic's API are written with and without the version at their end; of Ollama
-    that of its compatible path is taken too.
+    Addresses of Anthropic's API are written with and without the version at their end, those of
+    Azure's resources without the path of its API; of Ollama that of its compatible path is taken
+    too.
     """
     address = connection.base_url or _ADDRESSES.get(connection.kind, "")
+    if connection.kind == "azure" and address and "/openai/" not in address:
+        return address.rstrip("/") + "/openai/v1/"
     if connection.kind == "anthropic" and not address.rstrip("/").endswith("/v1"):
         return address.rstrip("/") + "/v1/"
     if connection.kind == "ollama":

@@ -131,9 +131,65 @@ def test_values_are_written_as_javascript_writes_them(
     body: str, value: str, differs: str, make: Make
 ) -> None:
     text = (
-        f"---\nname: a\ninputs:\n  x: {{{value}}}\n"
+        f"---\nname: a\nmodel: {{id: m}}\ninputs:\n  x: {{{value}}}\n"
         f"template: {{format: {{kind: jinja2}}, parser: {{kind: prompty}}}}\n---\nuser:\n{body}\n"
     )
     losses = make(text, "promptfoo").losses
     assert [loss for loss in losses if differs and differs in loss] == list(losses)
     assert bool(losses) == bool(differs)
+
+
+MODEL = "---\nname: a\nmodel:\n  id: m\n  options: {maxOutputTokens: 50}\n"
+
+
+@pytest.mark.parametrize(
+    ("front", "config"),
+    [
+        (
+            "  connection: {kind: key, endpoint: 'http://127.0.0.1:8871/v1/'}\n",
+            {"apiBaseUrl": "http://127.0.0.1:8871/v1"},
+        ),
+        (
+            "  provider: azure\n  connection: {kind: key, endpoint: '${env:WHERE}'}\n",
+            {
+                "apiBaseUrl": '{{ env.WHERE | replace(r/\\/$/, "") }}/openai/v1',
+                "apiKeyEnvar": "AZURE_OPENAI_API_KEY",
+            },
+        ),
+        (
+            "  provider: groq\n",
+            {"apiBaseUrl": "https://api.groq.com/openai/v1", "apiKeyEnvar": "GROQ_API_KEY"},
+        ),
+        ("  provider: serverless\n", {}),
+    ],
+)
+def test_promptfoo_asks_the_prompts_own_server_with_its_options(
+    front: str, config: dict[str, str], make: Make
+) -> None:
+    made = make(MODEL + front + "---\nuser:\nHi\n", "promptfoo")
+    (provider,) = yaml.safe_load(made.text)["providers"]
+    assert made.losses == ()
+    assert provider == {
+        "id": "openai:chat:m",
+        "config": {
+            **config,
+            "omitDefaults": True,
+            "passthrough": {"max_completion_tokens": 50},
+        },
+    }
+
+
+def test_no_model_is_invented(make: Make) -> None:
+    made = make("---\nname: a\n---\nuser:\nHi\n", "promptfoo")
+    (provider,) = yaml.safe_load(made.text)["providers"]
+    assert provider["id"] == "openai:chat:{{ env.OPENAI_MODEL }}"
+    assert [loss for loss in made.losses if "names no model" in loss]
+
+
+def test_what_promptfoo_adds_for_anthropic_is_named(make: Make) -> None:
+    text = MODEL + "  provider: anthropic\n---\nsystem:\nBe kind.\n\nuser:\nHi\n"
+    made = make(text, "promptfoo")
+    assert yaml.safe_load(made.text)["providers"] == [
+        {"id": "anthropic:messages:m", "config": {"extra_body": {"max_tokens": 50}}}
+    ]
+    assert list(made.losses) == ["values of now: temperature is added (0)."]

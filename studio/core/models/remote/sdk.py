@@ -85,7 +85,4 @@ def make_client(
             api_version=connection.api_version,
             **shared,
         )
-    address = address_of(connection)
-    if connection.kind == "azure" and "/openai/" not in address:
-        address = address.rstrip("/") + "/openai/v1/"
-    return AsyncOpenAI(api_key=value, base_url=address, **shared)
+    return AsyncOpenAI(api_key=value, base_url=address_of(connection), **shared)

@@ -12,6 +12,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
+from studio.application.exchange.judge import judge_of
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import TARGETS
 from studio.core.prompty.parse import parse
@@ -190,7 +191,7 @@ def test_a_tick_needs_another_program(window: MainWindow, qtbot: QtBot, tmp_path
             said = dialog.state.text()
             assert ("by the rules of" in said) is bool(made.judge), (target.name, said)
             assert made.judge or "this program only" in said or "No program" in said
-        assert dialog.tabs.ask.isVisible() is (target.name in ("prompty", "legacy"))
+        assert dialog.tabs.ask.isVisible() is (judge_of(target.name) is not None)
     dialog.close()
 
 

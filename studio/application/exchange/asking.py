@@ -1,0 +1,272 @@
+"""Starts a program that reads an export, and takes the requests that it sends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from studio.application.exchange.programs import (
+    CURL,
+    FETCH,
+    PROGRAMS,
+    JudgeName,
+    NoJudgeError,
+    Program,
+    python_source,
+)
+from studio.application.exchange.recorder import RequestLog
+from studio.core.export.chat_template import used_inputs
+from studio.core.export.sent import SentRequest, key_variable, named_connection, with_variables
+from studio.core.export.target import ExportResult, ExportSource
+from studio.core.models.connections import address_of
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.reason import reason_of
+from studio.core.text.values import JsonObject, object_of
+
+_SECONDS = 120
+_NOT_PASSED = re.compile(
+    r"(?i)key|token|secret|password|proxy|^(?:python|prompt|openai|azure_|anthropic|node_options)"
+)
+"""Variables that no program gets: keys, proxies, settings of Python and of the clients."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a program did with a file."""
+
+    program: str
+    """Name and version."""
+
+    answers: tuple[SentRequest | str, ...]
+    """The request of each round, or why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramJob:
+    """One file that a program is asked about."""
+
+    name: JudgeName
+    """The program."""
+
+    source: ExportSource
+    """What the file was made from."""
+
+    made: ExportResult
+    """The file."""
+
+    place: Path
+    """An empty folder."""
+
+    log: RequestLog
+    """Where the requests come in."""
+
+    variables: Mapping[str, str]
+    """Variables of the environment that the file refers to."""
+
+    def write(self, name: str) -> Path:
+        """Write the file where the files of the prompt lie beside it."""
+        folder = self.source.document.source.path
+        for item in folder.parent.iterdir() if folder is not None else ():
+            if item.name != name:
+                _lay_beside(item, self.place / item.name)
+        path = self.place / name
+        path.write_bytes(self.made.content)
+        return path
+
+    def run(
+        self, *command: str | Path, given: str = "", further: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command in the folder.
+
+        Raises:
+            NoJudgeError: it cannot be started or takes too long.
+        """
+        kept = {name: value for name, value in os.environ.items() if not _NOT_PASSED.search(name)}
+        own = {"NO_PROXY": "*", "no_proxy": "*", "STUDIO_RECORDER": self.log.address}
+        try:
+            return subprocess.run(
+                [str(each) for each in command],
+                input=given,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                env={**kept, **self.variables, **own, **(further or {})},
+                cwd=self.place,
+                timeout=_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NoJudgeError(f"{command[0]} gave no answer: {reason_of(error)}") from error
+
+
+def ask_program(job: ProgramJob, program: Path | None) -> Asked:
+    """Let the program send the request of each round.
+
+    Args:
+        job: The file.
+        program: The Python that has the package, or the program itself; None looks for one.
+
+    Raises:
+        NoJudgeError: the program is not there, or gave no answer.
+    """
+    program = program.absolute() if program is not None else None  # it runs in another folder
+    match job.name:
+        case "promptfoo":
+            return _ask_promptfoo(job, program or _found("promptfoo", "npm install -g promptfoo"))
+        case "curl":
+            return _ask_curl(job, program or _found("curl", "curl"))
+        case "prompty" | "prompty1" | "langchain" | "agent-framework" | "python":
+            return _ask_python(job, PROGRAMS[job.name], program)
+        case _:
+            assert_never(job.name)
+
+
+def _found(name: str, wanted: str) -> Path:
+    found = shutil.which(name)
+    if found is None:
+        raise NoJudgeError(f"{name} is not on the path: install it ({wanted}).")
+    return Path(found)
+
+
+def _ask_promptfoo(job: ProgramJob, program: Path) -> Asked:
+    """Let promptfoo evaluate the configuration, once for each round."""
+    data = object_of(read_yaml(job.made.text).value)
+    job.write("promptfooconfig.yaml")
+    preload = job.place / "studio-fetch.cjs"
+    preload.write_text(FETCH, encoding="utf-8")
+    further = {
+        "NODE_OPTIONS": f"--require={preload.as_posix()}",
+        "PROMPTFOO_CONFIG_DIR": str(job.place / "config"),
+        **{
+            f"PROMPTFOO_DISABLE_{word}": "1"
+            for word in ("TELEMETRY", "UPDATE", "REMOTE_GENERATION")
+        },
+    }
+    answers: list[SentRequest | str] = []
+    for each in job.source.rounds.values():
+        test = {"vars": _given(job, each), "options": {"disableVarExpansion": True}}
+        config = {key: data.get(key) for key in ("prompts", "providers")} | {"tests": [test]}
+        path = job.place / "studio-round.json"
+        path.write_text(json.dumps(config, default=str), encoding="utf-8")
+        job.log.requests.clear()
+        options = ("--no-cache", "--no-table", "--no-write", "-j", "1")
+        done = job.run(program, "eval", "-c", path, *options, further=further)
+        answers.append(job.log.first_of(0) or _last_line(done))
+    version = job.run(program, "--version", further=further).stdout.strip().rpartition("\n")[2]
+    return Asked(f"promptfoo {version}", tuple(answers))
+
+
+def _ask_curl(job: ProgramJob, program: Path) -> Asked:
+    """Let a shell run the command, which holds the values of now."""
+    script = job.write("ask.sh")
+    folder = job.place / "studio-path"
+    folder.mkdir()
+    before = folder / "curl"
+    before.write_text(CURL, encoding="utf-8")
+    before.chmod(0o700)
+    path = os.pathsep.join((str(folder), os.environ.get("PATH", "")))
+    done = job.run("sh", script, further={"PATH": path, "STUDIO_CURL": str(program)})
+    return Asked("curl", (job.log.first_of(0) or _last_line(done),))
+
+
+def _ask_python(job: ProgramJob, program: Program, python: Path | None) -> Asked:
+    """Let the package in a Python read the file, with the values of each round."""
+    path = job.write(f"prompt{program.suffix}")
+    asked = python or _python_with(program)
+    order: dict[str, object] = {
+        "path": str(path),
+        "package": program.package,
+        "recorder": job.log.address,
+        "sets": [_given(job, each) for each in job.source.rounds.values()],
+    }
+    connection = named_connection(job.source)
+    order["key"] = job.variables.get(key_variable(connection), "")
+    order["model"] = "value-of-OPENAI_MODEL"
+    address = with_variables(SentRequest(address_of(connection), {}), job.variables).address
+    further = {"PROMPTY_TRUSTED_ENDPOINTS": address}
+    script = job.place / "studio_ask.py"
+    script.write_text(python_source(program), encoding="utf-8")
+    done = job.run(asked, "-I", script, given=json.dumps(order, default=str), further=further)
+    try:
+        answer = object_of(json.loads(done.stdout.strip().rpartition("\n")[2]))
+    except ValueError as error:
+        raise NoJudgeError(f"{asked} gave no answer: {_last_line(done)}") from error
+    version, listed = answer.get("version"), answer.get("sets")
+    fits = isinstance(version, str) and version.startswith(program.newest)
+    if not fits or not isinstance(listed, list):
+        has = f"{program.package} {version}" if version else f"no {program.package}"
+        raise NoJudgeError(
+            f"{asked} has {has}; install {program.wanted} there, or name another: "
+            f"export --run-in {job.name} --python PYTHON."
+        )
+    answers = [_answer(job, number, object_of(item)) for number, item in enumerate(listed)]
+    return Asked(f"{program.package} {version}", tuple(answers))
+
+
+def _answer(job: ProgramJob, number: int, item: JsonObject) -> SentRequest | str:
+    """Return what a round gave: the request, messages where the package sends none, or a fault."""
+    sent = job.log.first_of(number)
+    if sent is not None:
+        return sent
+    if "fault" in item:
+        return str(item["fault"])
+    messages = item.get("messages")
+    return SentRequest("", {"messages": messages}) if messages else "it sends no request"
+
+
+def _last_line(done: subprocess.CompletedProcess[str]) -> str:
+    return (done.stderr or done.stdout).strip().rpartition("\n")[2] or "it sends no request"
+
+
+def _given(job: ProgramJob, each: ExportSource) -> JsonObject:
+    """Return the values that a user of the program gives.
+
+    Those of declared inputs and those that were given here; LangChain and promptfoo take also what
+    a run of the studio supplies at its start.
+    """
+    inputs = each.prepared.inputs
+    match job.name:
+        case "langchain" | "promptfoo":
+            return inputs
+        case "python":
+            names = set(used_inputs(each.document))
+            return {key: inputs[key] for key in names if inputs.get(key) is not None}
+        case _:
+            names = {item.name for item in each.document.inputs} | each.inputs.keys()
+            return {key: value for key, value in inputs.items() if key in names}
+
+
+def _python_with(program: Program) -> Path:
+    """Return a Python that may have the package: the one that runs, or the first of the path.
+
+    Raises:
+        NoJudgeError: there is none.
+    """
+    import importlib.util
+
+    own = program.package.replace("-", "_")
+    if program.newest != "0." and importlib.util.find_spec(own) is not None:
+        return Path(sys.executable)
+    other = shutil.which("python3") or shutil.which("python")
+    if other is None:
+        words = f"There is no Python with the package {program.package}; name one with --python."
+        raise NoJudgeError(words)
+    return Path(other)
+
+
+def _lay_beside(item: Path, place: Path) -> None:
+    """A link to a file or folder; a copy of the file where links are not allowed (Windows)."""
+    try:
+        place.symlink_to(item)
+    except OSError:
+        if item.is_file():
+            shutil.copyfile(item, place)

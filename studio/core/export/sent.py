@@ -1,0 +1,226 @@
+"""The request that a prompt makes and where it goes: the measure of every export."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from studio.core.export.request_script import endpoint_of
+from studio.core.export.requests import request_of
+from studio.core.export.target import ExportSource, RoundTrip
+from studio.core.models.choice import provider_connection
+from studio.core.models.connections import Connection, address_of, provider_at
+from studio.core.models.secrets import environment_name
+from studio.core.prompty.convert.compare import comparable
+from studio.core.prompty.meaning import first_difference
+from studio.core.prompty.reference_values import find_references
+from studio.core.prompty.threads import read_thread
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.request import Provider
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """One request over HTTP: of the studio for a prompt, or of another program for an export."""
+
+    address: str
+    """Whole address, with the path."""
+
+    body: JsonObject
+    """Body, as JSON."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers by name in lower case."""
+
+    method: str = "POST"
+    """Method of HTTP."""
+
+
+def named_connection(source: ExportSource, provider: Provider | None = None) -> Connection:
+    """Return how the studio reaches the model that a prompt names, references as written.
+
+    Without a provider or with an unknown one it is a server that speaks OpenAI's API.
+
+    Args:
+        source: The prompt.
+        provider: Form of the request; None for that of the prompt. A provider that the prompt's
+            server does not speak is asked at its own address.
+    """
+    model = source.prepared.document.model
+    known = provider_connection(model.provider) or Connection("", "openai")
+    endpoint = model.connection.get("endpoint")
+    key = model.connection.get("apiKey", model.connection.get("api_key"))
+    if source.base_url or (isinstance(endpoint, str) and endpoint.strip()):
+        known = replace(known, base_url=source.base_url or str(endpoint).strip())
+    if isinstance(key, str) and environment_name(key) is not None:
+        known = replace(known, key=key)
+    wanted = provider or ("openai-responses" if model.api_type == "responses" else None)
+    if wanted is None or wanted == provider_at(known):
+        return known
+    if known.kind == "anthropic" or wanted == "anthropic":
+        other = provider_connection("anthropic" if wanted == "anthropic" else "openai")
+        known = other or known
+    return replace(known, api="responses" if wanted == "openai-responses" else "chat")
+
+
+def openai_connection(connection: Connection) -> Connection:
+    """Return the address at which a provider of another API speaks OpenAI's chat completions."""
+    paths: Mapping[Provider, str] = {"anthropic": "", "ollama": "/v1", "gemini": "/openai"}
+    path = paths.get(provider_at(connection))
+    if path is None:
+        return replace(connection, api="chat")
+    address = f"{address_of(connection).rstrip('/')}{path}"
+    return replace(connection, kind="compatible", base_url=address)
+
+
+def with_model(source: ExportSource) -> ExportSource:
+    """Return the source with a variable as its model where nothing else names one."""
+    if source.prepared.document.model.id or source.model:
+        return source
+    return replace(source, model="${env:OPENAI_MODEL}")
+
+
+def model_losses(source: ExportSource) -> Iterator[str]:
+    """Yield that the variable `OPENAI_MODEL` must name the model, where nothing else does."""
+    if not (source.prepared.document.model.id or source.model):
+        yield "The prompt names no model: set OPENAI_MODEL, or write model.id."
+
+
+def key_variable(connection: Connection) -> str:
+    """Return the variable that holds the key; a key written out is never exported."""
+    return environment_name(connection.key) or "OPENAI_API_KEY"
+
+
+def sent_by_studio(source: ExportSource, form: Provider | None = None) -> SentRequest:
+    """Return the request that the studio sends for a prompt, for the whole reply at once.
+
+    References to variables stay as they are written, also that to the key.
+
+    Args:
+        source: The prompt with its values.
+        form: Form of the request; None for that of the prompt (`named_connection`).
+    """
+    connection = named_connection(source, form)
+    provider = provider_at(connection)
+    endpoint = endpoint_of(provider, source.prepared.document.model.api_type)
+    body = request_of(source, provider).body
+    path = endpoint.path.replace("{model}", str(body.get("model", "")))
+    key = f"${{env:{key_variable(connection)}}}"
+    headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    if provider != "anthropic":
+        headers = {"authorization": f"Bearer {key}"} if connection.kind != "ollama" else {}
+    return SentRequest(
+        f"{address_of(connection).rstrip('/')}{path}", {**body, **endpoint.whole}, headers
+    )
+
+
+def with_variables(request: SentRequest, environment: Mapping[str, str]) -> SentRequest:
+    """Return the request with the values of the variables that it refers to."""
+    body = _filled(request.body, environment)
+    return replace(
+        request,
+        address=str(_filled(request.address, environment)),
+        body=body if isinstance(body, Mapping) else {},
+        headers={name: str(_filled(text, environment)) for name, text in request.headers.items()},
+    )
+
+
+def _filled(value: Json, environment: Mapping[str, str]) -> Json:
+    if isinstance(value, Mapping):
+        return {key: _filled(item, environment) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_filled(item, environment) for item in value]
+    if not isinstance(value, str):
+        return value
+    for reference in reversed(tuple(find_references(value))):
+        if reference.protocol == "env":
+            found = environment.get(reference.argument) or reference.default or ""
+            value = f"{value[: reference.span.start]}{found}{value[reference.span.end :]}"
+    return value
+
+
+def compare_requests(
+    name: str, expected: SentRequest, got: SentRequest, *, loose: bool = False
+) -> RoundTrip:
+    """Return one round of a proof, with what is different in words.
+
+    Args:
+        name: The round.
+        expected: What the studio sends.
+        got: What the other program sends; without an address only its messages are known.
+        loose: Whether blanks at the ends of messages do not count.
+    """
+    messages, tools = (expected.body.get(key) for key in ("messages", "tools"))
+    if got.address:
+        found = [*_head_differences(expected, got), *body_differences(expected.body, got.body)]
+    else:
+        found = [_message_difference(messages, got.body.get("messages"), loose=loose)]
+    return RoundTrip(
+        name,
+        " ".join(filter(None, found)),
+        len(messages) if isinstance(messages, list) else 0,
+        len(tools) if isinstance(tools, list) else 0,
+    )
+
+
+def _head_differences(expected: SentRequest, got: SentRequest) -> Iterator[str]:
+    if got.method != expected.method:
+        yield f"The method is {got.method} instead of {expected.method}."
+    if _destination(got.address) != _destination(expected.address):
+        yield f"It goes to {got.address} instead of {expected.address}."
+    for name, value in expected.headers.items():
+        # Azure takes its key as `api-key` too (its REST reference).
+        same = (got.headers.get(name), f"Bearer {got.headers.get('api-key')}")
+        if value not in same:
+            yield f"The header {name} is {got.headers.get(name)!r} instead of {value!r}."
+
+
+_DEPLOYMENT = re.compile(r"/openai/deployments/[^/]+(/[^?]*)(?:\?.*)?")
+
+
+def _destination(address: str) -> str:
+    """Return an address without the way in which it names a deployment of Azure's.
+
+    `/openai/deployments/NAME/…?api-version=…` and `/openai/v1/…` are the same resource, and the
+    body names the deployment in both (Azure OpenAI's REST reference).
+    """
+    return _DEPLOYMENT.sub(r"/openai/v1\1", address)
+
+
+def body_differences(expected: JsonObject, got: JsonObject) -> Iterator[str]:
+    """Yield what is different in the body of a request, a sentence each."""
+    for key in dict.fromkeys((*expected, *got)):
+        one, other = _plain(expected.get(key)), _plain(got.get(key))
+        if one == other or (key == "stream" and not one and not other):
+            continue
+        if key == "messages" and "system" not in expected:
+            yield _message_difference(one, other)
+        elif key not in got:
+            yield f"{key} is left out ({_short(one)})."
+        elif key not in expected:
+            yield f"{key} is added ({_short(other)})."
+        else:
+            yield f"{key} is {_short(other)} instead of {_short(one)}."
+
+
+def _message_difference(one: Json, other: Json, *, loose: bool = False) -> str:
+    """Return how two lists of messages differ; empty where they mean the same."""
+    before, after = (read_thread(each, {}, None) or () for each in (one, other))
+    return first_difference(comparable(before, loose=loose), comparable(after, loose=loose))
+
+
+def _plain(value: Json) -> Json:
+    """Return a value without what providers do not tell apart: a text, and a list of one text."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items() if item is not None}
+    if not isinstance(value, list | tuple):
+        return value
+    if len(value) == 1 and isinstance(value[0], Mapping) and set(value[0]) == {"type", "text"}:
+        return value[0]["text"]
+    return [_plain(item) for item in value]
+
+
+def _short(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,102 @@
+"""Programs send the request of an export to a server on this machine; it is compared whole."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from studio.application.exchange.judge import judge_export
+from studio.core.export.target import ExportSource
+from studio.core.export.targets import find_target
+from studio.core.prompty.parse import parse
+
+PROMPT = """---
+name: trip
+model:
+  id: m
+  provider: {provider}
+  connection: {{kind: key, endpoint: '{endpoint}', apiKey: '${{env:TRIP_KEY}}'}}
+  options: {{temperature: 0.5, maxOutputTokens: 50}}
+inputs:
+  city: {{kind: string, default: Oslo}}
+outputs:
+  answer: {{kind: string, required: true}}
+tools:
+  - name: weather
+    kind: function
+    description: Tells the weather.
+    parameters:
+      - {{name: city, kind: string, required: true}}
+template: {{format: {{kind: jinja2}}, parser: {{kind: prompty}}}}
+---
+system:
+Help with {{{{ city }}}}.
+
+user:
+Is it cold?
+"""
+
+EASY = {"provider": "openai", "endpoint": "https://models.example/v1"}
+
+
+def difference(target: str, tmp_path: Path, text: str) -> str:
+    path = tmp_path / "trip.prompty"
+    path.write_text(text, encoding="utf-8")
+    form = find_target(target)
+    assert form is not None
+    source = ExportSource(parse(text, path), sets={"other": {"city": "Bari"}})
+    made = form.make(source.for_target(form))
+    assert not made.blocked
+    judgment = judge_export(form, source, made)
+    return " ".join(each.difference for each in judgment.rounds if not each.is_same)
+
+
+@pytest.mark.parametrize(
+    ("target", "package"), [("prompty", "prompty"), ("python", "openai"), ("promptfoo", "")]
+)
+def test_the_whole_request_is_the_same(target: str, package: str, tmp_path: Path) -> None:
+    if package:
+        pytest.importorskip(package)
+    elif shutil.which("promptfoo") is None:
+        pytest.skip("promptfoo is not installed")
+    assert difference(target, tmp_path, PROMPT.format(**EASY)) == ""
+
+
+@pytest.mark.skipif(shutil.which("sh") is None or shutil.which("curl") is None, reason="no curl")
+@pytest.mark.parametrize(
+    ("target", "provider", "endpoint"),
+    [
+        ("curl-openai-chat", "openai", "https://models.example/v1"),
+        ("curl-openai-responses", "openai", "${env:MODELS}"),
+        ("curl-openai-chat", "azure", "${env:MODELS}"),
+        ("curl-anthropic", "anthropic", "https://claude.example"),
+    ],
+)
+def test_curl_sends_the_whole_request(
+    target: str, provider: str, endpoint: str, tmp_path: Path
+) -> None:
+    text = PROMPT.format(provider=provider, endpoint=endpoint)
+    assert difference(target, tmp_path, text) == ""
+
+
+def test_what_a_program_sends_differently_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("openai")
+    text = PROMPT.format(**EASY)
+    path = tmp_path / "trip.prompty"
+    path.write_text(text, encoding="utf-8")
+    form = find_target("python")
+    assert form is not None
+    source = ExportSource(parse(text, path))
+    made = form.make(ExportSource(parse(text.replace("0.5", "1"), path)).for_target(form))
+    (found,) = judge_export(form, source, made).rounds
+    assert found.difference == "temperature is 1 instead of 0.5."
+
+
+def test_the_keys_of_the_studio_do_not_reach_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("TRIP_KEY", "secret")  # what is expected is the name of the variable
+    assert difference("python", tmp_path, PROMPT.format(**EASY)) == ""
