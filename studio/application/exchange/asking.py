@@ -17,9 +17,9 @@ from studio.application.exchange.programs import (
     CURL,
     FETCH,
     PROGRAMS,
+    ForeignProgram,
     JudgeName,
     NoJudgeError,
-    Program,
     python_source,
 )
 from studio.application.exchange.recorder import RequestLog
@@ -178,7 +178,7 @@ def _ask_curl(job: ProgramJob, program: Path) -> Asked:
     return Asked("curl", (job.log.first_of(0) or _last_line(done),))
 
 
-def _ask_python(job: ProgramJob, program: Program, python: Path | None) -> Asked:
+def _ask_python(job: ProgramJob, program: ForeignProgram, python: Path | None) -> Asked:
     """Let the package in a Python read the file, with the values of each round."""
     path = job.write(f"prompt{program.suffix}")
     asked = python or _python_with(program)
@@ -245,7 +245,7 @@ def _given(job: ProgramJob, each: ExportSource) -> JsonObject:
             return {key: value for key, value in inputs.items() if key in names}
 
 
-def _python_with(program: Program) -> Path:
+def _python_with(program: ForeignProgram) -> Path:
     """Return a Python that may have the package: the one that runs, or the first of the path.
 
     Raises:

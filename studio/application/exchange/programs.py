@@ -21,7 +21,7 @@ class NoJudgeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ForeignProgram:
     """A program that reads exports."""
 
     forms: tuple[str, ...]
@@ -153,15 +153,17 @@ def ask(path, values):
     runpy.run_path(path, run_name="__main__")
 """
 
-PROGRAMS: Mapping[JudgeName, Program] = {
-    "prompty": Program(
+PROGRAMS: Mapping[JudgeName, ForeignProgram] = {
+    "prompty": ForeignProgram(
         ("prompty",), "prompty", "prompty[jinja2,openai]>=2.1", "2.", _PROMPTY2, ".prompty"
     ),
-    "prompty1": Program(("legacy",), "prompty", "prompty==0.1.50", "0.", _PROMPTY1, ".prompty"),
-    "langchain": Program(
+    "prompty1": ForeignProgram(
+        ("legacy",), "prompty", "prompty==0.1.50", "0.", _PROMPTY1, ".prompty"
+    ),
+    "langchain": ForeignProgram(
         ("langchain",), "langchain-openai", "langchain-openai jinja2", "", _LANGCHAIN
     ),
-    "agent-framework": Program(
+    "agent-framework": ForeignProgram(
         ("agentschema",),
         "agent-framework-declarative",
         "agent-framework-declarative agent-framework-openai",
@@ -169,14 +171,14 @@ PROGRAMS: Mapping[JudgeName, Program] = {
         _AGENT_FRAMEWORK,
         ".yaml",
     ),
-    "promptfoo": Program(("promptfoo",)),
-    "python": Program(("python",), "openai", "openai jinja2 chevron", "", _SCRIPT),
-    "curl": Program(("curl-openai-chat", "curl-openai-responses", "curl-anthropic")),
+    "promptfoo": ForeignProgram(("promptfoo",)),
+    "python": ForeignProgram(("python",), "openai", "openai jinja2 chevron", "", _SCRIPT),
+    "curl": ForeignProgram(("curl-openai-chat", "curl-openai-responses", "curl-anthropic")),
 }
 """Every program that can be asked, by the name that `--run-in` takes."""
 
 
-def python_source(program: Program) -> str:
+def python_source(program: ForeignProgram) -> str:
     """Return the code that a Python runs to ask a program."""
     return _REDIRECT + program.code + ROUNDS
 

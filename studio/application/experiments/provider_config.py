@@ -29,7 +29,7 @@ _tr = partial(translate, "ExperimentProviders")
 ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
 """Words for the address of a provider."""
 
-_NO_OPTIONS = ("apiKey", "apiKeyEnvar", *ENDPOINTS, "cost")
+_NO_OPTIONS = ("apiKey", "apiKeyEnvar", "apiKeyRequired", "omitDefaults", *ENDPOINTS, "cost")
 _OPTION_WORDS = {**LEGACY_OPTIONS, **{name: name for name in SAME_OPTIONS}}
 _MARK = "file://"
 _DATA = (".json", ".yaml", ".yml")
@@ -55,7 +55,7 @@ def with_options(
         if name in FOREIGN_KEYS["config"]:
             raise ExperimentError(foreign_words("config", name))
         read = _with_files(name, value, folder)
-        if name == "passthrough":
+        if name in ("passthrough", "extra_body"):
             others |= object_of(read)
         elif name in _OPTION_WORDS:
             mine[_OPTION_WORDS[name]] = read

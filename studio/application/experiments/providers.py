@@ -33,7 +33,7 @@ ECHO = "echo"
 _WAY = re.compile(r"^(?:chat|responses|messages|embeddings?):")
 _EMBEDDED = ("embedded", "local")
 _ALIASES = {"azureopenai": "azure", "vertex": "gemini", "google": "gemini"}
-_VARIABLE = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
+_VARIABLE = re.compile(r"\{\{\s*env\.(\w+)[^{}]*\}\}")
 
 
 def choice_for(

@@ -149,15 +149,18 @@ def _settings(settings: JsonObject, found: dict[str, Json], work: Composition) -
     """A provider's `config` as the model's options, address and tools."""
     options: dict[str, Json] = {}
     further: dict[str, Json] = {}
-    for key, value in settings.items():
+    passed, extra = (object_of(settings.get(key)) for key in ("passthrough", "extra_body"))
+    for key, value in {**settings, **passed, **extra}.items():
         if key in _OPTION_WORDS:
             options[_OPTION_WORDS[key]] = (
                 [value] if key == "stop" and isinstance(value, str) else value
             )
         elif key in _ENDPOINTS and isinstance(value, str):
-            found["connection"] = {"kind": "key", "endpoint": value}
+            found |= _server(value)
         elif key == "tools":
             _tools(value, work)
+        elif key in ("passthrough", "extra_body", "omitDefaults", "apiKeyRequired"):
+            continue
         elif key in ("apiKey", "apiKeyEnvar"):
             work.notes.append(f"providers.config.{key}: keys belong to a connection.")
         elif found.get("id"):
@@ -211,6 +214,17 @@ _CODE = (
 """Providers that are a program or a server of one's own, and name no model."""
 
 _ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
+_VARIABLE = re.compile(r"\{\{\s*env\.(\w+)[^{}]*\}\}")
+
+
+def _server(address: str) -> dict[str, Json]:
+    """Return provider and connection of an address; variables become references."""
+    written = _VARIABLE.sub(r"${env:\1}", address)
+    resource = written.removesuffix("/openai/v1")
+    connection: dict[str, Json] = {"kind": "key", "endpoint": resource}
+    if resource != written and ("azure" in resource or resource.endswith("}")):
+        return {"provider": "azure", "connection": connection}
+    return {"connection": {**connection, "endpoint": written}}
 
 
 def _provider(word: str, work: Composition) -> dict[str, Json]:

@@ -179,6 +179,15 @@ def test_promptfoo_asks_the_prompts_own_server_with_its_options(
     }
 
 
+def test_server_and_options_come_back(make: Make) -> None:
+    front = "  provider: azure\n  connection: {kind: key, endpoint: '${env:WHERE}'}\n"
+    made = make(MODEL + front + "---\nuser:\nHi\n", "promptfoo")
+    model = parse(import_promptfoo(made.text, lambda name: name).text).model
+    assert (model.id, model.provider) == ("m", "azure")
+    assert model.connection["endpoint"] == "${env:WHERE}"
+    assert model.options == {"maxOutputTokens": 50}
+
+
 def test_no_model_is_invented(make: Make) -> None:
     made = make("---\nname: a\n---\nuser:\nHi\n", "promptfoo")
     (provider,) = yaml.safe_load(made.text)["providers"]
