@@ -154,9 +154,9 @@ class PreviewBar(FollowsTheme, QWidget):
         self.follow_theme()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the room for every tab, the count's figure, and the buttons that never hide."""
+        """Return the room for every tab, the count's figure, and the button that never hides."""
         own = super().minimumSizeHint()
-        needed = self.tabs.sizeHint().width() + _taken(self._buttons[1:]) + self._figure()
+        needed = self.tabs.sizeHint().width() + _taken(self._buttons[-1:]) + self._figure()
         return QSize(needed, own.height())
 
     def recolor(self) -> None:
@@ -180,10 +180,11 @@ class PreviewBar(FollowsTheme, QWidget):
         self._fit_meter()
 
     def _fit_meter(self) -> None:
-        """Give the count's figure its room first; raw text is in the menu, too."""
+        """Give the count's figure its room first; what the other buttons do is in the menu, too."""
         room = self.width() - self.tabs.sizeHint().width()
         if not self.copy_button.isHidden():
-            self.raw_button.setHidden(room < _taken(self._buttons) + self._figure())
+            for place, button in enumerate(self._buttons[:-1]):
+                button.setHidden(room < _taken(self._buttons[place:]) + self._figure())
         shown = [button for button in self._buttons if not button.isHidden()]
         self.total.fit(room - _taken(shown) - _MARGINS)
 
@@ -199,6 +200,7 @@ class PreviewBar(FollowsTheme, QWidget):
         raw = menu.addAction(self.raw_button.toolTip(), self.raw_button.toggle)
         raw.setCheckable(True)
         self.raw_button.toggled.connect(raw.setChecked)
+        menu.addAction(self.probe_button.toolTip(), self.probe_button.click)
         return menu
 
 
