@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QTextEdit
+from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from studio.application.preview.copy import messages_as_json
@@ -139,3 +139,22 @@ def test_a_prompt_whose_runs_are_only_in_the_history_leads_to_the_last_one(
     qtbot.waitUntil(lambda: bench.run.view.record != "")
     assert bench.run.state is not None
     assert bench.run.state.answer == ANSWER
+
+
+def test_a_cut_answer_is_named_by_its_card_and_in_the_tab_of_its_reply_only(
+    qtbot: QtBot, bench: Workbench, server: ChatServer
+) -> None:
+    server.always(streamed("Half an ans", finish="length"))
+    new_prompt(qtbot, bench)
+    press_f5(qtbot, bench)
+    qtbot.waitUntil(lambda: bench.run.view.is_waiting)
+    qtbot.waitUntil(lambda: "cut off" in bench.run_pane.inspector.text_of("reply"))
+    labels = [each.text() for each in bench.window.findChildren(QLabel) if each.isVisible()]
+    pages = [
+        each.toPlainText() for each in bench.window.findChildren(QTextEdit) if each.isVisible()
+    ]
+    cards = [f"{each.title} {each.summary}" for each in bench.run.view.timeline.cards]
+    told = [text.count("cut off") for text in (*labels, *pages, *cards) if "cut off" in text]
+    assert told == [1, 1]
+    assert bench.run.view.sentence == "Paused at a problem"
+    assert bench.run_pane.side.actions_bar.buttons, "its bar says what can be done"

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Literal
 
 from studio.application.words import marked, translate
+from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.breakpoints import HERE
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, PauseReason, RunState
@@ -97,8 +98,9 @@ def _pause(state: RunState) -> str:
         return ""
     why = _tr(_WHY["step" if HERE in pause.breakpoints else pause.reason])
     if pause.place == PausePoint.ERROR:
-        # The action bar tells all of it; here it is only named.
-        return f"{why}: {error_title(state.error)}" if state.error is not None else why
+        # The action bar tells all of it; here it is only named, if its card does not.
+        error = state.error
+        return why if error is None or is_only_title(error) else f"{why}: {error_title(error)}"
     where = _tr(_AT_PLACE[pause.place])
     call = call_at(state)
     if call is not None and pause.place in (PausePoint.TOOL_CALL, PausePoint.OBSERVATION):
@@ -149,6 +151,11 @@ _FLAWS = {
     "filtered_answer": marked("The provider's filter cut the answer"),
     "empty_answer": marked("The answer is empty"),
 }
+
+
+def is_only_title(error: StepError) -> bool:
+    """Whether a problem's heading says all that its message says."""
+    return error.code in _FLAWS and error.message == remark(error.code).message
 
 
 def error_title(error: StepError) -> str:

@@ -159,7 +159,7 @@ def endings_that_are_no_faults(qtbot: QtBot, workbench: Workbench, server: ChatS
     refusal = events([chunk({"refusal": "I will not."}), chunk({}, "stop"), "[DONE]"])
     cut, filtered = "The answer was cut off by the token limit.", "The provider's filter cut"
     cases = {
-        "cut off at the token limit": (streamed("As far as it", finish="length"), cut),
+        "cut off by the token limit": (streamed("As far as it", finish="length"), cut),
         "held back by the content filter": (streamed("As far", finish="content_filter"), filtered),
         "I will not.": (refusal, ""),
     }

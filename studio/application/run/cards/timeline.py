@@ -10,7 +10,14 @@ from studio.application.run.cards.card import TAB_OF_KIND, CardKind, CardPhase, 
 from studio.application.run.cards.card_list import CardList, stored_cards
 from studio.application.run.diagram import live_node
 from studio.application.run.lanes import touch_words
-from studio.application.run.words import arguments_line, error_title, plural, rate_of, tokens
+from studio.application.run.words import (
+    arguments_line,
+    error_title,
+    is_only_title,
+    plural,
+    rate_of,
+    tokens,
+)
 from studio.application.words import translate
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.pause_point import PausePoint
@@ -332,7 +339,8 @@ def _is_approved(step: Step, row: int) -> bool:
 
 
 def _error_card(step: int, error: StepError) -> StepCard:
-    return StepCard(step, "error", error_title(error), one_line(error.message), phase="error")
+    text = "" if is_only_title(error) else one_line(error.message)
+    return StepCard(step, "error", error_title(error), text, phase="error")
 
 
 def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:

@@ -58,7 +58,7 @@ def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
     reply = step.reply or step.partial
     if reply is None:
         return tuple(blocks)
-    blocks += _findings(step)
+    blocks += _findings(step, error.message if error is not None else "")
     blocks += _streams(reply, step.reading)
     renamed = [each.sentence for each in reply.refused_options if each.instead]
     notices = [text for text in reply.notices if not is_passing(text)]
@@ -154,7 +154,8 @@ def legend_of(step: Step) -> tuple[tuple[str, Style], ...]:
     return tuple(seen.items())
 
 
-def _findings(step: Step) -> list[Block]:
+def _findings(step: Step, told: str) -> list[Block]:
+    """What was noticed in a reply, but for what the error says already."""
     blocks: list[Block] = []
     if isinstance(step.reading, FormatError):
         blocks.append(Block("error", (Piece(step.reading.message),)))
@@ -172,7 +173,7 @@ def _findings(step: Step) -> list[Block]:
                 (Piece(_tr("The reply broke off here; this is what came.")),),
             )
         )
-    blocks += [_warning(warning) for warning in step.warnings]
+    blocks += [_warning(each) for each in step.warnings if each.message not in told]
     return blocks
 
 
@@ -191,7 +192,9 @@ def _ending(step: Step, reply: Reply) -> str:
         }[step.reply_origin]
     ]
     parts.append(_tr("read as ") + _read_as(step.reading) if step.reading is not None else "")
-    if reply.finish_reason is not None and not (step.stopped_by and reply.finish_reason == "stop"):
+    codes = {each.code for each in step.warnings}
+    said = {"stop": bool(step.stopped_by), "length": "cut_answer" in codes}
+    if reply.finish_reason is not None and not said.get(reply.finish_reason):
         parts.append(_tr(_ENDED[reply.finish_reason]))
     match step.stopped_by:
         case "server":

@@ -15,7 +15,7 @@ from studio.application.run.offers.offer import (
     send_back_offer,
     write_reply,
 )
-from studio.application.run.words import call_at, error_title
+from studio.application.run.words import call_at, error_title, is_only_title
 from studio.application.words import translate
 from studio.core.agent.protocols.json_repair import find_repair
 from studio.core.agent.run.secrets import NO_VALUE
@@ -66,6 +66,8 @@ def offers_at_problem(state: RunState) -> Offers:
             )
         case _:
             offers = _fixing_offers(state, error)
+    if is_only_title(error):
+        return Offers(error.hint, is_error=True, offers=offers)  # its card has the title
     return Offers(error_title(error) + ".", detail_of(error), error.kind != "limit", offers)
 
 
