@@ -183,7 +183,7 @@ class ConnectionCoordinator(QObject):
     def show_choice(self, choice: ModelChoice) -> None:
         """Show above what the document is answered by, and in the status bar how fast."""
         choices = self._window.run_choices
-        offered = [("", self.tr("Connection of the file"))]
+        offered = [("", self._unpicked_words(choice))]
         offered += [(each.name, each.name) for each in self._controller.connections.connections]
         choices.set_connections(offered, self._controller.chosen)
         document = self._window.tabs.document
@@ -191,6 +191,12 @@ class ConnectionCoordinator(QObject):
         choices.explain(choice_words(choice), self._folder_words(choice), is_agent=is_agent)
         self._show_models(choices, choice, is_agent=is_agent)
         self._show_status(choice)
+
+    def _unpicked_words(self, choice: ModelChoice) -> str:
+        """Return what decides on the connection where the user picks none for the file."""
+        if choice.declaration.connection or choice.declaration.provider:
+            return self.tr("Connection of the file")
+        return self.tr("Connection of the folder") if choice.folder else self.tr("Default")
 
     def _folder_words(self, choice: ModelChoice) -> str:
         """Return what the button for the folder does; empty where there is nothing to keep."""

@@ -48,7 +48,7 @@ class RunHead(QWidget):
             return
         setup = state.setup
         self.prompt.setText(setup.prompt or self.tr("Prompt"))
-        parts = [state.answered_by.name, view.protocol]
+        parts = [state.answered_by.name, view.protocol if setup.tools else ""]
         current = next((one for one in view.branches if one.is_current), None)
         several = len(view.branches) > 1
         if several and current is not None:

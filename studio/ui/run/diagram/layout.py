@@ -101,11 +101,17 @@ def lay_out(
 
 
 _WIDEST, _NARROWEST = 132.0, 52.0
+_AROUND = 8.0
+"""Pixels around a label in its box."""
+
 _OVER = 24.0
 """Pixels above the row of nodes: the way back with the iteration's number."""
 
 _UNDER = 16.0
-"""Pixels between the row of nodes and the way out below it."""
+"""Pixels between the row of nodes and the way out below it, or for a chat's notes."""
+
+_CHAT_OVER = _OVER + 10.0 - _UNDER
+"""Pixels above the nodes of a prompt without tools, which no way leads over."""
 
 
 def height_of(text_height: float, nodes: Sequence[Node] = NODES) -> float:
@@ -116,7 +122,11 @@ def height_of(text_height: float, nodes: Sequence[Node] = NODES) -> float:
 
 
 def lay_out_with_facts(
-    width: int, height: int, text_height: float, nodes: Sequence[Node] = NODES
+    width: int,
+    height: int,
+    label_widths: Mapping[Node, float],
+    text_height: float,
+    nodes: Sequence[Node] = NODES,
 ) -> DiagramLayout:
     """Place the loop in one row of nodes with two lines, and the way out below it.
 
@@ -125,18 +135,18 @@ def lay_out_with_facts(
     Args:
         width: pixels.
         height: pixels.
+        label_widths: width of each node's label.
         text_height: height of a line.
         nodes: what is drawn.
     """
     is_chat = tuple(nodes) == CHAT_NODES
     row = tuple(nodes) if is_chat else NODES[:6]
     gap = max(14.0, min(40.0, width * 0.035))
-    room = (width - 2 * _MARGIN - gap * (len(row) - 1)) / len(row)
-    box_width = max(_NARROWEST, min(_WIDEST, room))
-    used = box_width * len(row) + gap * (len(row) - 1)
-    left, top, box_height = (width - used) / 2, _OVER, 2 * text_height + 12.0
+    widths = _box_widths(row, width - 2 * _MARGIN - gap * (len(row) - 1), label_widths)
+    left = (width - sum(widths) - gap * (len(row) - 1)) / 2
+    top, box_height = _CHAT_OVER if is_chat else _OVER, 2 * text_height + 12.0
     boxes: dict[Node, QRectF] = {}
-    for node in row:
+    for node, box_width in zip(row, widths, strict=True):
         boxes[node] = QRectF(round(left) + 0.5, top + 0.5, round(box_width), round(box_height))
         left += box_width + gap
     arrows = [(start, end, _straight(boxes[start], boxes[end])) for start, end in pairwise(row)]
@@ -144,9 +154,14 @@ def lay_out_with_facts(
     between = (boxes[row[0]].center().x() + boxes[row[-1]].center().x()) / 2
     if not is_chat:
         below = top + box_height + _UNDER
-        for node, above in (("final", boxes["action"]), ("done", boxes["tool"])):
-            box = QRectF(above.left(), round(below) + 0.5, above.width(), round(text_height + 8.0))
-            boxes["final" if node == "final" else "done"] = box
+        ways_out: tuple[tuple[Node, QRectF], ...] = (
+            ("final", boxes["action"]),
+            ("done", boxes["tool"]),
+        )
+        for node, above in ways_out:
+            wide = max(above.width(), label_widths[node] + _AROUND)
+            box = QRectF(above.left(), round(below) + 0.5, wide, round(text_height + 8.0))
+            boxes[node] = box
         arrows.append(("final", "done", _straight(boxes["final"], boxes["done"])))
         loop = _bow(boxes["observation"], boxes["prompt"], up=True, reach=top / 2)
         leave = _down(boxes["reply"], boxes["final"])
@@ -159,6 +174,18 @@ def lay_out_with_facts(
         loop_label=QPointF(between, round(top / 2) + 0.5),
         has_facts=True,
     )
+
+
+def _box_widths(
+    row: Sequence[Node], room: float, label_widths: Mapping[Node, float]
+) -> list[float]:
+    """Boxes of one width; where there is little room, each as wide as its own label wants."""
+    equal = max(_NARROWEST, min(_WIDEST, room / len(row)))
+    needs = [label_widths[node] + _AROUND for node in row]
+    if equal >= max(needs):
+        return [equal] * len(row)
+    spare = (room - sum(needs)) / len(row)
+    return [need + spare for need in needs]
 
 
 MOST_LANES = 4

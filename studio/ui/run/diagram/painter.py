@@ -43,6 +43,8 @@ _TIPS: dict[Node, str] = {
     "done": QT_TRANSLATE_NOOP("Diagram", "The run has ended with an answer."),
 }
 _PULSE_PEN = 2.0
+_BESIDE_LABEL = 64.0
+"""Pixels from the middle of the iteration's label to the middle of a count beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,11 @@ class DiagramDrawing:
         self._paint_links(painter, layout)
         for node, box in layout.nodes.items():
             self._paint_node(painter, node, box)
+        passes = {(start, end): times for start, end, times in self.state.passes}
+        for start, end, path in (*layout.arrows, ("reply", "final", layout.leave)):
+            times = passes.get((start, end), 0)
+            if times > 1 and layout.has_facts and not path.isEmpty():
+                self._paint_times(painter, layout, start, path, times)
         if layout.lanes:
             small = _small(self.font)
             lanes = LanePainting(self.state, self.theme, small, self.now, self.moves, self.lane)
@@ -94,11 +101,12 @@ class DiagramDrawing:
             if box is None or box.height() <= 36:
                 continue
             # Below Reply a way goes down in the middle: its note keeps to the left of it.
-            room = box.width() / 2 - 6 if node == "reply" else box.width() + 12
+            is_left = node == "reply" and not layout.leave.isEmpty()
+            room = box.width() / 2 - 6 if is_left else box.width() + 12
             shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(room, 40.0))
             pill = QRectF(0, 0, metrics.horizontalAdvance(shown) + 8, metrics.height() - 1)
             pill.moveCenter(QPointF(box.center().x(), box.bottom() + pill.height() / 2 + 1))
-            if node == "reply":
+            if is_left:
                 pill.moveRight(box.center().x() - 4)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(blend(self.theme.accent, self.theme.window, 0.14)))
@@ -118,11 +126,16 @@ class DiagramDrawing:
             times = taken.get((start, end), 0)
             color = self.theme.accent if times else quiet
             self._stroke(painter, path, QColor(color), times > 0)
-            if times > 1 and layout.has_facts and path is not layout.loop:
-                self._paint_times(painter, path, times)
 
-    def _paint_times(self, painter: QPainter, path: QPainterPath, times: int) -> None:
-        """How often a way was taken, above it."""
+    def _paint_times(
+        self,
+        painter: QPainter,
+        layout: DiagramLayout,
+        start: Node,
+        path: QPainterPath,
+        times: int,
+    ) -> None:
+        """How often a way was taken, above it; above the row of nodes where it is wider."""
         font = _small(self.font)
         painter.setFont(font)
         painter.setPen(QColor(self.theme.accent))
@@ -131,6 +144,11 @@ class DiagramDrawing:
         box = QRectF(0, 0, metrics.horizontalAdvance(text) + 2, metrics.height())
         middle = path.boundingRect()
         box.moveCenter(QPointF(middle.center().x(), middle.top() - metrics.height() / 2 - 1))
+        if box.width() > middle.width() + 2:
+            box.moveBottom(layout.nodes[start].top() + 1)
+            from_label = abs(box.center().x() - layout.loop_label.x())
+            if not layout.loop.isEmpty() and from_label < _BESIDE_LABEL:
+                return  # the number of the iteration is there, and says about the same
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     def _stroke(self, painter: QPainter, path: QPainterPath, color: QColor, strong: bool) -> None:
@@ -177,11 +195,11 @@ class DiagramDrawing:
         if node in self.state.breakpoints:
             painter.setPen(QPen(QColor(self.theme.surface), 1.5))
             painter.setBrush(QColor(self.theme.error))
-            painter.drawEllipse(QPointF(box.left() + 6, box.top() + 2), 4.5, 4.5)
+            painter.drawEllipse(QPointF(box.left() + 6, box.top()), 4.5, 4.5)
         if node in self.state.log_points:
             painter.setPen(QPen(QColor(self.theme.surface), 1.5))
             painter.setBrush(QColor(self.theme.warning))
-            at = QPointF(box.left() + 20, box.top() + 2)
+            at = QPointF(box.left() + 20, box.top() - 1)
             painter.drawPolygon(
                 [at + QPointF(*each) for each in ((0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0))]
             )
@@ -202,7 +220,11 @@ class DiagramDrawing:
             painter.setPen(QColor(self.theme.error))
         elif not is_live:
             painter.setPen(QColor(self.theme.muted))
-        shown = QFontMetricsF(font).elidedText(fact, Qt.TextElideMode.ElideRight, box.width())
+        metrics = QFontMetricsF(font)
+        texts = (fact, fact.partition(" · ")[0], fact.partition(" tok")[0])
+        fits = (text for text in texts if metrics.horizontalAdvance(text) <= box.width())
+        elided = metrics.elidedText(fact, Qt.TextElideMode.ElideRight, box.width())
+        shown = elided if node == "tool" else next(fits, elided)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
 
     def _colors(self, node: Node) -> tuple[QColor, QColor, QColor, float]:

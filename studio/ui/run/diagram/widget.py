@@ -214,7 +214,7 @@ class LoopDiagram(QWidget):
                 )
             else:
                 self._layout = lay_out_with_facts(
-                    size.width(), size.height(), metrics.height(), self._state.nodes
+                    size.width(), size.height(), widths, metrics.height(), self._state.nodes
                 )
         return self._layout
 

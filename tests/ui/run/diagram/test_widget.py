@@ -43,7 +43,7 @@ def test_with_facts_the_way_out_stands_below_and_nothing_overlaps(
     width: int, nodes: tuple[Node, ...]
 ) -> None:
     height = round(height_of(16.0, nodes))
-    layout = lay_out_with_facts(width, height, 16.0, nodes)
+    layout = lay_out_with_facts(width, height, _LABELS, 16.0, nodes)
     boxes = list(layout.nodes.values())
 
     assert set(layout.nodes) == set(nodes)
@@ -51,6 +51,20 @@ def test_with_facts_the_way_out_stands_below_and_nothing_overlaps(
     assert all(box.left() >= 0 and box.right() <= width for box in boxes)
     assert all(box.bottom() <= height for box in boxes)
     assert layout.loop.isEmpty() == (nodes == CHAT_NODES)
+
+
+@pytest.mark.parametrize("width", [420, 560])
+def test_in_a_narrow_diagram_each_box_holds_its_own_label(width: int) -> None:
+    labels = {**dict.fromkeys(NODES, 40.0), "observation": 82.0}
+    layout = lay_out_with_facts(width, round(height_of(16.0)), labels, 16.0)
+    assert all(layout.nodes[node].width() >= labels[node] + 4 for node in NODES)
+    assert layout.nodes["observation"].right() <= width
+
+
+def test_the_notes_of_a_chat_have_room_below_its_nodes() -> None:
+    height = round(height_of(16.0, CHAT_NODES))
+    layout = lay_out_with_facts(860, height, _LABELS, 16.0, CHAT_NODES)
+    assert all(box.bottom() + 15.0 <= height for box in layout.nodes.values())
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
