@@ -67,9 +67,6 @@ class Settings:
     notify_ended: bool = False
     """Whether the desktop is told when an experiment has ended and the window is not in front."""
 
-    tour_seen: bool = False
-    """Whether the tour was taken or turned down, so that it is not offered again."""
-
     history_keep: int = 0
     """How many of the newest runs are kept; 0 for all."""
 

@@ -32,7 +32,6 @@ SETTINGS = Settings(
     editor_font_size=13.0,
     word_wrap=False,
     show_whitespace=True,
-    tour_seen=True,
     history_keep=200,
     history_days=90,
     spelling="en_US",

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.preview.copy import messages_as_json
 from studio.ui.app.workbench import Workbench
+from studio.viewmodels.app.notifications import Notification, NotificationAction
 from tests.support.chat_server import ChatServer, streamed
 
 ANSWER = "A good prompt says what is wanted, for whom, and what the answer looks like. " * 3
@@ -158,3 +159,27 @@ def test_a_cut_answer_is_named_by_its_card_and_in_the_tab_of_its_reply_only(
     assert told == [1, 1]
     assert bench.run.view.sentence == "Paused at a problem"
     assert bench.run_pane.side.actions_bar.buttons, "its bar says what can be done"
+
+
+def test_a_notice_covers_neither_cards_nor_fields_and_has_no_filled_button(
+    qtbot: QtBot, bench: Workbench
+) -> None:
+    window = bench.window
+    new_prompt(qtbot, bench, PROMPT)
+    for name in ("preview", "inputs"):
+        window.docks.show(name)
+    offers = (NotificationAction("Do", lambda: None), NotificationAction("Not", lambda: None))
+    for name in ("one", "two"):
+        window.services.messages.say(Notification("warning", name, offers=offers, key=name))
+    area = window.notices
+    panes = [window.docks[name] for name in ("preview", "inputs")]
+
+    def is_clear() -> bool:
+        covered = any(area.geometry().intersects(pane.geometry()) for pane in panes)
+        return area.isVisible() and all(pane.isVisible() for pane in panes) and not covered
+
+    qtbot.waitUntil(is_clear)
+    assert not any(each.property("primary") for each in area.findChildren(QPushButton))
+    window.docks.hide("preview")
+    window.docks.hide("inputs")
+    qtbot.waitUntil(lambda: area.geometry().right() > 1280 - 40)

@@ -90,9 +90,12 @@ def provider_for(preview: Preview) -> Provider:
 def request_of(preview: Preview, provider: Provider) -> RequestPreview:
     """Return what a run that begins now sends; reads how large files are, so for a worker."""
     job, (prepared, tools) = preview.job, sent_messages(preview)
-    origins = resolve_inputs(preview.shown, job.inputs).origins
-    samples = tuple(name for name in preview.samples if origins.get(name) == "sample")
+    found = resolve_inputs(preview.shown, job.inputs)
+    samples = (name for name in preview.samples if found.origins.get(name) == "sample")
     made = request_preview(provider, prepared, tools, job.target, job.protocol)
+    if names := ", ".join(item.name for item in found.missing):
+        words = _tr("Nothing is sent before these have a value: {names}.").format(names=names)
+        made = replace(made, notes=(words, *made.notes))
     return replace(made, samples=tuple(sorted(samples)))
 
 

@@ -304,16 +304,10 @@ class Commands(QObject):
         """Show what is where in the window."""
         from studio.ui.app.tour import Tour
 
-        self._set(tour_seen=True)
-        self._window.services.messages.withdraw("tour")
         if self._window.tabs.current is None:
             self.files.open_example(resource("examples", "react-agent.prompty"))
         self._window.tabs.show_tabs()
         Tour(self._window).start()
-
-    def no_tour(self) -> None:
-        """Do not offer the tour again."""
-        self._set(tour_seen=True)
 
     def show_storage(self) -> None:
         """Open the settings at what is stored where."""

@@ -1,8 +1,7 @@
 """What looks after a running studio once its window stands.
 
-The log, defects of the studio itself, later starts, the open files of the next start, the tour of
-the first, and a word on a newer version. Nothing of this is needed, or imported, before the
-window's first paint.
+The log, defects of the studio itself, later starts, and the open files of the next start. Nothing
+of this is needed, or imported, before the window's first paint.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from studio.ui.editor.page.page import EditorPage
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.crashes import Crash, Crashes
 from studio.viewmodels.app.instance import InstanceServer
-from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.notifications import Notification
 
 _KEEP_MS = 5000
 """How often what is open is written down, so that a crash leaves a session too."""
@@ -47,7 +46,7 @@ class Lifecycle(QObject):
         Args:
             services: the window's services.
             window: the parts of the window.
-            commands: what a notice offers.
+            commands: what a later start asks for.
             restore: open the other files of the last time again.
             is_first: keep the session, and listen for later starts; not so in a window beside
                 another studio, which would write over that one's.
@@ -93,18 +92,6 @@ class Lifecycle(QObject):
                     self.tr("Safe mode: usual settings, no tools, no trusted folder."),
                     self.tr("Nothing was restored, and changed settings are not kept."),
                     key="safe",
-                )
-            )
-        elif not self._services.settings.value.tour_seen:
-            self._services.messages.say(
-                Notification(
-                    "info",
-                    self.tr("New here? A short tour shows what is where."),
-                    offers=(
-                        NotificationAction(self.tr("Take the tour"), self._commands.tour),
-                        NotificationAction(self.tr("No, thanks"), self._commands.no_tour),
-                    ),
-                    key="tour",
                 )
             )
 

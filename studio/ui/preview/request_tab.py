@@ -128,7 +128,7 @@ class RequestTab(QWidget):
         self.chosen.setContentsMargins(12, 0, 12, 8)
         self.samples = QWidget()
         self._chips = FlowLayout(self.samples)
-        self._chips.setContentsMargins(12, 0, 12, 8)
+        self.samples.setContentsMargins(12, 0, 12, 8)
         self.samples.hide()
         layout.addLayout(self._make_bar())
         layout.addWidget(self.chosen)

@@ -1,4 +1,4 @@
-"""Shows notices in the window's corner: what happened, where, what to do.
+"""Shows notices in the editor's corner: what happened, where, what to do.
 
 Where the user wants it and is looking elsewhere, the desktop is told too.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -37,7 +37,7 @@ _MARKS = {
 """Icon, size and tone of each weight."""
 
 _SECONDS = {"info": 5, "success": 5}
-_WIDTH = 400
+_WIDTH, _LEAST = 400, 280
 _MOST = 4
 _MARGIN = 16
 _STATUS_LINE = 28
@@ -48,7 +48,7 @@ _SHOWN_MS = 20_000
 
 
 class NoticeArea(QWidget):
-    """A pile of cards over the lower right corner; each can be closed by hand."""
+    """A pile of cards over the editor's lower right corner; each can be closed by hand."""
 
     def __init__(self, window: QWidget, messages: Notifications) -> None:
         super().__init__(window)
@@ -118,27 +118,27 @@ class NoticeArea(QWidget):
             self._is_open = False
             self.hide()
             return
-        width = min(_WIDTH, self._window.width() - 2 * _MARGIN)
+        room = self._room()
+        width = min(_WIDTH, room.width() - 2 * _MARGIN)
         heights = self._share_room(width)
         self._box.activate()
         height = sum(heights) + self._box.spacing() * (len(heights) - 1)
-        inside = self._window.rect()
-        left = inside.right() - width - _MARGIN
-        self.setGeometry(left, self._floor(left, height) - height - _MARGIN, width, height)
+        if room.height() < height + 2 * _MARGIN:
+            room = self._inside()
+        left, top = room.right() - width - _MARGIN, room.bottom() - height - _MARGIN
+        self.setGeometry(left, top, width, height)
         self.show()
         self.raise_()
 
-    def _floor(self, left: int, height: int) -> int:
-        """What the cards stand on: the status line, or the panes below the editor.
+    def _room(self) -> QRect:
+        """Where the cards lie: over the editor, for the panes around it are read meanwhile."""
+        center, inside = self._center(), self._inside()
+        if center is None or center.isHidden() or center.width() < _LEAST:
+            return inside
+        return QRect(center.mapTo(self._window, QPoint()), center.size()) & inside
 
-        Problems and a run are read while a notice waits for its answer.
-        """
-        floor = self._window.rect().bottom() - _STATUS_LINE
-        center = self._center()
-        if center is None or center.isHidden() or center.height() < height + 2 * _MARGIN:
-            return floor
-        corner = center.mapTo(self._window, center.rect().bottomRight())
-        return min(floor, corner.y()) if left <= corner.x() else floor
+    def _inside(self) -> QRect:
+        return self._window.rect().adjusted(0, 0, 0, -_STATUS_LINE)
 
     def _center(self) -> QWidget | None:
         return self._window.centralWidget() if isinstance(self._window, QMainWindow) else None
@@ -221,7 +221,6 @@ class _Card(QFrame):
         row.addLayout(flow, 1)
         for offer in self.notice.offers:
             button = QPushButton(offer.title)
-            button.setProperty("primary", not buttons)
             button.clicked.connect(offer.act)
             flow.addWidget(button)
             buttons.append(button)

@@ -100,13 +100,14 @@ def test_the_samples_of_the_cards_are_those_of_the_request() -> None:
     """The chip left the picture out: "sample, not sent: customer, ticket"."""
     text = (
         "---\ninputs:\n  who: {kind: string, sample: Ann}\n"
-        "  photo: {kind: image, sample: https://example.org/a.png}\n---\n"
+        "  photo: {kind: image, required: true, sample: https://example.org/a.png}\n---\n"
         "system:\nHello {{ who }}.\nuser:\n{{ photo }}\n"
     )
     preview = build_preview(PreviewJob(parse(text)))
     named = [card.samples for card in preview.cards]
     assert named == [("who",), ("photo",)]
     request = request_of(preview, "openai-chat")
+    assert request.notes[0] == "Nothing is sent before these have a value: photo."
     assert request.samples == ("photo", "who")
     assert "Ann" not in request.text
     assert "a.png" not in request.text

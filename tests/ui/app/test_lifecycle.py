@@ -401,16 +401,11 @@ def test_a_broken_settings_file_is_set_aside_and_said(qtbot: QtBot, user_home: P
     window.deleteLater()
 
 
-def test_the_tour_is_offered_until_it_was_seen_or_turned_down(
-    window: MainWindow, look_after: Callable[..., Lifecycle], services: Services
+def test_the_first_start_covers_nothing_with_a_notice(
+    window: MainWindow, look_after: Callable[..., Lifecycle]
 ) -> None:
     look_after(window)
-    (notice,) = [each for each in window.notices.notices if each.key == "tour"]
-    notice.offers[1].act()
-    assert services.settings.value.tour_seen
-    window.notices.clear()
-    look_after(window)
-    assert not [each for each in window.notices.notices if each.key == "tour"]
+    assert window.notices.notices == []
 
 
 def test_safe_mode_says_so_and_keeps_nothing(
