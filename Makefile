@@ -51,11 +51,12 @@ bench: setup-dev ## measure speed as ratios, each beside its target
 	  || echo "bench: the peers of bench_loop are not installed; it is skipped"
 	@export QT_QPA_PLATFORM=offscreen; $(call each,$(wildcard tests/benches/bench_*.py),)
 
-fuzz: setup-dev ## run the property tests with new examples, fuzz the bounds of templates and the format engine (SECONDS=1200)
+fuzz: setup-dev ## run the property tests with new examples, fuzz bounds, the format engine and files of others (SECONDS=1200)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=free
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/lock/requirements-fuzz.txt
 	@$(BIN)/python tests/fuzz/fuzz_bounds.py
 	@$(BIN)/python tests/fuzz/fuzz_format.py build/fuzz/corpus -max_total_time=$(SECONDS)
+	@$(BIN)/python -m tests.fuzz.fuzz_files $(SECONDS)
 
 shots: setup-dev ## take screenshots of every pane in both themes, into shots/
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python tests/shots.py shots

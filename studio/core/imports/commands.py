@@ -49,6 +49,8 @@ def import_curl(text: str) -> Imported:
     Raises:
         ImportFailure: it sends no JSON that is a request.
     """
+    if not is_curl(text):
+        raise ImportFailure("There is no curl command in it; a script of commands is no prompt.")
     here = _HERE.search(text)
     command = text[text.index("curl") :]
     words = _words(command[: command.index("<<")] if here and "<<" in command else command)

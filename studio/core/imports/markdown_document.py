@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -15,6 +16,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 
 MESSAGES = "\n## Messages\n"
 """The heading that the messages stand under."""
@@ -24,7 +26,11 @@ _HEADING = re.compile(r"^### \d+\. (?P<role>\w+)", re.MULTILINE)
 
 
 def read_markdown(text: str) -> tuple[Message, ...]:
-    """The messages of a document; none where it is no document of the studio's."""
+    """The messages of a document; none where it is no document of the studio's.
+
+    Raises:
+        ImportFailure: a block of it cannot be read.
+    """
     start = text.find(MESSAGES)
     if start < 0:
         return ()
@@ -40,7 +46,14 @@ def read_markdown(text: str) -> tuple[Message, ...]:
         ]
         if block is None:
             break
-        blocks.append((block.start(), _part(block["kind"], block["text"])))
+        try:
+            blocks.append((block.start(), _part(block["kind"], block["text"])))
+        except (ValueError, TypeError, KeyError) as error:
+            line = text.count("\n", 0, block.start()) + 1
+            raise ImportFailure(
+                f"Line {line}: the block {block['kind']!r} cannot be read: {reason_of(error)}; "
+                "write it as the export does, or leave it out."
+            ) from error
         at = block.end()
     made = []
     for index, (place, role) in enumerate(heads):
@@ -55,9 +68,9 @@ def _part(kind: str, text: str) -> Part:
             return ToolResultPart(text)
         case "json media":
             data: Any = parse_json(text)
-            return MediaPart(data["kind"], data["source"], data["attributes"], data["alt"])
+            return MediaPart(data["kind"], str(data["source"]), {**data["attributes"]}, data["alt"])
         case "json call":
             call: Any = parse_json(text)
-            return ToolCallPart(**call)
+            return ToolCallPart(str(call["id"]), str(call["name"]), str(call["arguments"]))
         case _:
             return TextPart(text)

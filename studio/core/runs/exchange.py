@@ -297,7 +297,10 @@ def read_journal(text: str, calls: dict[int, WireCall] | None = None) -> Iterato
         if data.get("t") != WireCall.__name__:
             yield decode_event(data)
         elif calls is not None:
-            calls[int(data.get("seq", 0))] = decode_value(WireCall, data)
+            seq = data.get("seq", 0)
+            if not isinstance(seq, int):
+                raise JournalError(f"line {number}: seq {seq!r} is not the number of an event")
+            calls[seq] = decode_value(WireCall, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -511,7 +514,7 @@ def import_run(text: str, store: RunStore) -> str:
         raise JournalError("events are missing, or not in their order")
     try:
         walk(events)
-    except (ValueError, IndexError, KeyError, AttributeError, RuntimeError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RuntimeError) as error:
         raise JournalError(f"the events do not follow from each other: {error}") from error
     first = events[0]
     run = first.setup.run
