@@ -23,7 +23,10 @@ _tr = partial(translate, "ProviderStart")
 Ask: TypeAlias = Literal["address", "key", "deployment"]
 """Something that the user is asked for before a provider can be connected."""
 
-_OFFERED = ("openai", "anthropic", "gemini", "azure", "ollama", "compatible")
+_OFFERED = ("openai", "anthropic", "gemini", "azure", "ollama", "lm-studio", "compatible")
+LOCAL = ("ollama", "lm-studio")
+"""Servers of this machine: looked for when they are offered, and asked for without a key."""
+
 _KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -223,7 +226,7 @@ def _start(
 def _asks(identifier: str) -> Iterator[Ask]:
     if identifier in ("azure", "compatible"):
         yield "address"
-    if identifier != "ollama":
+    if identifier not in LOCAL:
         yield "key"
     if identifier == "azure":
         yield "deployment"

@@ -29,7 +29,8 @@ def build_preview(job: PreviewJob) -> Preview:
     # Errors after which the messages are not what the author means.
     blockers = [problem for problem in document.problems if hides_text(problem)]
     blockers += [each for each in prepared.rendering.problems if each.severity == "error"]
-    found = dict.fromkeys((*blockers, *prepared.problems, *document.problems))
+    of_run = [each for each in prepared.problems if not _is_of_unused_connection(each, job)]
+    found = dict.fromkeys((*blockers, *of_run, *document.problems))
     return Preview(
         document=document,
         job=job,
@@ -41,6 +42,18 @@ def build_preview(job: PreviewJob) -> Preview:
         cards=cards(document, prepared),
         is_stale=bool(blockers),
         revision=job.revision,
+    )
+
+
+def _is_of_unused_connection(problem: Problem, job: PreviewJob) -> bool:
+    """Whether a variable is missing that no run reads: another connection answers."""
+    if job.target.is_described or problem.code != "env-not-set":
+        return False
+    names = ("connection", "configuration")
+    entries = (job.document.entry("model", name) for name in names)
+    return any(
+        entry is not None and entry.value.start <= problem.span.start <= entry.value.end
+        for entry in entries
     )
 
 

@@ -10,6 +10,8 @@ from studio.application.preview.value import Preview
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.models.base import ModelRequest
 from studio.core.models.capabilities import facts_of
+from studio.core.models.connections import address_of
+from studio.core.models.endpoint_trust import is_local
 from studio.core.tokens.conversation import ConversationTokens, count_conversation
 from studio.core.wire.reply import Usage
 
@@ -37,7 +39,7 @@ class PreviewCount:
     """Tokens that a conversation may have; `None` while unknown."""
 
     cost: float | None = None
-    """US dollars of `request`; `None` where no price is known."""
+    """US dollars of `request`, 0 on this machine; `None` where no price is known."""
 
     is_by_model: bool = False
     """Whether the model itself counted `request`."""
@@ -66,16 +68,19 @@ def count_preview(preview: Preview, *, shown: bool = True) -> PreviewCount:
     sent = tokens if tokens is not None and is_same else _count(request, preview)
     count = PreviewCount(preview, tokens, request, sent, target.name, target.context_window)
     model_id = asked_model(preview.prepared.document, target).id
+    connection = target.connection
+    is_here = target.is_embedded or (connection is not None and is_local(address_of(connection)))
+    if is_here:
+        count = replace(count, cost=0.0)
     if target.is_embedded or not model_id:
         return count
-    connection = target.connection
     corrections = connection.capabilities if connection is not None else None
     facts = facts_of(model_id, corrections=corrections, connection=connection)
     return replace(
         count,
         model=model_id,
         context_window=target.context_window or facts.capabilities.context_window,
-        cost=facts.price.of(Usage(input_tokens=sent.total)) if facts.price is not None else None,
+        cost=facts.price.of(Usage(input_tokens=sent.total)) if facts.price else count.cost,
     )
 
 

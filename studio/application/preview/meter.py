@@ -46,8 +46,8 @@ def meter(count: PreviewCount) -> Meter:
     words = _tr("1 token") if tokens.total == 1 else _tr("{count:,} tokens")
     text = about + words.format(count=tokens.total)
     figure = f"{tokens.total / 1000:,.0f}k" if tokens.total >= _THOUSANDS else f"{tokens.total:,}"
-    if cost := money(count.cost):
-        text += f" · {cost}"
+    if count.cost is not None:
+        text += f" · {money(count.cost) if count.cost else _tr('free')}"
     window = count.context_window
     share = tokens.total / window if window else None
     if share is None:

@@ -20,7 +20,12 @@ from studio.core.prompty.document import ModelDeclaration, PromptDocument
 def preview_target(choice: ModelChoice) -> PreviewTarget:
     """What is known of the model that would answer."""
     words, is_refused = choice_words(choice), bool(choice.refusal)
-    return replace(_target(choice), chosen=words, is_refused=is_refused)
+    return replace(
+        _target(choice),
+        chosen=words,
+        is_described=choice.is_described or is_refused,
+        is_refused=is_refused,
+    )
 
 
 def _target(choice: ModelChoice) -> PreviewTarget:

@@ -53,6 +53,9 @@ class PreviewTarget:
     chosen: str = ""
     """Sentence on what answers, and why; empty while nothing is known of it."""
 
+    is_described: bool = True
+    """Whether the prompt's own description of the connection is used, or could be."""
+
     is_refused: bool = False
     """Whether a run would be refused, since the prompt names what is not set up here."""
 

@@ -68,6 +68,9 @@ class ModelChoice:
     untrusted: str = ""
     """An endpoint that the file chose and the user has not allowed yet; ask before sending."""
 
+    is_described: bool = False
+    """Whether the document itself describes the connection."""
+
     @property
     def refusal(self) -> str:
         """The reason why nothing may be sent: what is missing, unless the user chose instead."""
@@ -201,6 +204,7 @@ def _by_endpoint(
         f"endpoint of {origin(address) or address}", kind, base_url=address, key=reference
     )
     choice = _choice(made, declaration, "the prompt names this endpoint")
+    choice = replace(choice, is_described=True)
     if named and not reference:
         choice = replace(
             choice,

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.connections.provider_start import (
+    LOCAL,
     ProviderStart,
     connection_of,
     missing,
@@ -71,7 +72,7 @@ class ProviderDialog(QDialog):
         self.settings = QPushButton(self.tr("More settings…"))
         self._lay_out()
         self._connect()
-        self._look_for_ollama()
+        self._look_for_local()
         self._show_nothing()
 
     def choose(self, identifier: str) -> None:
@@ -108,7 +109,7 @@ class ProviderDialog(QDialog):
     # -- slots ----------------------------------------------------------------------------------
 
     def _on_trial(self, name: str, trial: ConnectionTrial) -> None:
-        self._show_ollama(name, trial)
+        self._show_local(name, trial)
         start = self._start
         if start is None or self._tried is None or name != self._tried.name:
             return
@@ -198,21 +199,23 @@ class ProviderDialog(QDialog):
         self.trial.test.setProperty("primary", not works)
         self.trial.test.style().polish(self.trial.test)
 
-    def _look_for_ollama(self) -> None:
-        """Ask this machine's own server whether it is there; nothing leaves the machine."""
-        ollama = next(each for each in self.starts if each.id == "ollama").connection
-        self.choices["ollama"].say(self.tr("looking for it …"))
-        self._controller.trials.start(ollama)
+    def _look_for_local(self) -> None:
+        """Ask this machine's own servers whether they are there; nothing leaves the machine."""
+        for start in self.starts:
+            if start.id in LOCAL:
+                self.choices[start.id].say(self.tr("looking for it …"))
+                self._controller.trials.start(start.connection)
 
-    def _show_ollama(self, name: str, trial: ConnectionTrial) -> None:
-        ollama = next(each for each in self.starts if each.id == "ollama").connection
-        if name != ollama.name or trial.probe is None:
+    def _show_local(self, name: str, trial: ConnectionTrial) -> None:
+        named = (each.id for each in self.starts if each.connection.name == name)
+        found = next(named, "")
+        if found not in LOCAL or trial.probe is None:
             return
         count = len(trial.probe.models)
         running = self.tr("running, {count} models").format(count=count)
         if count == 1:
             running = self.tr("running, 1 model")
-        self.choices["ollama"].say(running if trial.probe.works else self.tr("not running here"))
+        self.choices[found].say(running if trial.probe.works else self.tr("not running here"))
 
     # -- building -------------------------------------------------------------------------------
 
@@ -268,9 +271,9 @@ class _Choice(QPushButton):
         self.setCheckable(True)
         self.setAutoDefault(False)
         self.setMinimumHeight(56)
-        self._name = (
-            self.tr("Other server") if start.id == "compatible" else name_of(start.connection.kind)
-        )
+        self._name = name_of(start.connection.kind)
+        if start.connection.kind == "compatible":
+            self._name = "LM Studio" if start.id == "lm-studio" else self.tr("Other server")
         picture = Drawing(ICONS[start.connection.kind])
         name = QLabel(self._name)
         name.setProperty("title", True)

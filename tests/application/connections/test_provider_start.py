@@ -36,9 +36,10 @@ def test_every_provider_is_offered_in_order() -> None:
         "gemini",
         "azure",
         "ollama",
+        "lm-studio",
         "compatible",
     ]
-    assert [each.id for each in starts if each.is_ready] == ["ollama"]
+    assert [each.id for each in starts if each.is_ready] == ["ollama", "lm-studio"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,16 @@ import pytest
 from studio.application.preview.build import build_preview, keep_last_good, sent_messages
 from studio.application.preview.count import count_preview
 from studio.application.preview.requests import PROVIDERS, request_of
+from studio.application.preview.target import preview_target
 from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
 from studio.application.preview.variables import VariableRow, variable_rows
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
+from studio.core.models.choice import choose_connection
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import EMBEDDED
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
@@ -145,6 +150,20 @@ def test_the_environment_is_looked_at_for_trusted_folders_only(
     preview = build_preview(PreviewJob(parse(text, tmp_path / "x.prompty"), trusted=trusted))
     unset = [problem.message for problem in preview.problems if problem.code == "env-not-set"]
     assert [("NOWHERE" in message) for message in unset] == ([True] if trusted else [])
+
+
+def test_a_variable_of_a_connection_that_is_not_used_is_no_problem() -> None:
+    document = parse(
+        "---\nname: a\nmodel:\n  provider: azure\n  connection: {kind: key, endpoint:"
+        " '${env:NOT_SET_ANYWHERE}'}\n---\nuser:\nHello\n"
+    )
+    own = replace(EMBEDDED, name="Mine", kind="compatible", base_url="http://127.0.0.1:9/v1")
+    here = Path("/nowhere/a.prompty")
+    for folders, told in (({}, ["env-not-set"]), ({str(here.parent): "Mine"}, [])):
+        connections = Connections((EMBEDDED, own), folders=folders)
+        choice = choose_connection(document.model, connections, file=here)
+        preview = build_preview(PreviewJob(document, target=preview_target(choice)))
+        assert [each.code for each in preview.problems if each.code == "env-not-set"] == told
 
 
 @pytest.mark.parametrize("trusted", [True, False])

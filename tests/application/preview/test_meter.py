@@ -60,7 +60,19 @@ def test_the_embedded_models_own_count_takes_the_estimates_place() -> None:
     assert "once the embedded model runs" in meter(count_preview(preview)).detail
     assert "Of these, inputs: city" in meter(count_preview(preview)).detail
     own = ConversationTokens((7,), 5, 0, {"city": 3}, "own", True)
-    assert meter(count_preview(preview).by_model(own)).text == "12 tokens"
+    assert meter(count_preview(preview).by_model(own)).text == "12 tokens · free"
+
+
+def test_a_server_of_this_machine_is_free() -> None:
+    for address, told in (
+        ("http://127.0.0.1:8080/v1", True),
+        ("http://localhost:1234/v1", True),
+        ("https://models.example.org/v1", False),
+    ):
+        connection = Connection("C", "compatible", base_url=address)
+        target = preview_target(ModelChoice(connection, ModelDeclaration(id="own-model"), ""))
+        preview = build_preview(PreviewJob(DOC, {"city": "Rome"}, target=target))
+        assert meter(count_preview(preview)).text.endswith(" · free") == told, address
 
 
 def test_a_persons_correction_of_the_window_counts() -> None:

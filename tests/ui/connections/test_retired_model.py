@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
@@ -28,6 +29,7 @@ def button(qtbot: QtBot, workbench: Workbench, label: str) -> QAbstractButton:
     return found()[0]
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_a_run_whose_model_is_gone_takes_the_one_that_is_typed(
     qtbot: QtBot, open_workbench: Callable[[Path], Workbench], server: ChatServer, user_home: Path
 ) -> None:
