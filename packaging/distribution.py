@@ -24,8 +24,13 @@ import tarfile
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bill import Part
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "packaging"
@@ -79,9 +84,12 @@ def main() -> int:
     parser.add_argument(
         "--python", action="store_true", help="only the wheel and the source archive"
     )
+    from bill import frozen_parts, required
+
     only_python = parser.parse_args().python
     version = read_version()
     wheel = build_python(version)
+    write_bill(wheel, version, required(HERE / "lock" / "requirements-run.txt"))
     if only_python:
         return 0
     folder = freeze(wheel)
@@ -93,7 +101,10 @@ def main() -> int:
     tree = linux_tree(folder, version)
     check_tree(tree)
     archive(tree, version)
-    package = debian_package(tree, version)
+    table = BUILD / "pyinstaller" / "prompt_studio" / "PYZ-00.toc"
+    parts = frozen_parts(folder, table, _freezer_python())
+    package = debian_package(tree, version, parts)
+    write_bill(package, version, parts)
     check_package(package)
     try_package(package)
     return 0
@@ -132,14 +143,27 @@ def build_python(version: str) -> Path:
     return DIST / f"prompt_studio-{version}-py3-none-any.whl"
 
 
+def write_bill(made: Path, version: str, parts: Sequence[Part]) -> None:
+    """Write the bill of materials of something beside it."""
+    from bill import bill_of
+
+    path = made.with_name(f"{made.name}.cdx.json")
+    day = datetime.fromtimestamp(_date(), tz=UTC)
+    path.write_text(bill_of(NAME, version, parts, day), encoding="utf-8")
+    say(f"{path.name} names {len(parts)} packages.")
+
+
+def _freezer_python() -> Path:
+    return BUILD / "freezer" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
 def freeze(wheel: Path) -> Path:
     """The folder that runs without Python, from a clean environment with the wheel in it."""
     from bootstrap import locked
 
-    home = BUILD / "freezer"
-    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python = _freezer_python()
     if not python.exists():
-        run(sys.executable, "-m", "venv", home)
+        run(sys.executable, "-m", "venv", BUILD / "freezer")
     say("Installing the wheel into an environment of its own …")
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
     run(*pip, *locked("dist"))
@@ -259,20 +283,17 @@ def archive(tree: Path, version: str) -> Path:
     return made
 
 
-def debian_package(tree: Path, version: str) -> Path:
-    """The Debian package."""
+def debian_package(tree: Path, version: str, parts: Sequence[Part]) -> Path:
+    """The Debian package, with the licenses of what is inside."""
+    from bill import copy_licenses, copyright_of
+
     root = tree.parent
     machine = DEBIAN_MACHINES.get(platform.machine(), platform.machine())
     papers = tree / "share" / "doc" / NAME
     papers.mkdir(parents=True)
     licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
-    paragraphs = "\n".join(f" {line}" if line else " ." for line in licence.strip().splitlines())
-    (papers / "copyright").write_text(
-        "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
-        f"Upstream-Name: {NAME}\n\nFiles: *\nCopyright: The Prompt Studio authors\n"
-        f"License: Expat\n{paragraphs}\n",
-        encoding="utf-8",
-    )
+    (papers / "copyright").write_text(copyright_of(NAME, licence, parts), encoding="utf-8")
+    copy_licenses(papers / "licenses", parts)
     stamp = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(_date()))
     _compress(
         papers / "changelog.gz",

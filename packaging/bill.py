@@ -1,0 +1,216 @@
+"""What is inside of the things given to people: a bill of materials and the licenses.
+
+The bill is CycloneDX 1.6 in JSON, of the wheel (what it requires, by its lock) and of the Debian
+package (what its frozen folder contains, by what PyInstaller put in).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+_PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)", re.MULTILINE)
+_NEVER_SHIPPED = ("setuptools", "pip", "wheel", "pyinstaller")
+_PACKAGES = """
+import json, sys
+from importlib.metadata import distribution, packages_distributions
+modules = set(json.load(sys.stdin))
+owners = packages_distributions()
+names = sorted({name for module in modules for name in owners.get(module, ())}, key=str.lower)
+found = []
+for name in names:
+    each = distribution(name)
+    classes = [c.rpartition(" :: ")[2] for c in each.metadata.get_all("Classifier") or ()
+               if c.startswith("License ::")]
+    files = [str(each.locate_file(f)) for f in each.files or ()
+             if ".dist-info" in str(f) and any(w in f.name.upper() for w in
+             ("LICEN", "COPYING", "NOTICE", "AUTHORS"))]
+    said = each.metadata.get("License-Expression") or ""
+    short = (each.metadata.get("License") or "").strip()
+    found.append({
+        "name": each.metadata["Name"],
+        "version": each.version,
+        "license": said or " and ".join(classes) or (short if "\\n" not in short else ""),
+        "author": each.metadata.get("Author") or each.metadata.get("Author-email")
+                  or each.metadata.get("Maintainer-email") or "",
+        "files": files,
+    })
+json.dump(found, sys.stdout)
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One package that is inside, or required."""
+
+    name: str
+    """Its name in the package index."""
+
+    version: str
+    """Its version."""
+
+    license: str = ""
+    """What it says of its license: an SPDX expression or a name; empty if it says nothing."""
+
+    author: str = ""
+    """Who it says made it."""
+
+    files: tuple[Path, ...] = ()
+    """Its files of licenses and notices."""
+
+
+def required(lock: Path) -> tuple[Part, ...]:
+    """Return the packages that a lock names."""
+    return tuple(Part(*found) for found in _PIN.findall(lock.read_text(encoding="utf-8")))
+
+
+def frozen_modules(folder: Path, table: Path) -> set[str]:
+    """Return the top-level modules of a frozen folder.
+
+    Args:
+        folder: the folder.
+        table: PyInstaller's list of the modules in the archive (`PYZ-00.toc`).
+    """
+    _, modules = ast.literal_eval(table.read_text(encoding="utf-8"))
+    names = {str(name).partition(".")[0] for name, *_ in modules}
+    inner = folder / "_internal"
+    return names | {path.name.partition(".")[0] for path in inner.iterdir()}
+
+
+def frozen_parts(folder: Path, table: Path, python: Path) -> tuple[Part, ...]:
+    """Return the packages of a frozen folder; stops where one is there that is never shipped.
+
+    Args:
+        folder: the folder.
+        table: PyInstaller's list of the modules in the archive.
+        python: the interpreter whose packages were frozen.
+    """
+    modules = sorted(frozen_modules(folder, table))
+    done = subprocess.run(
+        [python, "-c", _PACKAGES],
+        input=json.dumps(modules),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = [
+        Part(**{**each, "files": tuple(map(Path, each["files"]))})
+        for each in json.loads(done.stdout)
+        if each["name"].lower() != "prompt-studio"
+    ]
+    wrong = [each.name for each in found if each.name.lower() in _NEVER_SHIPPED]
+    if wrong:
+        raise SystemExit(f"{', '.join(wrong)} must not be shipped: exclude it in the recipe")
+    return tuple(found)
+
+
+def bill_of(
+    name: str, version: str, parts: Iterable[Part], day: datetime, license_: str = "MIT"
+) -> str:
+    """Return a bill of materials as JSON; the same parts give the same bytes.
+
+    Args:
+        name: what it is of.
+        version: the version of that.
+        parts: what is in it.
+        day: when it was made.
+        license_: the license of the whole's own code.
+    """
+    listed = sorted(parts, key=lambda part: (part.name.lower(), part.version))
+    text = f"{name} {version} " + " ".join(f"{part.name}=={part.version}" for part in listed)
+    return (
+        json.dumps(
+            {
+                "bomFormat": "CycloneDX",
+                "specVersion": "1.6",
+                "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, text)}",
+                "version": 1,
+                "metadata": {
+                    "timestamp": day.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                    "component": _component(
+                        Part(name, version, license_), "application", has_purl=False
+                    ),
+                },
+                "components": [_component(part, "library") for part in listed],
+            },
+            indent=2,
+        )
+        + "\n"
+    )
+
+
+def _component(part: Part, kind: str, *, has_purl: bool = True) -> dict[str, object]:
+    index_name = re.sub(r"[-_.]+", "-", part.name).lower()
+    reference = f"pkg:pypi/{index_name}@{part.version}"
+    made: dict[str, object] = {
+        "type": kind,
+        "bom-ref": reference,
+        "name": part.name,
+        "version": part.version,
+    }
+    if part.license:
+        made["licenses"] = [{"license": {"name": part.license}}]
+    if has_purl:
+        made["purl"] = reference
+    return made
+
+
+def copyright_of(name: str, own_license: str, parts: Sequence[Part]) -> str:
+    """Return a Debian copyright file that names the license of each part.
+
+    Args:
+        name: the Debian package.
+        own_license: the text of the license of its own code.
+        parts: what else is inside.
+    """
+    sections = [
+        "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
+        f"Upstream-Name: {name}\n"
+        "Comment: The program carries Python, Qt and Python packages. Their licenses, as their\n"
+        f" makers wrote them, are in /usr/share/doc/{name}/licenses, a folder each.",
+        f"Files: *\nCopyright: The Prompt Studio authors\nLicense: Expat\n{_indented(own_license)}",
+        "Files: usr/lib/prompt-studio/_internal/libpython*\n"
+        "Copyright: Python Software Foundation\nLicense: PSF-2.0",
+    ]
+    for part in parts:
+        sections.append(
+            f"Files: {_place(part)}\n"
+            f"Copyright: {_one_line(part.author) or f'the authors of {part.name}'}\n"
+            f"License: {_one_line(part.license) or 'see-licenses'}\n"
+            f"Comment: {part.name} {part.version}"
+        )
+    return "\n\n".join(sections) + "\n"
+
+
+def _place(part: Part) -> str:
+    return f"usr/share/doc/prompt-studio/licenses/{part.name}/*"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f" {line}" if line else " ." for line in text.strip().splitlines())
+
+
+def copy_licenses(folder: Path, parts: Iterable[Part]) -> None:
+    """Put the files of licenses of each part into a folder of its name."""
+    for part in parts:
+        place = folder / part.name
+        place.mkdir(parents=True, exist_ok=True)
+        said = f"{part.name} {part.version}\nLicense: {part.license or 'not said'}\n"
+        (place / "PACKAGE").write_text(said, encoding="utf-8")
+        for number, path in enumerate(part.files):
+            if path.is_file():
+                shutil.copyfile(
+                    path, place / (path.name if number == 0 else f"{number}-{path.name}")
+                )

@@ -1,0 +1,55 @@
+"""The bill of materials and the licenses of what is given to people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.tool import ROOT, load
+
+bill = load("bill")
+DAY = datetime(2026, 11, 24, 12, tzinfo=UTC)
+
+
+def test_a_bill_names_what_the_lock_names() -> None:
+    lock = ROOT / "packaging" / "lock" / "requirements-run.txt"
+    parts = bill.required(lock)
+    assert {"PyYAML", "pyyaml"} & {part.name for part in parts}
+    text = bill.bill_of("prompt-studio", "1.0", parts, DAY)
+    assert text == bill.bill_of("prompt-studio", "1.0", reversed(parts), DAY)
+    made = json.loads(text)
+    assert (made["bomFormat"], made["specVersion"]) == ("CycloneDX", "1.6")
+    assert made["metadata"]["timestamp"] == "2026-11-24T12:00:00Z"
+    pins = [line for line in lock.read_text().splitlines() if line[:1].isalnum()]
+    assert len(made["components"]) == len(parts) == len(pins)
+    assert all(each["purl"].startswith("pkg:pypi/") for each in made["components"])
+
+
+def frozen(tmp_path: Path, *modules: str) -> tuple[Path, Path]:
+    (tmp_path / "_internal" / "yaml").mkdir(parents=True)
+    table = tmp_path / "PYZ-00.toc"
+    rows = [(name, f"/x/{name}.py", "PYMODULE") for name in modules]
+    table.write_text(repr(("/x/PYZ-00.pyz", rows)), encoding="utf-8")
+    return tmp_path, table
+
+
+def test_what_is_frozen_is_listed_with_its_licenses(tmp_path: Path) -> None:
+    parts = bill.frozen_parts(*frozen(tmp_path, "jinja2.nodes", "json", "studio"), sys.executable)
+    assert [part.name.lower() for part in parts] == ["jinja2", "pyyaml"]
+    assert all(part.license and part.version for part in parts)
+    written = bill.copyright_of("prompt-studio", "MIT words", parts)
+    assert all(f"Comment: {part.name} {part.version}" in written for part in parts)
+    bill.copy_licenses(tmp_path / "licenses", parts)
+    for part in parts:
+        kept = sorted(path.name for path in (tmp_path / "licenses" / part.name).iterdir())
+        assert kept[-1] == "PACKAGE"
+        assert len(kept) > 1
+
+
+def test_what_only_builds_is_never_shipped(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="pip must not be shipped"):
+        bill.frozen_parts(*frozen(tmp_path, "pip"), sys.executable)
