@@ -59,6 +59,17 @@ def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--trust", action="store_true", help=f"trust the prompt's folder: {what}")
 
 
+def add_allow(parser: argparse.ArgumentParser) -> None:
+    """Add `--allow`, by which tools are called that would ask the user."""
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="call this tool without asking, in this run; can be repeated",
+    )
+
+
 def trust_of(options: argparse.Namespace, *paths: Path) -> TrustStore:
     """Return what the user trusts, with the folders of the command's files after `--trust`.
 

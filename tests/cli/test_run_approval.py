@@ -12,6 +12,7 @@ from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
 from studio.core.tools.trust.store import TrustStore
 from tests.cli.test_main import script
+from tests.core.tools.trust.test_review import WEATHER, Server
 
 CALL = 'Thought: I look.\nAction: look\nArgs: {"what": "sky"}'
 ANSWER = "Thought: I have it.\nFinal Answer: Blue."
@@ -58,7 +59,7 @@ def test_an_unknown_function_is_not_run_unasked(
     TrustStore().trust(tmp_path)
     run(tmp_path)
     assert not mark.exists()
-    assert "nobody says whether it changes something" in capsys.readouterr().err
+    assert "does not say whether it changes something" in capsys.readouterr().err
     assert run(tmp_path, "--yes") == FINE
     assert mark.read_text(encoding="utf-8") == "sky"
     run(tmp_path)
@@ -100,3 +101,22 @@ def test_a_server_that_came_into_the_folder_is_started_with_trust_only(
     assert not started.exists()
     run(tmp_path, "--trust")
     assert started.exists()
+
+
+def test_a_server_s_word_that_it_only_reads_is_no_permission(
+    tmp_path: Path, user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = 'Thought: I look.\nAction: get_weather\nArgs: {"city": "Rome"}'
+    script(user_home, call, ANSWER)
+    path = tmp_path / "looker.prompty"
+    path.write_text(PROMPT.replace("tools: [tools.py]", "mcp_servers: [weather]"), encoding="utf-8")
+    server = Server(tmp_path)
+    server.has(WEATHER)
+    run(tmp_path, "--trust")
+    said = capsys.readouterr()
+    assert "nobody is there to allow it" in said.out
+    assert "--allow get_weather" in said.err
+    run(tmp_path, "--allow", "get_weather")
+    assert "Observation: called" in capsys.readouterr().out
+    run(tmp_path)
+    assert "nobody is there to allow it" in capsys.readouterr().out, "for that run only"

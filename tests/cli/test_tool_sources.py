@@ -347,6 +347,6 @@ def test_nothing_in_a_description_is_hidden_and_words_to_the_model_are_marked(
         assert not {"\u202e", "\u200b"} & set(said.out + said.err)
         assert "Sends⟨U+202E⟩ a mail" in said.out
         assert "x⟨U+200B⟩y" in said.out
-        assert "Its words address the model, not the user." in said.out + said.err
+        assert "Its text gives instructions to the model." in said.out + said.err
     run_command(["tools", "show", str(path), "mail", "--json"])
     assert len(json.loads(capsys.readouterr().out)["marks"]) == 2

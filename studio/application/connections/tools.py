@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 from studio.core.models.connection_file import Connections
@@ -31,6 +32,7 @@ def tool_session(
     connections: Connections,
     secrets: SecretStore,
     ask_input: AskForInput | None = None,
+    allowed: Collection[str] = (),
 ) -> ToolSession:
     """Where the tools of prompts are kept, with the user's own servers and connections.
 
@@ -39,9 +41,12 @@ def tool_session(
         connections: what the user has set up; a tool may name one.
         secrets: where their keys are.
         ask_input: asks the user for what an MCP server wants to know.
+        allowed: names of tools that may be called without a question.
     """
     own = user_paths().config / OWN_FILE
-    session = ToolSession(trust, own_servers=own, masker=secrets.masker, ask_input=ask_input)
+    session = ToolSession(
+        trust, own_servers=own, masker=secrets.masker, ask_input=ask_input, allowed=allowed
+    )
     session.find_connection = partial(tool_connection, connections, secrets)
     return session
 

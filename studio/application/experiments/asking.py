@@ -148,8 +148,12 @@ class Asker:
             self._models[at] = self._model(variant)
             self._limiter_of(variant)
             if wants_tools(variant.document):
+                services = self._services
                 session = tool_session(
-                    self._services.trust, self._services.connections, self._services.secrets
+                    services.trust,
+                    services.connections,
+                    services.secrets,
+                    allowed=services.allowed,
                 )
                 self._tools[at] = session
                 await self._load_tools(at, variant, session)
@@ -186,7 +190,7 @@ class Asker:
         await open_tools(session, document, values, references)
         await session.load(document)
         if self._services.allow_tools:
-            session.allow_tools()
+            session.allow_own_tools()
         self._sources[at] = _hash_of_files(session.watched)
 
     def _references(self, variant: PlannedVariant) -> ReferenceContext:

@@ -60,7 +60,10 @@ class ExperimentServices:
     """The one embedded model; None starts one for the experiment."""
 
     allow_tools: bool = False
-    """Whether tools are allowed as they are in trusted folders (`--trust`)."""
+    """Whether functions of Python files are allowed as they are in trusted folders (`--trust`)."""
+
+    allowed: tuple[str, ...] = ()
+    """Names of tools that may be called without a question (`--allow`)."""
 
     approve: bool = False
     """Whether calls that ask for approval are made, once for the whole experiment."""

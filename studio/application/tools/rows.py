@@ -102,14 +102,17 @@ def effects_word(entry: ToolEntry) -> str:
 
 
 def _approval(entry: ToolEntry) -> str:
+    words = _tr(APPROVAL_WORDS[entry.asks])
     if entry.change is None or entry.mock is not None:
-        return _tr(APPROVAL_WORDS[entry.approval])
-    return _tr("changed: asks") if entry.change.before is not None else _tr("new: asks")
+        return words
+    why = _tr("changed") if entry.change.before is not None else _tr("new")
+    return f"{words} ({why})"
 
 
 def cell_tip(entry: ToolEntry) -> str:
     """What a cell says to a pointer that rests on it."""
     words = entry.problem or entry.spec.description or entry.name
+    words = "\n".join((*entry.marks, words))
     if entry.id.name == entry.name:
         return words
     own = _tr("{source} calls it {name!r}.").format(source=entry.source, name=entry.id.name)

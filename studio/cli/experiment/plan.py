@@ -175,6 +175,7 @@ def services_of(options: argparse.Namespace) -> ExperimentServices:
         connections,
         secret_store(),
         allow_tools=options.trust,
+        allowed=tuple(vars(options).get("allow") or ()),
         approve=bool(vars(options).get("yes")),
     )
 

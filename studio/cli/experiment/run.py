@@ -17,6 +17,7 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import report_of
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
+from studio.cli.arguments import add_allow
 from studio.cli.exit_codes import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError
 from studio.cli.experiment.interruption import Interruption
 from studio.cli.experiment.plan import open_ledger, planned, services_of
@@ -58,6 +59,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-lost", type=whole(), metavar="N", help="gate: most lost_rows")
     parser.add_argument("--yes", action="store_true", help="allow tool calls that ask for approval")
+    add_allow(parser)
     _add_workers(parser)
     parser.add_argument(
         "--notify", action="store_true", help="show a desktop notification at the end"

@@ -14,6 +14,7 @@ from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.run.text_commands import CommandError, breakpoint_of, target_of
 from studio.application.trust import references_of
 from studio.cli.arguments import (
+    add_allow,
     add_inputs,
     add_trust,
     allow_named,
@@ -116,6 +117,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="allow tool calls that ask for approval, and values that nothing reads",
     )
+    add_allow(parser)
     parser.set_defaults(action=_run, live=LiveAnswer())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -99,12 +100,12 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
             opened.push_async_callback(other.close)
             return other
 
-        tools = tool_session(order.trust, connections, secrets, terminal_asker())
+        tools = tool_session(order.trust, connections, secrets, terminal_asker(), options.allow)
         opened.push_async_callback(tools.close)
         prepared = prepare(document, order.values, references=references)
         registry = await tools.load(document, prepared.messages.tools)
         if options.trust:
-            registry = tools.allow_tools()
+            registry = tools.allow_own_tools()
         report_sources(document, registry.sources)
         _report_changes(registry, asks=run_options.approve == "ask")
         _check_tools(order.breaks, [tool.name for tool in registry.specs])
@@ -120,7 +121,9 @@ def _report_changes(registry: ToolRegistry, *, asks: bool) -> None:
     for entry in registry.entries:
         if asks and entry.enabled and entry.change is not None and entry.mock is None:
             text = f"{entry.name}: {change_text(entry.change)}"
-            tell(f"prompt-studio: {text}\n(--trust allows it as it is)")
+            tell(
+                f"prompt-studio: {text}\n(--allow {shlex.quote(entry.name)} allows it for this run)"
+            )
 
 
 def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:

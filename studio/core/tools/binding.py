@@ -23,7 +23,7 @@ from studio.core.tools.registry import (
     ToolRegistry,
 )
 from studio.core.tools.schema import with_constraints, without_properties
-from studio.core.tools.trust.wants import Approval
+from studio.core.tools.trust.wants import Approval, stricter
 
 _NO_ROUTE = ("", "")
 _UNUSABLE = ("failed", "untrusted", "waiting")
@@ -144,6 +144,7 @@ def _bound_entry(spec: ToolSpec, found: ToolSpec, source: SourceTools) -> ToolEn
         further=source.further,
         **_approvals(spec, source),
         change=source.changes.get(found.name),
+        marks=source.marks.get(found.name, ()),
         path=source.path,
         line=source.lines.get(found.name, 0),
         method=method,
@@ -152,7 +153,11 @@ def _bound_entry(spec: ToolSpec, found: ToolSpec, source: SourceTools) -> ToolEn
 
 
 def _approvals(spec: ToolSpec, source: SourceTools | None = None) -> dict[str, Any]:
-    usual = (source.approvals.get(spec.id.name) if source else None) or _default_approval(spec)
+    """When a tool asks; what a project's file says of it can only ask for more."""
+    usual = _default_approval(spec)
+    if source is not None:
+        stated = source.approvals.get(spec.id.name, "allow")
+        usual = stricter(usual, stated, "always" if spec.id.name in source.marks else "allow")
     return {"approval": usual, "usual_approval": usual}
 
 

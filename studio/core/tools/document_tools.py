@@ -67,6 +67,7 @@ class DocumentTools:
         masker: Masker | None = None,
         ask_input: AskForInput | None = None,
         tell: TellReading = lambda key, progress: None,
+        allowed: Collection[str] = (),
     ) -> None:
         """Make the tools of a document; nothing is loaded yet.
 
@@ -80,7 +81,9 @@ class DocumentTools:
             masker: knows the secrets that may turn up.
             ask_input: asks the user for what an MCP server wants to know.
             tell: is told how far the reading of a large description is, from any thread.
+            allowed: names of the tools that this command may call without a question.
         """
+        self._allowed = allowed
         self._tried: Toolbox | None = None
         self._masker = masker if masker is not None else Masker()
         self._secrets = ToolSecrets(self._masker)
@@ -217,11 +220,16 @@ class DocumentTools:
             return self.allow_tools(tool)
         return self.registry
 
+    def allow_own_tools(self) -> ToolRegistry:
+        """The user trusts the folder: the functions of its Python files no longer ask as new."""
+        own = (e.id for e in self.registry.entries if e.id.source.startswith("python:"))
+        return self.allow_tools(*own)
+
     def allow_tools(self, *tools: ToolId) -> ToolRegistry:
-        """The user allows tools as they are now, or all: they no longer ask for what they are."""
+        """The user allows tools as they are now: they no longer ask for what they are."""
         changed: dict[str, list[ToolChange]] = {}
         for entry in self.registry.entries:
-            if entry.change is not None and (not tools or entry.id in tools):
+            if entry.change is not None and entry.id in tools:
                 changed.setdefault(entry.id.source, []).append(entry.change)
         for key, changes in changed.items():
             self._review.allow(key, changes)
@@ -248,7 +256,7 @@ class DocumentTools:
         if self._folder is not None:
             self._trust.remember_approval(self._folder, WHOLE_FOLDER, approval)
             if approval == "allow":
-                self.allow_tools()
+                self.allow_tools(*(e.id for e in self.registry.entries if not e.marks))
             self.registry = self._with_chosen_approvals(self.registry.with_usual_approvals())
         return self.registry
 
@@ -297,13 +305,17 @@ class DocumentTools:
         return await list_source(source, declaration, self._review, self._find, self._secrets)
 
     def _with_chosen_approvals(self, registry: ToolRegistry) -> ToolRegistry:
+        """The registry as the user has it: the approvals of the folder, and of this command."""
         if self._folder is None:
             return registry
         trust = self._trust.current
         for entry in registry.entries:
-            chosen = trust.approval(self._folder, entry.id, entry.name)
+            chosen = trust.approval(self._folder, entry.id, entry.name, by_folder=not entry.marks)
             if chosen is not None and chosen != entry.approval:
                 registry = registry.change(entry.id, approval=chosen)
+        for name in self._allowed:
+            if (named := registry.find(name)) is not None:
+                registry = registry.change(named.id, approval="allow", change=None)
         return registry
 
     def _waiting_variables(self) -> Iterator[SourceStatus]:

@@ -13,7 +13,7 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.mock import Mock
 from studio.core.tools.source import ServerOffer
 from studio.core.tools.trust.definitions import ToolChange
-from studio.core.tools.trust.wants import Approval, Doubt, Want
+from studio.core.tools.trust.wants import Approval, Doubt, Want, stricter
 
 ToolState: TypeAlias = Literal["declared", "bound", "mocked"]
 """`declared`: nothing runs it. `bound`: a source runs it. `mocked`: a stand-in answers."""
@@ -67,6 +67,9 @@ class ToolEntry:
     change: ToolChange | None = None
     """That it is not the tool that was allowed, or was never allowed; such a tool asks."""
 
+    marks: tuple[str, ...] = ()
+    """What the user should look at in its texts, a sentence each; such a tool asks each time."""
+
     problem: str = ""
     """Why it cannot be called, in a sentence; empty where it can."""
 
@@ -98,6 +101,12 @@ class ToolEntry:
         if self.mock is not None:
             return "mocked"
         return "bound" if self.id.source else "declared"
+
+    @property
+    def asks(self) -> Approval:
+        """When the user is asked: as the approval says, and once because of what the tool is."""
+        is_same = self.change is None or self.mock is not None
+        return self.approval if is_same else stricter(self.approval, "once")
 
     @property
     def source(self) -> str:
@@ -181,6 +190,9 @@ class SourceTools:
 
     changes: Mapping[str, ToolChange] = field(default_factory=dict)
     """Tools that are not as they were allowed."""
+
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What the user should look at in the texts of its tools, by the source's name."""
 
     routes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Method and path template of each operation of a service."""

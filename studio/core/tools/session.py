@@ -6,7 +6,7 @@ Everything here runs on the one asyncio loop; `registry` is a frozen value that 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -47,6 +47,7 @@ class ToolSession:
         own_servers: Path | None = None,
         masker: Masker | None = None,
         ask_input: AskForInput | None = None,
+        allowed: Collection[str] = (),
     ) -> None:
         """Make a session.
 
@@ -56,7 +57,9 @@ class ToolSession:
             own_servers: the user's own MCP servers (`server_config.OWN_FILE`).
             masker: knows the secrets that may turn up; told those that sources are given.
             ask_input: asks the user for what an MCP server wants to know; without it none may ask.
+            allowed: names of the tools that this command may call without a question.
         """
+        self._allowed = allowed
         self._ask_input = ask_input
         self._masker = masker
         self.find_connection: FindConnection = no_connection
@@ -162,8 +165,12 @@ class ToolSession:
         self._current.allow_source(key)
 
     def allow_tools(self, *tools: ToolId) -> ToolRegistry:
-        """Allow tools as they are now, or all: they no longer ask for what they are."""
+        """Allow tools as they are now: they no longer ask for what they are."""
         return self._current.allow_tools(*tools)
+
+    def allow_own_tools(self) -> ToolRegistry:
+        """Allow the functions of the folder's Python files as they are now."""
+        return self._current.allow_own_tools()
 
     async def read_logs(self) -> ToolRegistry:
         """The registry with what the servers wrote to their logs by now."""
@@ -246,6 +253,7 @@ class ToolSession:
             self._masker,
             self._ask_input,
             partial(self._tell_of_reading, path),
+            self._allowed,
         )
 
     def _find(self, name: str) -> NamedConnection | None:

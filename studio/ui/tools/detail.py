@@ -154,7 +154,7 @@ class ToolDetail(QWidget):
         redraw = self._entry is None or self._entry.spec != entry.spec
         self._entry = entry
         self.head.show_entry(entry)
-        self.approval.setCurrentIndex(self.approval.findData(entry.approval))
+        self.approval.setCurrentIndex(self.approval.findData(entry.asks))
         self.mock.show_mock(entry.mock)
         self.try_panel.show_entry(entry)
         if redraw:

@@ -17,7 +17,6 @@ from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.trust.definitions import ToolChange
-from studio.core.tools.trust.suspicion import suspicions
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import fixed_font, paint_text
@@ -78,9 +77,10 @@ class ChangeNote(FollowsTheme, QWidget):
             return self.tr("It is not the tool that it was. It asks before its next call.")
         if not change.now.effects:
             return self.tr(
-                "Nobody says whether it changes something. It asks before its first call."
+                "It is new, and its source does not say whether it changes something. It asks "
+                "before its first call."
             )
-        return self.tr("Its source did not have it before. It asks before its first call.")
+        return self.tr("It is new. It asks before its first call.")
 
     def _paint(self) -> None:
         """Color what went and what came."""
@@ -152,10 +152,8 @@ class ToolHead(QWidget):
         self._effects.setVisible(entry.spec.has_effects)
         self._allow_declaring()
         self._description.setText(reveal(entry.spec.description) or self.tr("No description."))
-        # A document's own words are the user's; a source's may be a stranger's.
-        marks = suspicions(entry.spec) if entry.id.source else ()
         problem = entry.problem if entry.mock is None else ""
-        self._problem.setText(reveal("\n".join(filter(None, (problem, *marks)))))
+        self._problem.setText(reveal("\n".join(filter(None, (problem, *entry.marks)))))
         self._problem.setVisible(bool(self._problem.text()))
         self.change.show_change(entry.change)
         self.definition.setEnabled(entry.path is not None or entry.spec.span is not None)

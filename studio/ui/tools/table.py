@@ -5,23 +5,55 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import (
+    QCoreApplication,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QMenu,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
 
 from studio.application.tools.rows import APPROVAL_WORDS
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.tools.registry import ToolEntry
 from studio.ui.base.menus import ON_TOOL, add_actions, add_own, keys_of, own_menu
-from studio.viewmodels.tools.model import ToolsModel
+from studio.ui.style.icons import icon
+from studio.viewmodels.tools.model import MARK, ToolsModel
 
 _COLUMN_WIDTHS = {2: 320, 3: 500, 4: 600, 5: 900, 6: 440, 7: 900, 8: 540}
 """Width of the table, in pixels, from which a column is shown."""
 
 _SOURCE, _METHOD, _PATH = 2, 3, 4
 _CELL_MARGIN = 16
+_MARK_SIZE = 16
 _WIDEST_SOURCE = 180
 _WIDEST_PATH = 260
+
+
+class _MarkDelegate(QStyledItemDelegate):
+    """Draws an icon beside the name of a tool whose texts the user should look at."""
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Add the icon."""
+        super().initStyleOption(option, index)
+        if index.data(MARK):
+            option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
+            option.icon = icon("triangle-alert", "warning")
+            option.decorationSize = QSize(_MARK_SIZE, _MARK_SIZE)
 
 
 class ToolTable(QTreeView):
@@ -40,6 +72,7 @@ class ToolTable(QTreeView):
         self._width = 0
         self._has_routes = False
         self.setModel(self.rows)
+        self.setItemDelegateForColumn(0, _MarkDelegate(self))
         self.setAccessibleName(self.tr("Tools"))
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)

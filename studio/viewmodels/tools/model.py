@@ -20,8 +20,11 @@ from studio.core.text.plain_tip import plain_tip
 from studio.core.tools.registry import ToolEntry
 from studio.viewmodels.app.row_table import DISPLAY, TIP, Index, RowTable
 
+MARK = int(Qt.ItemDataRole.UserRole)
+"""Whether the user should look at the tool's texts."""
+
 _EDIT = int(Qt.ItemDataRole.EditRole)
-_ROLES = (DISPLAY, int(Qt.ItemDataRole.CheckStateRole), TIP)
+_ROLES = (DISPLAY, int(Qt.ItemDataRole.CheckStateRole), TIP, MARK)
 
 _PLAIN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
 _TICKED = _PLAIN | Qt.ItemFlag.ItemIsUserCheckable
@@ -103,6 +106,8 @@ class ToolsModel(RowTable[ToolEntry]):
             return cell_text(row, column)
         if role == TIP:
             return plain_tip(reveal(cell_tip(row)))
+        if role == MARK:
+            return bool(row.marks) and column == 0
         if column == 0:
             return Qt.CheckState.Checked if row.enabled else Qt.CheckState.Unchecked
         return None

@@ -121,7 +121,7 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
     note = pane.detail.head.change
     assert note.isVisibleTo(pane)
     assert "--all" in note.difference.toPlainText()
-    assert pane.model.index(0, 6).data() == "changed: asks"
+    assert pane.model.index(0, 6).data() == "ask once (changed)"
     qtbot.mouseClick(note.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not note.isVisibleTo(pane))
     assert pane.model.index(0, 6).data() == "ask once"

@@ -135,6 +135,7 @@ def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
         Connections(()),
         secret_store(),
         allow_tools=stated["allow_tools"],
+        allowed=tuple(stated["allowed"]),
         approve=stated["approve"],
     )
     return plan, services
@@ -179,6 +180,7 @@ def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> d
         ),
         "concurrency": plan.options.concurrency,
         "allow_tools": services.allow_tools,
+        "allowed": list(services.allowed),
         "approve": services.approve,
         "first": dict(plan.rows[0].case.variables),
         "variants": variants,

@@ -63,7 +63,9 @@ async def list_source(
     remark = remark_on(declaration, find)
     status = SourceStatus(key, label, "ready", remark, path, tools=len(specs))
     changes = review.changes(key, source, specs)
-    offered = SourceTools(key, label, specs, path=path, changes=changes)
+    offered = SourceTools(
+        key, label, specs, path=path, changes=changes, marks=review.marks(key, specs)
+    )
     if isinstance(source, PythonFileSource):
         status = replace(status, facts={"python": source.python})
         first = source.problems[0] if source.problems else None

@@ -86,8 +86,8 @@ def change_text(change: ToolChange) -> str:
     if change.before is not None:
         return "\n".join(["The tool is not what it was:", *change.lines()])
     if not change.now.effects:
-        return "The tool runs for the first time, and nobody says whether it changes something."
-    return "The tool is new: its source did not have it before."
+        return "The tool is new. Its source does not say whether it changes something."
+    return "The tool is new: you have not allowed it yet."
 
 
 def define(spec: ToolSpec, place: str) -> ToolDefinition:
@@ -103,16 +103,20 @@ def review(
     specs: Iterable[ToolSpec],
     place_of: Callable[[str], str],
     known: Mapping[str, KnownTool] | None,
+    *,
+    is_own: bool = True,
 ) -> tuple[dict[str, ToolChange], dict[str, KnownTool]]:
     """Compare the tools of a source with those that it had.
 
-    At first sight all are taken as they are, but for those of which nobody says whether they
-    change something: they ask the first time. What comes later asks.
+    At first sight the functions of a Python file are taken as they are, but for those of which
+    nobody says whether they change something: they ask the first time. So do the tools of servers
+    and services, whose annotations are hints of strangers. What comes later asks.
 
     Args:
         specs: the tools as the source lists them now.
         place_of: where a tool is answered.
         known: the tools that it had; None where it is seen for the first time.
+        is_own: whether a file of the folder defines the tools.
 
     Returns:
         Those that ask, by name; and what is known from now on.
@@ -124,8 +128,8 @@ def review(
         digest = now.digest
         before = after.get(spec.name)
         if before is None:
-            is_told = spec.has_effects or spec.reads_only
-            before = after[spec.name] = KnownTool(now, digest, known is None and is_told)
+            is_told = is_own and known is None and (spec.has_effects or spec.reads_only)
+            before = after[spec.name] = KnownTool(now, digest, is_told)
         if before.digest != digest:
             asking[spec.name] = ToolChange(now, before.definition)
         elif not before.is_allowed:

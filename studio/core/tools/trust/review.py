@@ -9,6 +9,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.source import ToolSource
 from studio.core.tools.trust.definitions import KnownTool, ToolChange, allowed, review
 from studio.core.tools.trust.store import TrustStore
+from studio.core.tools.trust.suspicion import suspicions
 
 
 class ToolReview:
@@ -26,6 +27,20 @@ class ToolReview:
         self._store = trust.definitions
         self._known: dict[str, Mapping[str, KnownTool]] = {}
         self._reviewed: dict[str, tuple[object, Mapping[str, ToolChange]]] = {}
+        self._marked: dict[str, tuple[object, Mapping[str, tuple[str, ...]]]] = {}
+
+    def marks(self, key: str, specs: tuple[ToolSpec, ...]) -> Mapping[str, tuple[str, ...]]:
+        """What the user should look at in the tools of a source, by name.
+
+        Args:
+            key: the source's key.
+            specs: its tools.
+        """
+        before = self._marked.get(key)
+        if before is None or before[0] != specs:  # asked at every pause in typing
+            found = {spec.name: marks for spec in specs if (marks := suspicions(spec))}
+            before = self._marked[key] = (specs, found)
+        return before[1]
 
     def changes(
         self, key: str, source: ToolSource, specs: tuple[ToolSpec, ...]
@@ -44,7 +59,7 @@ class ToolReview:
         if before is not None and before[0] == seen:
             return before[1]  # asked at every pause in typing
         known = self._store.read(self._folder, key)
-        asking, after = review(specs, source.place_of, known)
+        asking, after = review(specs, source.place_of, known, is_own=key.startswith("python:"))
         if after != known:
             self._store.write(self._folder, key, after)
         self._known[key] = after

@@ -128,7 +128,9 @@ class Trust:
         """What is allowed one by one of the things that a folder's files name."""
         return self.allowed.get(str(resolved(folder)), {})
 
-    def approval(self, folder: Path, tool: ToolId, name: str = "") -> Approval | None:
+    def approval(
+        self, folder: Path, tool: ToolId, name: str = "", *, by_folder: bool = True
+    ) -> Approval | None:
         """The approval that the user chose for a tool of a folder, or for all of the folder.
 
         Args:
@@ -136,9 +138,11 @@ class Trust:
             tool: the tool; one of another source is another tool.
             name: the name by which the model calls it, as older studios kept approvals. A name
                 that several sources use has a prefix, so that no such approval covers two tools.
+            by_folder: whether the approval of the whole folder counts.
         """
         chosen = self.approvals.get(str(resolved(folder)), {})
-        keys = (tool, ToolId(tool.source, name), ToolId(ANY_SOURCE, name), WHOLE_FOLDER)
+        keys = [tool, ToolId(tool.source, name), ToolId(ANY_SOURCE, name)]
+        keys += [WHOLE_FOLDER] if by_folder else []
         return next((chosen[key] for key in keys if key in chosen), None)
 
     def folder_approval(self, folder: Path) -> Approval | None:

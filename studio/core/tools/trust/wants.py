@@ -57,3 +57,8 @@ class Doubt:
 
 Approval: TypeAlias = Literal["always", "once", "allow"]
 """Ask before every call, ask before the first call of a run, or do not ask."""
+
+
+def stricter(*approvals: Approval) -> Approval:
+    """Return the approval that asks most."""
+    return min(approvals, key=("always", "once", "allow").index)

@@ -103,8 +103,12 @@ async def test_a_tool_that_became_another_asks_and_shows_the_difference(
     document = prompt(AGENT)
     tools = await reloaded(session, document)
     box = session.toolbox()
-    assert tools["get_weather"].approval == "allow"
+    # The server says that it only reads: a hint, so the user is asked once.
+    assert (tools["get_weather"].approval, tools["get_weather"].asks) == ("allow", "once")
+    assert box.needs_approval("get_weather")
+    box.approve("get_weather")
     assert not box.needs_approval("get_weather")
+    assert not (await reloaded(session, document))["get_weather"].change
 
     server.has(PULLED)
     tools = await reloaded(session, document)
@@ -170,9 +174,12 @@ async def test_a_tool_that_comes_later_asks_the_first_time(
     document = prompt(AGENT)
     await reloaded(session, document)
     server.has(WEATHER, {**PULLED, "name": "clean_up"})
+    session.allow_tools(tool_id(session.registry, "get_weather"))
     tools = await reloaded(session, document)
     assert tools["get_weather"].change is None
     assert tools["clean_up"].change is not None
+    # Its words are marked, so it asks each time until the user says otherwise.
+    assert tools["clean_up"].asks == "always"
     assert session.toolbox().needs_approval("clean_up")
     session.change(
         tool_id(session.registry, "clean_up"), approval="allow"
@@ -233,7 +240,7 @@ async def test_a_function_of_which_nobody_says_what_it_changes_asks_the_first_ti
     await session.load(document)
     box = session.toolbox()
     assert box.needs_approval("unknown")
-    assert "nobody says" in box.why_approval("unknown")
+    assert "does not say whether it changes" in box.why_approval("unknown")
     assert not box.needs_approval("reads")
     assert box.needs_approval("sends")
     box.approve("unknown")
@@ -288,3 +295,25 @@ async def test_what_is_kept_and_cannot_be_read_allows_nothing(
     assert entry is not None
     assert entry.change is not None
     await other.close()
+
+
+async def test_what_a_project_says_of_its_tools_only_narrows(
+    session: ToolSession, server: Server, prompt: WritePrompt, tmp_path: Path
+) -> None:
+    server.has({**WEATHER, "annotations": {}}, {**WEATHER, "name": "read"})
+    never = (
+        "name: a\ntools: [{name: weather, kind: mcp, serverName: weather, approvalMode: never}]\n"
+    )
+    tools = {entry.name: entry for entry in (await session.load(prompt(never))).entries}
+    assert {name: entry.asks for name, entry in tools.items()} == {
+        "get_weather": "once",
+        "read": "once",
+    }
+    # Nor does the approval of the whole folder loosen a marked tool.
+    session.approve_folder("allow")
+    server.has(WEATHER, {**PULLED, "name": "clean_up"})
+    tools = await reloaded(session, prompt(never))
+    assert {name: entry.asks for name, entry in tools.items()} == {
+        "get_weather": "once",
+        "clean_up": "always",
+    }
