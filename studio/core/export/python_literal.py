@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from studio.core.prompty.reference_values import whole_reference
+from studio.core.prompty.reference_values import find_references
 from studio.core.text.values import Json
 
 _WIDTH = 88
@@ -41,11 +41,11 @@ def python_expression(value: Json, indent: int = 0) -> str:
             return {key: marked(inner) for key, inner in item.items()}
         if isinstance(item, list):
             return [marked(inner) for inner in item]
-        reference = whole_reference(item.strip()) if isinstance(item, str) else None
-        if reference is None or reference.protocol != "env":
+        look_up = _with_variables(item) if isinstance(item, str) else ""
+        if not look_up:
             return item
         mark = f"\0{len(variables)}\0"
-        variables[_flat(mark)] = environment_variable(reference.argument, reference.default)
+        variables[_flat(mark)] = look_up
         return mark
 
     text = python_literal(marked(value), indent)
@@ -57,6 +57,25 @@ def python_expression(value: Json, indent: int = 0) -> str:
 def environment_variable(name: str, default: str | None) -> str:
     """The expression that looks an environment variable up; one that is not set is empty."""
     return f"os.environ.get({_flat(name)}, {_flat(default or '')})"
+
+
+def _with_variables(text: str) -> str:
+    """The expression of a text that refers to variables; empty where it refers to none."""
+    parts: list[str] = []
+    at = 0
+    text = text.strip()
+    for found in find_references(text):
+        if found.protocol != "env":
+            continue
+        rest = text[found.span.end :]
+        before = text[at : found.span.start]
+        trimmed = '.rstrip("/")' if rest.startswith("/") else ""
+        parts += [_flat(before)] if before else []
+        parts.append(environment_variable(found.argument, found.default) + trimmed)
+        at = found.span.end
+    if not parts:
+        return ""
+    return " + ".join([*parts, *([_flat(text[at:])] if text[at:] else [])])
 
 
 def _text(value: str, indent: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from studio.core.agent.loop.setup import stop_sequences
@@ -108,8 +108,16 @@ def _line(body: JsonObject) -> str:
     return sendable(json.dumps(kept, ensure_ascii=False))
 
 
-def request_of(source: ExportSource, provider: Provider) -> WireRequest:
-    """The request that the prompt would send: a loop's first one, where it works in a loop."""
+def request_of(
+    source: ExportSource, provider: Provider, messages: Sequence[Message] | None = None
+) -> WireRequest:
+    """The request that the prompt would send: a loop's first one, where it works in a loop.
+
+    Args:
+        source: The prompt with its values.
+        provider: Form of the body.
+        messages: What is sent in place of the prompt's own messages.
+    """
     document = source.prepared.document
     model = document.model
     if not model.id:
@@ -121,7 +129,7 @@ def request_of(source: ExportSource, provider: Provider) -> WireRequest:
         options = {key: value for key, value in options.items() if key != "allowMultipleToolCalls"}
     stop = stop_sequences(document, choose_protocol(document).protocol)
     return to_request(
-        source.prepared.messages.messages,
+        source.prepared.messages.messages if messages is None else messages,
         source.sent_tools,
         replace(model, options=options),
         provider=provider,

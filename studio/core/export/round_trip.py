@@ -110,8 +110,8 @@ def runtime_rounds(
 ) -> tuple[RoundTrip, ...]:
     """The same rounds, each with what the program makes of the file that the dialect is for.
 
-    It gets what its user gives: the set's values and those of declared inputs, and nothing that a
-    run of the studio supplies.
+    It gets what its user gives: the values that were given here and those of declared inputs, and
+    nothing that a run of the studio supplies.
     """
     name, prepare_as_runtime = RUNTIMES[dialect]
     found: list[RoundTrip] = []
@@ -119,7 +119,7 @@ def runtime_rounds(
         prepared = source.round_trips[each.name]
         again = read_prompt(text, source, prepared)
         known = {item.name for item in again.document.inputs}
-        known |= source.sets.get(each.name, {}).keys()
+        known |= source.rounds[each.name].inputs.keys()
         values = {key: value for key, value in again.inputs.items() if key in known}
         try:
             got = prepare_as_runtime(replace(again, inputs=values))

@@ -170,12 +170,18 @@ def _head_differences(expected: SentRequest, got: SentRequest) -> Iterator[str]:
     if _destination(got.address) != _destination(expected.address):
         yield f"It goes to {got.address} instead of {expected.address}."
     for name, value in expected.headers.items():
-        # Azure takes its key as `api-key` too (its REST reference).
-        same = (got.headers.get(name), f"Bearer {got.headers.get('api-key')}")
-        if value not in same:
-            yield f"The header {name} is {got.headers.get(name)!r} instead of {value!r}."
+        found = got.headers.get(name)
+        if name in _KEY_HEADERS:
+            # Azure and Anthropic take a key in two headers each (their references of the API).
+            keys = {got.headers.get(each, "").removeprefix("Bearer ") for each in _KEY_HEADERS}
+            is_same = value.removeprefix("Bearer ") in keys
+        else:
+            is_same = found == value
+        if not is_same:
+            yield f"The header {name} is {found!r} instead of {value!r}."
 
 
+_KEY_HEADERS = ("authorization", "api-key", "x-api-key")
 _DEPLOYMENT = re.compile(r"/openai/deployments/[^/]+(/[^?]*)(?:\?.*)?")
 
 

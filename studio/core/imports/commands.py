@@ -28,7 +28,7 @@ from studio.core.prompty.threads import read_thread
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import apply_edits
 from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, objects_of
+from studio.core.text.values import Json, JsonObject, object_of, objects_of
 
 _HERE = re.compile(r"<<-?\s*'?(\w+)'?[^\n]*\n(.*?)\n[ \t]*\1\s*$", re.DOTALL | re.MULTILINE)
 _DATA = ("-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json")
@@ -115,10 +115,7 @@ def import_script(text: str) -> Imported:
         _script_messages(text, found.get("MESSAGES"), work)
     if not work.messages:
         raise ImportFailure("The script holds no messages in its list MESSAGES.")
-    model: dict[str, Json] = {"id": found["MODEL"]} if isinstance(found.get("MODEL"), str) else {}
-    options = found.get("OPTIONS")
-    if isinstance(options, Mapping) and options:
-        model["options"] = legacy_options(options)
+    model = _model(found)
     if model:
         work.front["model"] = model
     _declare(work, inputs)
@@ -126,6 +123,28 @@ def import_script(text: str) -> Imported:
     if work.tools and not is_langchain:
         work.notes.append("The functions of the tools stay in the script; name it as a tool file.")
     return Imported(compose(work), "exported Python script", tuple(work.notes))
+
+
+def _model(found: JsonObject) -> dict[str, Json]:
+    """Return the model of a script: id, address, key and options."""
+    options = dict(object_of(found.get("OPTIONS")))
+    for key in ("extra_body", "model_kwargs"):
+        options |= object_of(options.pop(key, None))
+    ids = (options.pop("model", None), found.get("MODEL"))
+    name = next((each for each in ids if isinstance(each, str) and each), "")
+    connection = {
+        ours: options.pop(theirs)
+        for theirs, ours in (("base_url", "endpoint"), ("api_key", "apiKey"))
+        if theirs in options
+    }
+    model: dict[str, Json] = {"id": name} if name else {}
+    if options.pop("use_responses_api", False):
+        model["apiType"] = "responses"
+    if connection:
+        model["connection"] = {"kind": "key", **connection}
+    if options:
+        model["options"] = legacy_options(options)
+    return model
 
 
 def _script_messages(text: str, messages: Json, work: Composition) -> None:
@@ -199,10 +218,33 @@ def _literals(tree: ast.Module) -> dict[str, Json]:
         value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
         if isinstance(target, ast.Name) and value is not None:
             try:
-                found[target.id] = ast.literal_eval(value)
+                found[target.id] = _value(value)
             except (ValueError, TypeError, SyntaxError, RecursionError):
                 continue
     return found
+
+
+def _value(node: ast.expr) -> Json:
+    """Return a literal, in which a look-up of a variable is a reference.
+
+    Raises:
+        ValueError: it is made by other code.
+    """
+    match node:
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            names = [ast.literal_eval(key) for key in keys if key is not None]
+            return {str(key): _value(value) for key, value in zip(names, values, strict=True)}
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return str(_value(left)) + str(_value(right))
+        case ast.Call(func=ast.Attribute(value=inner, attr="rstrip")):
+            return _value(inner)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Attribute(attr="environ"), attr="get"),
+            args=[ast.Constant(value=str() as name), ast.Constant(value=str() as default)],
+        ):
+            return f"${{env:{name}:{default}}}" if default else f"${{env:{name}}}"
+    value: Json = ast.literal_eval(node)
+    return value
 
 
 def _declare(work: Composition, inputs: Json) -> None:

@@ -54,7 +54,13 @@ def difference(target: str, tmp_path: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("target", "package"), [("prompty", "prompty"), ("python", "openai"), ("promptfoo", "")]
+    ("target", "package"),
+    [
+        ("prompty", "prompty"),
+        ("python", "openai"),
+        ("langchain", "langchain_openai"),
+        ("promptfoo", ""),
+    ],
 )
 def test_the_whole_request_is_the_same(target: str, package: str, tmp_path: Path) -> None:
     if package:

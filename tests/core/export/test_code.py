@@ -80,8 +80,7 @@ def test_files_are_read_at_export_and_variables_when_the_code_runs(
     assert script.build_messages(script.INPUTS) == [{"role": "user", "content": "I am Ada"}]
     pytest.importorskip("langchain_core")
     prompt = module_of(make(text, "langchain").text, tmp_path)
-    assert prompt.MODEL == "small"
-    assert prompt.OPTIONS == {"temperature": 0.25}
+    assert prompt.OPTIONS == {"model": "small", "temperature": 0.25}
     assert prompt.prompt.invoke({}).to_messages()[0].content == "I am Ada"
 
 
@@ -97,7 +96,7 @@ def test_a_loop_over_a_conversation_is_a_thread_in_code(
     loop: str, make: Make, tmp_path: Path
 ) -> None:
     text = (
-        "---\nname: a\nmodel: {api: chat, configuration: {type: openai}}\n---\n"
+        "---\nname: a\nmodel: {api: chat, configuration: {type: openai, name: m}}\n---\n"
         f"system:\nBe kind.\n\n{loop}\n\nuser:\n{{{{question}}}}\n"
     )
     talk: list[dict[str, Any]] = [
@@ -167,7 +166,8 @@ def test_langchain_takes_files_in_a_template(make: Make, tmp_path: Path) -> None
 def test_langchain_has_no_line_ends_around_statements(make: Make, tmp_path: Path) -> None:
     pytest.importorskip("langchain_core")
     body = "system:\n{% for x in xs %}\n- {{x}}\n{% endfor %}\n\nuser:\nHi\n"
-    text = f"---\nname: a\ninputs: {{xs: {{kind: array, items: {{kind: string}}}}}}\n{JINJA}{body}"
+    front = "name: a\nmodel: {id: m}\ninputs: {xs: {kind: array, items: {kind: string}}}\n"
+    text = f"---\n{front}{JINJA}{body}"
     result = make(text, "langchain", {"xs": ["a", "b"]})
     assert not result.losses, result.losses
     messages = module_of(result.text, tmp_path).prompt.invoke({"xs": ["a", "b"]}).to_messages()

@@ -20,6 +20,7 @@ import pytest
 import yaml
 from jinja2 import Environment, TemplateError
 
+from studio.core.imports.commands import import_script
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from tests.core.export.conftest import HEAD, PROMPTS, Make
@@ -626,3 +627,29 @@ def test_lines_of_a_data_set_are_one_conversation_each(make: Make) -> None:
         "Is A here? Shout!",
         "Is B\nC here? Shout!",
     ]
+
+
+def test_a_value_that_is_not_declared_reaches_prompty(make: Make) -> None:
+    text = "---\nname: a\nmodel: {id: m}\n---\nuser:\nHello {{ extra }}\n"
+    assert make(text, "prompty", {"extra": "EX"}).losses == ()
+
+
+def test_langchain_gets_its_own_names_and_the_prompts_server(make: Make) -> None:
+    text = (
+        "---\nname: a\nmodel:\n  id: m\n  provider: azure\n"
+        "  connection: {kind: key, endpoint: '${env:WHERE}'}\n"
+        "  options: {maxOutputTokens: 50, stopSequences: [X], topK: 3}\n"
+        "template: {format: {kind: jinja2}, parser: {kind: prompty}}\n---\nuser:\n{{ q | upper }}\n"
+    )
+    made = make(text, "langchain", {"q": "Hi"})
+    assert made.losses == ()
+    assert "pip install langchain-core langchain-openai jinja2." in made.text
+    assert '"base_url": os.environ.get("WHERE", "").rstrip("/") + "/openai/v1"' in made.text
+    assert '"api_key": os.environ.get("AZURE_OPENAI_API_KEY", "")' in made.text
+    assert '"extra_body": {"top_k": 3}' in made.text
+    model = parse(import_script(made.text).text).model
+    assert model.options == {
+        "maxOutputTokens": 50,
+        "stopSequences": ["X"],
+        "additionalProperties": {"top_k": 3},
+    }

@@ -7,17 +7,19 @@ LangChain calls unsafe for files of others; ten lines of Python are read, review
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from studio.core.agent.protocols.choose import choose_protocol
-from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
+from studio.core.export.chat_items import THREAD, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
 from studio.core.export.consumers import Render, check_bounds, langchain_renderer
 from studio.core.export.format_strings import as_format_strings
+from studio.core.export.langchain.model import ModelSettings, model_settings
 from studio.core.export.python_literal import python_expression, python_literal
 from studio.core.export.requests import lost
-from studio.core.export.round_trip import Meaning, compare, utf8_problem
+from studio.core.export.round_trip import utf8_problem
+from studio.core.export.sent import compare_requests, model_losses, sent_by_studio, with_model
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.imports.compose import literal
@@ -38,24 +40,29 @@ def langchain_round_trips(
     text: str,
     form: TemplateFormat,
     partial: Mapping[str, Json],
-    tools: Sequence[str],
+    model: ModelSettings,
 ) -> Iterator[RoundTrip]:
-    """Read the list of messages out of the file, and render it as LangChain does."""
+    """Read the list of messages out of the file, and make the request of them that LangChain makes.
+
+    Args:
+        source: The prompt.
+        text: The file.
+        form: Template language of the messages.
+        partial: Values that the file holds.
+        model: What the file says of the model.
+    """
     rows = tuple(read_rows(text))
     render = langchain_renderer(form)
-    for name, prepared in source.round_trips.items():
+    for name, each in source.rounds.items():
         got: list[Message] = []
         try:
-            check_bounds(prepared)
+            check_bounds(each.prepared)
             for row in rows:
-                got += _rendered(row, render, {**partial, **prepared.inputs})
+                got += _rendered(row, render, {**partial, **each.prepared.inputs})
         except CannotRender as error:
             yield RoundTrip(name, f"LangChain cannot render the prompt: {error}")
             continue
-        got = list(as_sent(got))
-        expected = as_sent(prepared.messages.messages)
-        compared = compare(name, Meaning(_known(expected)), Meaning(_known(got)))
-        yield replace(compared, tools=len(tools))
+        yield compare_requests(name, sent_by_studio(each), model.request(each, got))
 
 
 def _rendered(
@@ -68,15 +75,6 @@ def _rendered(
     if further or (content and isinstance(content, str) and role == "tool"):
         return read_thread([item], {}, None) or ()
     return fill_items([item], render, values)
-
-
-def _known(messages: tuple[Message, ...] | list[Message]) -> tuple[Message, ...]:
-    """Messages without what is told as lost already: attributes but names and call ids."""
-    return tuple(replace(each, attributes=_kept(each.attributes)) for each in messages)
-
-
-def _kept(attributes: JsonObject) -> JsonObject:
-    return {key: item for key, item in attributes.items() if key in ("name", "tool_call_id")}
 
 
 _FORMATS: dict[TemplateFormat, str] = {
@@ -104,6 +102,8 @@ class LangChainPrompt:
 
     def make(self, source: ExportSource) -> ExportResult:
         """The file; the proof reads its templates again and renders them."""
+        losses = tuple(model_losses(source))
+        source = with_model(source)
         template = as_format_strings(chat_template(source))
         made = _LangChain(source, template)
         text = made.text()
@@ -112,11 +112,9 @@ class LangChainPrompt:
         if fault is not None:
             return result(text, (*problems, fault))
         round_trips = tuple(
-            langchain_round_trips(
-                source, text, made.format, made.defaults(), [tool.name for tool in made.tools]
-            )
+            langchain_round_trips(source, text, made.format, made.defaults(), made.model)
         )
-        losses = (*template.losses, *made.losses, *unlisted_tools(source))
+        losses = (*losses, *template.losses, *made.losses, *unlisted_tools(source))
         return result(text, problems, losses, round_trips, judge="langchain-core")
 
 
@@ -127,6 +125,7 @@ class _LangChain:
         self.source = source
         self.document, fixed = settled_for_code(source)
         self.losses: list[str] = [*fixed]
+        self.model = model_settings(source)
         self.format: TemplateFormat = template.format if not template.is_plain else "fstring"
         self.is_plain = template.is_plain
         items, problems = chat_items(template)
@@ -156,7 +155,8 @@ class _LangChain:
         lines = [
             f'"""{_safe(name)}: a prompt for LangChain, made by Prompt Studio.',
             "",
-            "It needs: pip install langchain-core. Then: prompt.invoke({…}), or prompt | model.",
+            f"It needs: pip install {self._packages()}.",
+            "Then: prompt.invoke({…}), or (prompt | make_model()).invoke({…}).",
             '"""',
             "",
             *([f"from langchain_core.messages import {', '.join(messages)}"] if messages else []),
@@ -173,14 +173,15 @@ class _LangChain:
                 {"type": "function", "function": function_definition(tool)} for tool in self.tools
             ]
             lines += ["", f"TOOLS = {python_literal(tools)}"]
-        options = dict(document.model.options)
-        if document.model.id:
-            lines += ["", f"MODEL = {python_expression(document.model.id)}"]
-        if options:
-            lines += ["", f"OPTIONS = {python_expression(options)}"]
+        lines += ["", *self.model.lines(has_tools=bool(self.tools))]
         if any("os.environ" in line for line in lines[lines.index("]") :]):
-            lines[5:5] = ["import os", ""]
+            lines[6:6] = ["import os", ""]
         return "\n".join(lines) + "\n"
+
+    def _packages(self) -> str:
+        """The packages that pip installs."""
+        needs = ["jinja2"] if self.format == "jinja2" else []
+        return " ".join(["langchain-core", self.model.package, *needs])
 
     def defaults(self) -> dict[str, Json]:
         """Defaults of inputs, so that only what has none must be given."""
@@ -282,8 +283,6 @@ class _LangChain:
         for item in document.inputs:
             if item.kind in ("image", "file", "audio") and item.name in defaults:
                 yield from _local_file(item.kind, defaults[item.name])
-        if document.outputs:
-            yield "outputs: a prompt of LangChain has no schema of the answer."
         if choose_protocol(document).protocol != "native":
             yield (
                 "The loop is not in it: the file holds the prompt, which wants the history and "
