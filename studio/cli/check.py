@@ -14,13 +14,13 @@ from pathlib import Path
 from studio.application.document.checked_file import CheckedFile, check_text, fix_all, unreadable
 from studio.application.document.project_settings import (
     CheckSettings,
-    SettingsError,
     settings_for,
 )
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.arguments import add_trust, read_text, trust_of
 from studio.cli.check_formats import FORMATS, as_text
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.core.project_file import SettingsError
 from studio.core.text.problem import Severity
 from studio.core.tools.trust.store import TrustStore
 

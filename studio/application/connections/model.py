@@ -19,6 +19,7 @@ from studio.core.models.embedded.model import EmbeddedModel, Speed
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import open_model
 from studio.core.models.secrets import SecretStore
+from studio.core.project_file import SettingsError, sections
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.values import JsonObject
 from studio.core.tools.trust.store import TrustStore
@@ -67,7 +68,34 @@ def choice_of(
     found = choose_connection(
         asked.declaration, connections, chosen=chosen, trusted=asked.trusted, file=asked.file
     )
+    found = replace(found, denied=denial_of(found.connection.name, asked.file))
     return replace(found, declaration=replace(found.declaration, id=model)) if model else found
+
+
+def denial_of(connection: str, file: Path | None) -> str:
+    """Return why the project of a file keeps a connection from being used; empty if it does not.
+
+    `connections` of each file of settings at or above it names the ones that may be used: what one
+    of them leaves out is refused, and what it names and the user has not set up stays missing. A
+    file that cannot be read could name any, so nothing is sent.
+
+    Args:
+        connection: the name of the connection.
+        file: the prompt, or a file beside it; None for one that was never saved.
+    """
+    try:
+        for path, ours in sections(file.resolve().parent) if file is not None else ():
+            if "connections" in ours:
+                names = ours["connections"]
+                if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+                    raise SettingsError(f"{path}: 'connections' is a list of names")
+                if connection not in names:
+                    allowed = ", ".join(map(repr, names)) or "none"
+                    what = f"{path} does not allow the connection {connection!r}"
+                    return f"{what}; it allows {allowed}."
+    except SettingsError as error:
+        return f"{error}. It may say which connections are allowed, so it must be readable."
+    return ""
 
 
 def choice_words(choice: ModelChoice) -> str:
@@ -106,6 +134,7 @@ class Answerers:
         allowed: str = "",
         listed: JsonObject | None = None,
         how: str = "",
+        project: Path | None = None,
     ) -> ChatModel:
         """The model that answers; nothing is sent or started yet.
 
@@ -116,11 +145,16 @@ class Answerers:
             allowed: an endpoint of the prompt's that the user has allowed for this run.
             listed: what the server was found to say of the model.
             how: what the user can do about a connection that is not there or not allowed.
+            project: a file of a further project that says which connections may be used.
 
         Raises:
-            ModelError: the prompt names what is not set up here ("missing-connection"), the
-                connection lacks something, or the endpoint was not allowed.
+            ModelError: a project does not allow the connection ("not-allowed"), the prompt names
+                what is not set up here ("missing-connection"), the connection lacks something, or
+                the endpoint was not allowed.
         """
+        for file in dict.fromkeys((prompt, project)):
+            if denied := denial_of(choice.connection.name, file):
+                raise ModelError("not-allowed", denied, _tr("Use another, or change the file."))
         if choice.refusal:
             raise ModelError("missing-connection", choice.refusal, how)
         if choice.untrusted and choice.untrusted != allowed:

@@ -7,20 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.core.project_file import OWN_FILE, SettingsError, sections
 from studio.core.prompty.checks.echoes import without_echoes
 from studio.core.prompty.checks.portability import CODES, GROUP, check_portability
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.bounded_file import read_text
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.reason import reason_of
 from studio.core.text.span import Span
 
-OWN_FILE = "prompt-studio.toml"
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.HINT)
-
-
-class SettingsError(Exception):
-    """The settings cannot be read; the text says what, where, and what can stand there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,26 +111,10 @@ def settings_for(start: Path) -> CheckSettings:
     Raises:
         SettingsError: they cannot be read.
     """
-    for folder in (start, *start.parents):
-        own = folder / OWN_FILE
-        if own.is_file():
-            return _read(own, _table(own).get("check", {}))
-        project = folder / "pyproject.toml"
-        if project.is_file():
-            tool = _table(project).get("tool", {})
-            ours = tool.get("prompt-studio", {}) if isinstance(tool, Mapping) else {}
-            if isinstance(ours, Mapping) and "check" in ours:
-                return _read(project, ours["check"])
+    for path, ours in sections(start):
+        if "check" in ours or path.name == OWN_FILE:
+            return _read(path, ours.get("check", {}))
     return CheckSettings()
-
-
-def _table(path: Path) -> Mapping[str, object]:
-    import tomllib  # most folders have no settings, and a check of a file is to start at once
-
-    try:
-        return tomllib.loads(read_text(path))
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"{path}: {reason_of(error)}") from None
 
 
 def _read(path: Path, table: object) -> CheckSettings:

@@ -175,6 +175,7 @@ class Asker:
             without_retries(variant.choice),
             variant.document.source.path,
             trusted=self._plan.folder.trusted,
+            project=self._plan.file.path,
         )
 
     def _limiter_of(self, variant: PlannedVariant) -> ConnectionLimiter:

@@ -216,7 +216,10 @@ class PromptJudge:
                 if choice is None:
                     raise NotRunError(_tr("`echo` is not a judge."))
                 model = self._answerers.open(
-                    without_retries(choice), document.source.path, trusted=self._plan.folder.trusted
+                    without_retries(choice),
+                    document.source.path,
+                    trusted=self._plan.folder.trusted,
+                    project=self._plan.file.path,
                 )
             except (ExperimentError, ModelError) as error:
                 raise UndecidedError(str(error)) from None

@@ -68,13 +68,16 @@ class ModelChoice:
     untrusted: str = ""
     """An endpoint that the file chose and the user has not allowed yet; ask before sending."""
 
+    denied: str = ""
+    """Sentence on the project's file that does not allow the connection; empty where it does."""
+
     is_described: bool = False
     """Whether the document itself describes the connection."""
 
     @property
     def refusal(self) -> str:
-        """The reason why nothing may be sent: what is missing, unless the user chose instead."""
-        return "" if self.folder else self.missing
+        """The reason why nothing may be sent: what is not allowed, or missing and not replaced."""
+        return self.denied or ("" if self.folder else self.missing)
 
 
 def provider_connection(provider: str) -> Connection | None:

@@ -236,7 +236,10 @@ class ConnectionCoordinator(QObject):
         model = choice.declaration.id if connection.is_remote else ""
         name, drawing = connection.name, ICONS[connection.kind]
         if choice.refusal:
-            name, drawing = self.tr("{name} (not set up)").format(name=name), "triangle-alert"
+            words = self.tr("{name} (not set up)")
+            if choice.denied:
+                words = self.tr("{name} (not allowed)")
+            name, drawing = words.format(name=name), "triangle-alert"
         self._window.run_choices.name_choice(model or "", name, detail, drawing)
 
     def _show_models(self, choices: RunChoices, choice: ModelChoice, *, is_agent: bool) -> None:

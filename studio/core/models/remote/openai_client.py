@@ -60,6 +60,7 @@ class OpenAIClient:
         self._target = replace(target, is_azure=connection.kind == "azure")
         self._proxy: Proxy | None = None
         self._sdk: AsyncOpenAI | None = None
+        self._opening = asyncio.Lock()
         self._masker = Masker()
         self._note_key()
 
@@ -325,16 +326,19 @@ class OpenAIClient:
         return self._connection.kind == "anthropic"
 
     async def _client(self) -> AsyncOpenAI:
-        if self._sdk is None:
-            if self._key_source is not None:
-                self._key = await self._look_up(self._key_source)
-            transport, proxy = transport_to(address_of(self._connection))
-            self._proxy = proxy
-            if proxy is not None:
-                self._target = replace(self._target, proxy=proxy.shown)
-            self._note_key()
-            self._sdk = make_client(self._connection, self._key, transport)
-        return self._sdk
+        async with self._opening:  # calls that begin together look the key up once
+            if self._sdk is None:
+                self._sdk = await self._opened()
+            return self._sdk
+
+    async def _opened(self) -> AsyncOpenAI:
+        if self._key_source is not None:
+            self._key = await self._look_up(self._key_source)
+        transport, self._proxy = transport_to(address_of(self._connection))
+        if self._proxy is not None:
+            self._target = replace(self._target, proxy=self._proxy.shown)
+        self._note_key()
+        return make_client(self._connection, self._key, transport)
 
 
 def _of_type(options: RequestOptions, kind: str) -> RequestOptions:

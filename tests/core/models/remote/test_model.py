@@ -620,3 +620,26 @@ async def test_a_model_is_opened_before_it_is_asked(server):
     assert (read, server.requests) == (["key", "price"], [])
     assert (await answer(model)).text
     assert read == ["key", "price"]
+
+
+async def test_calls_that_begin_together_open_one_client(server: ChatServer) -> None:
+    looked_up: list[str] = []
+    connection = Connection("Test server", "compatible", base_url=server.url, retries=0)
+
+    async def key() -> SecretLookup:
+        looked_up.append("key")
+        await asyncio.sleep(0)  # a keyring asks the user meanwhile
+        return SecretLookup(Secret(KEY), "session")
+
+    model = RemoteModel(connection, "scripted-1", key)
+    replies = await asyncio.gather(*(said(model) for _ in range(4)))
+    await model.close()
+    assert replies == ["Hello from the server."] * 4
+    assert looked_up == ["key"]
+
+
+async def said(model: RemoteModel) -> str:
+    reply = Reply()
+    async for delta in model.stream(HELLO):
+        reply = accumulate(reply, delta)
+    return reply.text

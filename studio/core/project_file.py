@@ -1,0 +1,40 @@
+"""What a project says in its own file of settings, at or above a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from studio.core.text.bounded_file import read_text
+from studio.core.text.reason import reason_of
+
+OWN_FILE = "prompt-studio.toml"
+
+
+class SettingsError(Exception):
+    """The settings cannot be read; the text says what, where, and what can stand there."""
+
+
+def sections(start: Path) -> Iterator[tuple[Path, Mapping[str, object]]]:
+    """Yield the files of settings at and above a folder, nearest first, with what is ours in each.
+
+    Raises:
+        SettingsError: one cannot be read.
+    """
+    for folder in (start, *start.parents):
+        own, project = folder / OWN_FILE, folder / "pyproject.toml"
+        if own.is_file():
+            yield own, _table(own)
+        if project.is_file():
+            tool = _table(project).get("tool", {})
+            ours = tool.get("prompt-studio", {}) if isinstance(tool, Mapping) else {}
+            yield project, ours if isinstance(ours, Mapping) else {}
+
+
+def _table(path: Path) -> Mapping[str, object]:
+    import tomllib  # most folders have no settings, and a check of a file is to start at once
+
+    try:
+        return tomllib.loads(read_text(path))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{path}: {reason_of(error)}") from None
