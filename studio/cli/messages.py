@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
 
-from studio.application.document.findings import merged
+from studio.application.document.checked_file import merged
 from studio.application.document.loading import loaded_parts
 from studio.application.document.reading import read_document
 from studio.application.preview.copy import request_as_json

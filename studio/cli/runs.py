@@ -33,9 +33,8 @@ from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import FORMS, export_run, form_of, import_run
-from studio.core.runs.listing import WAITING
 from studio.core.runs.store import RunFilter, RunStore, StoreError
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.summary import WAITING, RunSummary
 from studio.core.text.amounts import counted
 from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import MOST_RECORD_BYTES, read_text

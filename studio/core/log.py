@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from studio import __version__
-from studio.core.masking.looks import without_keys, without_logins
+from studio.core.masking.redact import without_keys, without_logins
 from studio.core.text.atomic_file import private_file, private_folder
 from studio.core.text.bounded_file import read_text
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from studio.application.words import translate
-from studio.core.masking.looks import names_secret
+from studio.core.masking.redact import names_secret
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, ConnectionKind
 from studio.core.models.embedded.weights import weights_at

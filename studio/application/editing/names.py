@@ -153,7 +153,7 @@ def tool_on_line(document: PromptDocument, line: int) -> str | None:
 
 def message_on_line(document: PromptDocument, line: int) -> str | None:
     """The message whose role marker stands on a line, counted from 0: `user 2`."""
-    from studio.core.prompty.named_messages import named_messages
+    from studio.core.prompty.messages import named_messages
 
     source = document.source
     for name, section in named_messages(document):
@@ -164,7 +164,7 @@ def message_on_line(document: PromptDocument, line: int) -> str | None:
 
 def message_around(document: PromptDocument, line: int) -> str | None:
     """The message whose text a line is of, counted from 0: `user 2`."""
-    from studio.core.prompty.named_messages import named_messages
+    from studio.core.prompty.messages import named_messages
 
     source = document.source
     for name, section in named_messages(document):

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
-from studio.core.runs.listing import Fits
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.summary import Fits, RunSummary
 from studio.core.text.values import Json
 
 NAMES = (

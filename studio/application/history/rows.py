@@ -10,8 +10,7 @@ from typing import Literal, TypeAlias
 from studio.application.run.words import PROTOCOL_NAMES
 from studio.application.words import marked, translate
 from studio.core.agent.values.state import Status
-from studio.core.runs.listing import WAITING
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.summary import WAITING, RunSummary
 from studio.core.text.amounts import duration, money
 from studio.core.text.shortened import one_line
 

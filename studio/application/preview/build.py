@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from studio.application.document.findings import provider_problems
+from studio.application.document.checked_file import provider_problems
 from studio.application.preview.card_list import cards
 from studio.application.preview.value import Preview, PreviewJob
-from studio.core.agent.loop.first_step import previewed_values
-from studio.core.agent.loop.setup import question_of, told_tools
+from studio.core.agent.loop.setup import previewed_values, question_of, told_tools
 from studio.core.agent.loop.tool_choice import choice_before_run
 from studio.core.prompty.document import hides_text
 from studio.core.prompty.prepare import Prepared, prepare

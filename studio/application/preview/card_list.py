@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from studio.application.preview.cards import CardData
 from studio.application.preview.variables import variable_names
-from studio.core.prompty.body.roles import read_marker
+from studio.core.prompty.body.sections import read_marker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import (
     MediaPart,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from studio.core.masking.looks import DOTS, keys_in, without_keys
-from studio.core.masking.redact import redact
+from studio.core.masking.redact import DOTS, keys_in, redact, without_keys
 from studio.core.text.values import JsonObject
 
 MASK = DOTS

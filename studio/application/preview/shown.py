@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from studio.application.document.findings import merged
+from studio.application.document.checked_file import merged
 from studio.application.preview.build import prepare_job
 from studio.application.preview.value import PreviewJob
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import is_trusted, references_of
-from studio.core.agent.loop.first_step import previewed_values
-from studio.core.agent.loop.setup import question_of, told_tools
+from studio.core.agent.loop.setup import previewed_values, question_of, told_tools
 from studio.core.agent.loop.tool_choice import choice_before_run
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits

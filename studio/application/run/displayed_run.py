@@ -18,9 +18,8 @@ from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree, state_at
 from studio.core.agent.values.events import Event, Logged, ToolCalled, ToolEnded
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.run_setup import RunModel
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.user_events import Paused
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup

@@ -10,7 +10,7 @@ from typing import assert_never
 from studio.application.run.text import Block, Blocks, Piece, plain_text
 from studio.application.run.words import plural
 from studio.application.words import translate
-from studio.core.agent.values.persistent_list import known_common_length
+from studio.core.agent.values.state import known_common_length
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.diff import changes
 

@@ -9,8 +9,7 @@ from time import monotonic
 from studio.application.run.cards.card_text import step_at
 from studio.application.run.cards.timeline import StepCard
 from studio.core.agent.loop.steps import messages_of
-from studio.core.agent.values.persistent_list import known_common_length
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunState, known_common_length
 from studio.core.agent.values.step import Step
 from studio.core.text.diff import common_start
 

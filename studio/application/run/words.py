@@ -7,7 +7,7 @@ from functools import partial
 from typing import Literal
 
 from studio.application.words import marked, translate
-from studio.core.agent.protocols.warnings import remark
+from studio.core.agent.protocols.findings import remark
 from studio.core.agent.values.breakpoints import HERE
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, PauseReason, RunState

@@ -7,8 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.core.agent.values.persistent_list import PersistentList
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.step import Step
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.runs.codec import JournalError

@@ -16,10 +16,9 @@ from studio.core.imports.agentschema import import_agent_schema
 from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edit.draft import ConversionDraft
+from studio.core.prompty.edit.draft import ConversionDraft, nest
 from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
-from studio.core.prompty.edit.nesting import nest
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.yaml.places import value_at

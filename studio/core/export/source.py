@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from studio.core.agent.loop.first_step import first_step_values
+from studio.core.agent.loop.setup import first_step_values
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.parameters import missing_parameters

@@ -23,7 +23,7 @@ from operator import attrgetter
 from typing import Literal, TypeAlias
 from urllib.parse import quote, quote_plus, urlsplit
 
-from studio.core.masking.looks import (
+from studio.core.masking.redact import (
     DOTS,
     holds_login,
     is_placeholder,

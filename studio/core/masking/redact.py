@@ -1,14 +1,247 @@
-"""Hides in JSON what stands under a secret's name, and what looks like a key."""
+"""Hides in JSON what stands under a secret's name, and what looks like a key.
+
+What looks like a secret: by the name it stands under, or by the well-known forms of keys.
+
+The one place that decides this: problems, previews, masks, traces and reports ask here.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
-from studio.core.masking.looks import DOTS, names_secret, without_keys
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
+
+DOTS = "••••••"
+"""Stands for a secret that has no name."""
+
+_HINTS = (
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "xox",
+    "hf_",
+    "eyJ",
+    "PRIVATE KEY",
+)
+
+_FORMS = re.compile(
+    r"\b(?:"
+    r"sk-(?:proj-|ant-|or-)?[A-Za-z0-9_-]{20,200}"
+    r"|gh[pousr]_[A-Za-z0-9]{30,100}|github_pat_[A-Za-z0-9_]{40,120}|glpat-[A-Za-z0-9_-]{20,60}"
+    r"|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,60}"
+    r"|xox[abprs]-[A-Za-z0-9-]{10,100}|hf_[A-Za-z0-9]{30,60}"
+    r"|eyJ[A-Za-z0-9_-]{10,1000}\.eyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,1000}"
+    r")|-----BEGIN (?:[A-Z]{1,12} ){0,3}PRIVATE KEY-----"
+)
+_LOGIN = re.compile(r"(?<=://)[^\s/@:'\"]*:[^\s/@'\"]+(?=@)")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+_SECRET_WORDS = frozenset(
+    (
+        "secret",
+        "secrets",
+        "password",
+        "passwd",
+        "passphrase",
+        "credential",
+        "credentials",
+        "bearer",
+        "cookie",
+        "cookies",
+        "authorization",
+        "apikey",
+        "token",
+        "auth",
+        "oauth",
+        "clientsecret",
+        "privatekey",
+        "accesstoken",
+        "refreshtoken",
+        "authtoken",
+    )
+)
+_SECRET_PAIRS = frozenset(
+    (
+        *(
+            (first, "key")
+            for first in (
+                "api",
+                "access",
+                "private",
+                "secret",
+                "signing",
+                "encryption",
+                "subscription",
+                "functions",
+                "account",
+                "master",
+                "service",
+            )
+        ),
+        *(
+            (first, last)
+            for first in ("access", "auth", "refresh", "id", "session", "csrf")
+            for last in ("token", "tokens")
+        ),
+        ("connection", "string"),
+    )
+)
+_VARIABLE_WORDS = _SECRET_WORDS | {"key", "keys", "pwd", "pat", "dsn"}
+_VARIABLE_ENDS = ("password", "passwd", "secret", "token", "apikey")
+_NO_SECRET_ENDS = frozenset(
+    (
+        "file",
+        "path",
+        "dir",
+        "folder",
+        "sock",
+        "socket",
+        "id",
+        "ids",
+        "name",
+        "names",
+        "port",
+        "host",
+        "url",
+        "uri",
+        "endpoint",
+        "count",
+        "limit",
+        "max",
+        "min",
+        "ttl",
+        "type",
+        "version",
+        "layout",
+        "size",
+        "length",
+        "timeout",
+        "expiry",
+        "backend",
+        "provider",
+        "method",
+        "mode",
+        "enabled",
+        "disabled",
+    )
+)
+_KEY_FIELD = re.compile(
+    r"(?i)api[_-]?key|client[_-]?secret|secret|password|passphrase|access[_-]?token|"
+    r"connection[_-]?string"
+)
+_PLACEHOLDERS = frozenset(
+    (
+        "none",
+        "null",
+        "empty",
+        "dummy",
+        "test",
+        "testing",
+        "true",
+        "false",
+        "unused",
+        "ollama",
+        "lm-studio",
+        "lmstudio",
+        "not-needed",
+        "not_needed",
+        "notneeded",
+        "no-key",
+        "nokey",
+        "no-key-required",
+        "sk-no-key-required",
+        "not-required",
+        "placeholder",
+        "undefined",
+        "example",
+        "anything",
+        "whatever",
+        "required",
+        "optional",
+        "enabled",
+        "disabled",
+    )
+)
+
+
+def names_secret(name: str) -> bool:
+    """Whether a field, header or parameter of that name holds a secret.
+
+    Whole words only: parts of words would hide `maxOutputTokens` and `authors`.
+    """
+    words = _words(name)
+    return not _SECRET_WORDS.isdisjoint(words) or not _SECRET_PAIRS.isdisjoint(pairwise(words))
+
+
+def names_secret_field(name: str) -> bool:
+    """Whether a field of a prompt's front matter is one that only holds secrets.
+
+    Narrower than `names_secret`: an author who calls an input `token` makes no mistake.
+    """
+    return _KEY_FIELD.fullmatch(name) is not None
+
+
+def names_secret_variable(name: str) -> bool:
+    """Whether an environment variable of that name holds a secret (`AZURE_KEY`, `DB_PWD`)."""
+    words = _words(name)
+    if not words or words in (["pwd"], ["oldpwd"]) or words[-1] in _NO_SECRET_ENDS:
+        return False
+    return not _VARIABLE_WORDS.isdisjoint(words) or any(
+        word.endswith(_VARIABLE_ENDS) for word in words
+    )
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only stands where a key has to stand (`none`, `ollama`, `xxxxxxxx`)."""
+    return value.lower() in _PLACEHOLDERS or len(set(value)) < 2
+
+
+def looks_like_key(value: str) -> bool:
+    """Whether a value has the form of a key."""
+    return _may_hold_key(value) and _FORMS.fullmatch(value) is not None
+
+
+def _may_hold_key(text: str) -> bool:
+    """Whether it is worth looking for keys in a text: the pattern is slow on long ones."""
+    return any(hint in text for hint in _HINTS)
+
+
+def holds_login(value: str) -> bool:
+    """Whether an address has a name and a password in it."""
+    return "@" in value and _LOGIN.search(value) is not None
+
+
+def keys_in(text: str) -> list[tuple[int, int]]:
+    """Where keys of well-known forms stand in a text."""
+    return [found.span() for found in _FORMS.finditer(text)] if _may_hold_key(text) else []
+
+
+def without_keys(text: str, dots: str = DOTS) -> str:
+    """A text with keys of well-known forms hidden."""
+    return _FORMS.sub(dots, text) if _may_hold_key(text) else text
+
+
+def without_logins(text: str, dots: str = DOTS) -> str:
+    """A text with the name and password in addresses (`https://me:pass@host`) hidden."""
+    return _LOGIN.sub(dots, text) if "@" in text else text
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORDS.findall(name)]
+
 
 _LONGEST_JSON = 1_000_000
 

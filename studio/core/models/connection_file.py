@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from studio.core.masking.looks import names_secret
+from studio.core.masking.redact import names_secret
 from studio.core.models.connections import EMBEDDED, KINDS, Connection
 from studio.core.models.secrets import is_reference
 from studio.core.text.atomic_file import write_private

@@ -28,13 +28,13 @@ from studio.core.text.bounded_file import MOST_RECORD_BYTES, read_text
 from studio.core.text.diff import json_difference
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject
-from studio.core.wire.masked_reply import ReplyMask
 from studio.core.wire.reply import (
     Finished,
     ReasoningDelta,
     RefusalDelta,
     RefusedOption,
     ReplyDelta,
+    ReplyMask,
     ReplyNotice,
     TextDelta,
     ToolCallDelta,

@@ -1,11 +1,16 @@
-"""Messages as values: what the model will be told, and where each piece was written."""
+"""Messages as values: what the model will be told, and where each piece was written.
+
+Names for the messages that a template writes: `user 2` is the second section of that role.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
+from studio.core.prompty.document import BodySection, PromptDocument
 from studio.core.prompty.rendering import Segment
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
@@ -205,3 +210,12 @@ class PromptMessages:
                 yield waiting.pop(0)
             yield message
         yield from waiting
+
+
+def named_messages(document: PromptDocument) -> Iterator[tuple[str, BodySection]]:
+    """The sections with a role of their own, in order, each with its name."""
+    counts: Counter[str] = Counter()
+    for section in document.sections:
+        if section.marker is not None and section.role in get_args(Role):
+            counts[section.role] += 1
+            yield f"{section.role} {counts[section.role]}", section

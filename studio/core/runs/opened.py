@@ -20,14 +20,13 @@ from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.tree import RunTree, walk
 from studio.core.agent.values.events import Started
-from studio.core.agent.values.persistent_list import LazySequence, PersistentList
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import LazySequence, PersistentList, RunState
 from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message
+from studio.core.runs.blobs import EventRow, StepRecord, StoredEvents
 from studio.core.runs.codec import JournalError
 from studio.core.runs.run_index import note_marks, state_of
 from studio.core.runs.step_summary import summarized_step
-from studio.core.runs.stored import EventRow, StepRecord, StoredEvents
 
 T = TypeVar("T")
 

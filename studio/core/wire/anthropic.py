@@ -15,10 +15,18 @@ from studio.core.prompty.messages import (
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.draft import RequestDraft, described_tool, result_id, tool_calls
+from studio.core.wire.draft import (
+    RequestDraft,
+    described_tool,
+    report_attributes,
+    report_kind,
+    report_text_only,
+    resolve_media,
+    result_id,
+    tool_calls,
+)
 from studio.core.wire.message_rules import ANTHROPIC, sent_attributes
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
-from studio.core.wire.parts import report_attributes, report_kind, report_text_only, resolve_media
 from studio.core.wire.responses import report_system
 from studio.core.wire.schema import closed_schema
 

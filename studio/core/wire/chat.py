@@ -14,17 +14,19 @@ from studio.core.prompty.messages import (
 )
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.draft import RequestDraft, merged_text, result_id
-from studio.core.wire.media import MediaData
-from studio.core.wire.message_rules import CHAT, sent_attributes
-from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
-from studio.core.wire.parts import (
+from studio.core.wire.draft import (
+    RequestDraft,
     declared_type,
     file_name,
     image_detail,
+    merged_text,
     report_attributes,
     resolve_media,
+    result_id,
 )
+from studio.core.wire.media import MediaData
+from studio.core.wire.message_rules import CHAT, sent_attributes
+from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
 from studio.core.wire.schema import sent_parameters, strict_schema
 
 OPTIONS = {

@@ -21,8 +21,9 @@ from studio.core.wire.reply import (
     TextDelta,
     ToolCallDelta,
     UsageDelta,
+    finish_reason,
+    read_usage,
 )
-from studio.core.wire.usage import finish_reason, read_usage
 
 _MOST_CHOICES = 128  # the largest `n` that OpenAI takes
 

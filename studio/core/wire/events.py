@@ -18,8 +18,10 @@ from studio.core.wire.reply import (
     TextDelta,
     Usage,
     UsageDelta,
+    finish_reason,
+    largest,
+    read_usage,
 )
-from studio.core.wire.usage import finish_reason, largest, read_usage
 
 
 def chunk_reader(

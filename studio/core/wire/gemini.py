@@ -22,11 +22,18 @@ from studio.core.prompty.messages import (
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.chunks import unlisted
-from studio.core.wire.draft import RequestDraft, described_tool, result_id, tool_calls
+from studio.core.wire.draft import (
+    RequestDraft,
+    declared_type,
+    described_tool,
+    report_attributes,
+    resolve_media,
+    result_id,
+    tool_calls,
+)
 from studio.core.wire.message_rules import GEMINI, sent_attributes
 from studio.core.wire.ollama import arguments_object, called_name
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
-from studio.core.wire.parts import declared_type, report_attributes, resolve_media
 from studio.core.wire.reply import (
     CarriedDelta,
     ChoiceDelta,
@@ -38,8 +45,9 @@ from studio.core.wire.reply import (
     TextDelta,
     ToolCallDelta,
     UsageDelta,
+    finish_reason,
+    read_usage,
 )
-from studio.core.wire.usage import finish_reason, read_usage
 
 OPTIONS = {
     "temperature": "temperature",

@@ -14,11 +14,17 @@ from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.chat import function_definition
 from studio.core.wire.chunks import CallSlots, arguments_text, unlisted
-from studio.core.wire.draft import RequestDraft, result_id, tool_calls
+from studio.core.wire.draft import (
+    RequestDraft,
+    report_attributes,
+    report_kind,
+    resolve_media,
+    result_id,
+    tool_calls,
+)
 from studio.core.wire.media import MediaData
 from studio.core.wire.message_rules import OLLAMA, sent_attributes
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
-from studio.core.wire.parts import report_attributes, report_kind, resolve_media
 from studio.core.wire.reply import (
     CarriedDelta,
     Finished,
@@ -26,8 +32,9 @@ from studio.core.wire.reply import (
     ReplyDelta,
     TextDelta,
     UsageDelta,
+    finish_reason,
+    read_usage,
 )
-from studio.core.wire.usage import finish_reason, read_usage
 
 OPTIONS = {
     "temperature": "temperature",

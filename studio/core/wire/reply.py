@@ -1,11 +1,19 @@
-"""A model's reply: what came, in which order, and how it ended."""
+"""A model's reply: what came, in which order, and how it ended.
+
+A reply masked while it comes: a secret may be split between its pieces.
+
+Token figures and reasons to stop, from every provider's words into one vocabulary.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias, assert_never
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal, TypeAlias, TypeGuard, assert_never
 
-from studio.core.text.values import JsonObject
+from studio.core.masking.masker import MaskedStream, Masker
+from studio.core.masking.walk import changed
+from studio.core.text.values import Json, JsonObject
 
 FinishReason: TypeAlias = Literal[
     "stop", "tool_calls", "length", "content_filter", "refusal", "cancelled", "error", "unknown"
@@ -261,3 +269,166 @@ def _with_call(calls: tuple[ToolCall, ...], delta: ToolCallDelta) -> tuple[ToolC
         held.id or (delta.id or ""), name, held.arguments + delta.arguments
     )
     return tuple(padded)
+
+
+class ReplyMask:
+    """Masks the pieces of one reply, also where a secret is split between them."""
+
+    def __init__(self, masker: Masker) -> None:
+        self._masker = masker
+        self.found: set[str] = set()
+        """References of the secrets that the reply holds."""
+        self._streams: dict[tuple[type, int], MaskedStream] = {}
+
+    def feed(self, delta: ReplyDelta) -> tuple[ReplyDelta, ...]:
+        """What can be shown by now."""
+        match delta:
+            case TextDelta(text) | ReasoningDelta(text) | RefusalDelta(text):
+                shown = self._stream(type(delta)).feed(text)
+                if shown == text:
+                    return (delta,)
+                return (type(delta)(shown),) if shown else ()
+            case ToolCallDelta():
+                shown = self._stream(ToolCallDelta, delta.index).feed(delta.arguments)
+                return (delta if shown == delta.arguments else replace(delta, arguments=shown),)
+            case CarriedDelta(item):
+                return (CarriedDelta(changed(item, self._mask)),)
+            case ChoiceDelta(index, text):
+                return (ChoiceDelta(index, self._stream(ChoiceDelta, index).feed(text)),)
+            case ReplyNotice(text):
+                return (ReplyNotice(self._mask(text)),)
+            case RefusedOption(value=value):
+                return (replace(delta, value=self._mask(value)),)
+            case Finished():
+                return (*self.close(), delta)
+            case UsageDelta():
+                return (delta,)
+
+    def close(self) -> tuple[ReplyDelta, ...]:
+        """What was held, now that nothing follows."""
+        made: list[ReplyDelta] = []
+        for (kind, index), stream in self._streams.items():
+            text = stream.close()
+            if text:
+                if kind is ToolCallDelta:
+                    made.append(ToolCallDelta(index, arguments=text))
+                else:
+                    made.append(ChoiceDelta(index, text) if kind is ChoiceDelta else kind(text))
+        self._streams.clear()
+        return tuple(made)
+
+    def _mask(self, text: str) -> str:
+        return self._masker.mask(text, self.found)
+
+    def _stream(self, kind: type, index: int = 0) -> MaskedStream:
+        stream = self._streams.get((kind, index))
+        if stream is None:
+            stream = self._streams[kind, index] = self._masker.stream(self.found)
+        return stream
+
+
+_MOST = 10**12
+"""The largest figure of tokens or money that is believed."""
+
+_REASONS: dict[str, FinishReason] = {
+    "stop": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "end_of_turn": "stop",
+    "stop_word": "stop",
+    "completed": "stop",
+    "pause_turn": "stop",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "tool_use": "tool_calls",
+    "length": "length",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "incomplete": "length",
+    "content_filter": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "refusal": "refusal",
+    "cancelled": "cancelled",
+    "error": "error",
+    "failed": "error",
+    "abort": "cancelled",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "spii": "content_filter",
+    "max_length": "length",
+    "limit": "length",
+    "language": "content_filter",
+    "image_safety": "content_filter",
+    "malformed_function_call": "error",
+}
+
+
+def finish_reason(word: Json) -> FinishReason:
+    """One of our words for a provider's."""
+    return _REASONS.get(word.lower(), "unknown") if isinstance(word, str) else "unknown"
+
+
+def read_usage(value: Json) -> Usage | None:
+    """The figures of a `usage` object of any provider; None where there are none."""
+    if not isinstance(value, Mapping):
+        return None
+    into = _number(value, "prompt_tokens", "input_tokens")
+    out = _number(value, "completion_tokens", "output_tokens")
+    if into is None and out is None:
+        return None
+    asked = _details(value, "prompt_tokens_details", "input_tokens_details")
+    details = _details(value, "completion_tokens_details", "output_tokens_details")
+    # Anthropic counts what it read from or wrote to its cache apart from `input_tokens`.
+    read = _number(value, "cache_read_input_tokens") or 0
+    written = _number(value, "cache_creation_input_tokens") or 0
+    kept = _details(value, "cache_creation")
+    cost = value.get("cost")
+    return Usage(
+        (into or 0) + read + written,
+        out or 0,
+        _number(asked, "cached_tokens") or _number(value, "prompt_cache_hit_tokens") or read,
+        float(cost) if _is_figure(cost) else None,
+        cache_write_tokens=_number(asked, "cache_write_tokens") or written,
+        cache_write_1h_tokens=_number(kept, "ephemeral_1h_input_tokens") or 0,
+        reasoning_tokens=_number(details, "reasoning_tokens", "thinking_tokens") or 0,
+        input_audio_tokens=_number(asked, "audio_tokens") or 0,
+        output_audio_tokens=_number(details, "audio_tokens") or 0,
+        input_image_tokens=_number(asked, "image_tokens") or 0,
+    )
+
+
+def largest(one: Usage, other: Usage) -> Usage:
+    """Figures that come twice in a stream, each as far as it was counted."""
+    counted = {
+        each.name: max(getattr(one, each.name), getattr(other, each.name))
+        for each in fields(Usage)
+        if each.name != "cost"
+    }
+    return Usage(**counted, cost=one.cost if one.cost is not None else other.cost)
+
+
+def _details(value: Mapping[str, Json], *keys: str) -> Mapping[str, Json]:
+    for key in keys:
+        found = value.get(key)
+        if isinstance(found, Mapping):
+            return found
+    return {}
+
+
+def _number(value: Mapping[str, Json], *keys: str) -> int | None:
+    for key in keys:
+        found = value.get(key)
+        if _is_figure(found):
+            return int(found)
+    return None
+
+
+def _is_figure(value: Json) -> TypeGuard[int | float]:
+    """Return whether a server's figure can be true: no NaN, no 1e308."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return 0 <= value <= _MOST

@@ -18,21 +18,19 @@ from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import (
     SYSTEM_MOVED,
     RequestDraft,
+    file_name,
+    image_detail,
     merged_text,
+    report_attributes,
+    report_kind,
+    report_text_only,
+    resolve_media,
     result_id,
     tool_calls,
 )
 from studio.core.wire.media import MediaData, is_web
 from studio.core.wire.message_rules import RESPONSES, MessageRules, sent_attributes
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
-from studio.core.wire.parts import (
-    file_name,
-    image_detail,
-    report_attributes,
-    report_kind,
-    report_text_only,
-    resolve_media,
-)
 from studio.core.wire.schema import strict_schema
 
 OPTIONS = {

@@ -16,9 +16,10 @@ from studio.core.wire.reply import (
     ReplyDelta,
     ToolCall,
     accumulate,
+    finish_reason,
+    read_usage,
 )
 from studio.core.wire.request import Provider
-from studio.core.wire.usage import finish_reason, read_usage
 
 _NEEDED: Mapping[Provider, str] = {
     "openai-chat": "choices",

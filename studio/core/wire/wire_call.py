@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from studio.core.masking.looks import DOTS, names_secret, names_secret_variable, without_keys
 from studio.core.masking.masker import Masker
+from studio.core.masking.redact import DOTS, names_secret, names_secret_variable, without_keys
 from studio.core.text.foreign_json import parse_json
 
 MOST_RAW = 8 * 1024**2

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from studio.application.document.findings import findings_of
+from studio.application.document.checked_file import findings_of
 from studio.application.document.reading import read_document
 from studio.application.editing.editor_context import (
     EditorContext,

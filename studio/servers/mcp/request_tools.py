@@ -14,8 +14,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from studio.application.connections.model import asked_by, choice_of
-from studio.application.document.checked_file import CheckedFile, finding_as_json
-from studio.application.document.findings import merged
+from studio.application.document.checked_file import CheckedFile, finding_as_json, merged
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.requests import RequestPreview, request_preview
 from studio.application.preview.shown import shown_prompt

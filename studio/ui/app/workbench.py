@@ -46,8 +46,7 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.exchange import RunExchange
 from studio.viewmodels.history.controller import HistoryController
-from studio.viewmodels.preview.controller import PreviewController
-from studio.viewmodels.preview.details import EmbeddedCount
+from studio.viewmodels.preview.controller import EmbeddedCount, PreviewController
 from studio.viewmodels.run.breakpoint_book import Debugging
 from studio.viewmodels.run.controller import RunController
 from studio.viewmodels.tools.controller import ToolsController

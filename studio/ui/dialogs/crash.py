@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
 

@@ -23,8 +23,8 @@ from studio.core.imports.recognize import all_suffixes, import_file, import_text
 from studio.core.text.atomic_file import write_atomically
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.long_text import LongText
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of
-from studio.ui.parts.long_text import LongText
 from studio.ui.parts.own_keys import OwnKeys
 from studio.viewmodels.experiments.shown_cell import AnswerPair
 

@@ -24,8 +24,7 @@ from PySide6.QtWidgets import (
 from studio.application.history.filter import NAMES
 from studio.application.history.groups import GROUP_NAMES, group_name
 from studio.application.history.rows import STATUS_NAMES, status_name, waiting_name
-from studio.core.runs.listing import WAITING
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.summary import WAITING, RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.history.footer import HistoryFooter
 from studio.ui.history.table import RunTable

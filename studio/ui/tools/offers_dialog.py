@@ -21,8 +21,8 @@ from studio.application.tools.server_content import can_be_kept
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
+from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.tools.tool_answer import PicturesView
 

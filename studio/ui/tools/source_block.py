@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of
-from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import Theme

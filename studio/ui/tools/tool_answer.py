@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QWidget
 from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome, ToolPicture
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.json_view import JsonView, LongText
 from studio.ui.parts.layouts import column_of
-from studio.ui.parts.long_text import LongText
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import fixed_font, paint_text
 

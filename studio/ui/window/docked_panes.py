@@ -23,8 +23,7 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
-from studio.ui.window.layout import FIRST, RUN, PanePlace
-from studio.ui.window.pane_sizes import LEAST_RUN
+from studio.ui.window.layout import FIRST, LEAST_RUN, RUN, PanePlace
 
 _LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 _RIGHT = Qt.DockWidgetArea.RightDockWidgetArea

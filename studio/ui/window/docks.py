@@ -18,8 +18,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolBar, QWidget
 from studio.core.text.atomic_file import private_file
 from studio.ui.window import layout_steps as steps
 from studio.ui.window.docked_panes import DockedPanes
-from studio.ui.window.layout import RUN, PanePlace, WindowLayout
-from studio.ui.window.pane_sizes import PaneSizes, inputs_height
+from studio.ui.window.layout import RUN, PanePlace, PaneSizes, WindowLayout, inputs_height
 
 _VERSION = 1
 _COLUMN_KEY, _RUN_KEY = "width/writing", "width/running"

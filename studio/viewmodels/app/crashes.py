@@ -21,8 +21,8 @@ from typing import Literal, TypeAlias
 from PySide6.QtCore import QObject, Qt, Signal, qVersion
 
 from studio import __version__
-from studio.core.masking.looks import without_keys, without_logins
 from studio.core.masking.masker import Masker
+from studio.core.masking.redact import without_keys, without_logins
 
 CrashOrigin: TypeAlias = Literal["window", "thread", "task"]
 

@@ -32,9 +32,8 @@ from studio.core.models.base import ModelError
 from studio.core.text.reason import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background, LatestTask
-from studio.viewmodels.experiments.answers import ResultAnswers, ShownResult
 from studio.viewmodels.experiments.dialog_task import failure_words
-from studio.viewmodels.experiments.grid_model import ExperimentGridModel
+from studio.viewmodels.experiments.grid_model import ExperimentGridModel, ResultAnswers, ShownResult
 from studio.viewmodels.experiments.started_run import StartedRun
 
 _DRAW_MS = 33

@@ -1,24 +1,194 @@
-"""Keeps the preview in step with the document and the inputs."""
+"""Keeps the preview in step with the document and the inputs.
+
+Makes what panes show beside the messages of a preview, each when it is shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.application.preview.build import build_preview, keep_last_good
+from studio.application.preview.build import build_preview, keep_last_good, preview_problems
+from studio.application.preview.count import PreviewCount, count_preview
 from studio.application.preview.diff import ConversationComparison, Pair, compare
+from studio.application.preview.inline_values import inline_values
 from studio.application.preview.probe import ProbeReport, probe
+from studio.application.preview.requests import RequestPreview, request_of
 from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
+from studio.application.preview.variables import variable_rows
 from studio.core.models.base import ProtocolName
+from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tokens.conversation import ConversationTokens
+from studio.core.tokens.embedded import count_embedded
 from studio.core.tokens.tokenizers import Tokenizers
+from studio.core.wire.request import Provider
+from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob
-from studio.viewmodels.preview.details import PreviewDetails
+
+Made = TypeVar("Made")
+
+
+class PreviewDetails(QObject):
+    """Follows the newest preview; each detail is made in the pool, and its newest wins."""
+
+    counted = Signal(PreviewCount)
+    problems_found = Signal(tuple)  # of Problem: the preview's, and those of its provider
+    values_made = Signal(Preview, tuple)  # of InlineValue: what the editor shows behind lines
+    bodies_made = Signal(dict)  # Provider → RequestPreview
+    rows_made = Signal(Preview, tuple)  # of VariableRow
+    request_count = Signal(PreviewCount)  # an estimate; its model can count it itself
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._preview: Preview | None = None
+        self._counted: PreviewCount | None = None
+        self._providers: tuple[Provider, ...] = ()
+        self._wants_figures = True
+        self._wants_rows = False
+        self._jobs: list[LatestJob[Any]] = []
+        self._count: LatestJob[PreviewCount] = self._job(self._take_count)
+        self._problems: LatestJob[tuple[object, ...]] = self._job(self.problems_found.emit)
+        self._values: LatestJob[tuple[object, ...]] = self._job(self._take_values)
+        self._bodies: LatestJob[dict[Provider, RequestPreview]] = self._job(self.bodies_made.emit)
+        self._rows: LatestJob[tuple[object, ...]] = self._job(self._take_rows)
+        self._tokenizer: LatestJob[bool] = self._job(self._on_tokenizer)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being made; for taking pictures."""
+        return any(job.is_busy for job in self._jobs)
+
+    def follow(self, preview: Preview | None) -> None:
+        """Make what is shown of this preview; `None` ends what is under way."""
+        self._preview = preview
+        if preview is None:
+            self._counted = None
+            for job in self._jobs:
+                job.drop()
+            return
+        self._make_count()
+        self._problems.submit(partial(preview_problems, preview))
+        self._values.submit(partial(inline_values, preview))
+        self._make_bodies()
+
+    def make_bodies(self, providers: tuple[Provider, ...]) -> None:
+        """Make the request in these shapes from now on; none where no request is seen."""
+        self._providers = providers
+        self._make_bodies()
+
+    def make_figures(self, wanted: bool) -> None:
+        """Count each message and input from now on, or only what is sent."""
+        is_new, self._wants_figures = wanted and not self._wants_figures, wanted
+        if is_new and self._preview is not None:
+            self._make_count()
+
+    def make_rows(self, wanted: bool) -> None:
+        """Make the rows of the variables from now on, or no longer."""
+        self._wants_rows = wanted
+        self._make_rows()
+
+    def count_again(self) -> None:
+        """Ask for the embedded model's own figures; it can count once a run has started it."""
+        if self._counted is not None and self._counted.preview.job.target.is_embedded:
+            self.request_count.emit(self._counted)
+
+    def show_count(self, count: PreviewCount) -> None:
+        """Take the figures that the model's own tokenizer gave for a preview."""
+        if count.preview is self._preview:
+            self._take_count(count)
+
+    def _make_count(self) -> None:
+        assert self._preview is not None
+        self._count.submit(partial(count_preview, self._preview, shown=self._wants_figures))
+
+    def _make_bodies(self) -> None:
+        if self._preview is not None and self._providers:
+            self._bodies.submit(partial(_bodies_of, self._preview, self._providers))
+
+    def _make_rows(self) -> None:
+        count = self._counted
+        figures = count.tokens if count is not None and count.preview is self._preview else None
+        if self._preview is not None and figures is not None and self._wants_rows:
+            self._rows.submit(partial(variable_rows, self._preview, figures.by_input))
+
+    def _take_values(self, values: tuple[object, ...]) -> None:
+        self.values_made.emit(self._preview, values)
+
+    def _take_rows(self, rows: tuple[object, ...]) -> None:
+        self.rows_made.emit(self._preview, rows)
+
+    def _take_count(self, count: PreviewCount) -> None:
+        self._counted = count
+        self.counted.emit(count)
+        self._make_rows()
+        job = count.preview.job
+        if job.target.is_embedded:
+            if not count.is_by_model:
+                self.request_count.emit(count)
+            weights = job.target.weights
+            if weights is not None and job.tokenizers.wants_embedded(weights):
+                self._tokenizer.submit(partial(job.tokenizers.load_embedded, weights))
+        elif job.tokenizers.wants_loading(count.model):
+            # Half a second's work, with the first preview of such a model already on the screen.
+            self._tokenizer.submit(partial(job.tokenizers.load, count.model))
+
+    def _on_tokenizer(self, is_loaded: bool) -> None:
+        if is_loaded and self._preview is not None:
+            self._make_count()
+
+    def _job(self, take: Callable[[Made], None]) -> LatestJob[Made]:
+        job: LatestJob[Made] = LatestJob(self)
+        job.finished.connect(take)
+        job.failed.connect(self._fail)
+        self._jobs.append(job)
+        return job
+
+    def _fail(self, error: Exception) -> None:
+        """The pure pipeline is total; what still comes here is a defect, for the crash hook."""
+        raise error
+
+
+def _bodies_of(preview: Preview, providers: tuple[Provider, ...]) -> dict[Provider, RequestPreview]:
+    return {provider: request_of(preview, provider) for provider in providers}
+
+
+class EmbeddedCount(QObject):
+    """Asks the server in the loop; a newer preview takes the place of one that waits."""
+
+    counted = Signal(PreviewCount)
+
+    def __init__(
+        self, background: Background, server: EmbeddedServer, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._background = background
+        self._server = server
+        self._known: dict[str, int] = {}
+        self._flying: Future[ConversationTokens | None] | None = None
+
+    def count(self, count: PreviewCount) -> None:
+        """Count what a run would send; nothing comes while the server does not run."""
+        if self._server.state != "ready" or not self._background.is_running:
+            return
+        if self._flying is not None:
+            self._flying.cancel()
+        work = count_embedded(self._server, count.request, self._known)
+        self._flying = self._background.start(work, partial(self._take, count))
+
+    def _take(self, count: PreviewCount, future: Future[ConversationTokens | None]) -> None:
+        if future is self._flying:
+            self._flying = None
+        if not future.cancelled() and (tokens := future.result()) is not None:
+            self.counted.emit(count.by_model(tokens))
+
 
 DEBOUNCE_MS = 60
 """Pause in typing after which the preview follows; together with the work under 100 ms."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.document.findings import findings_of
+from studio.application.document.checked_file import findings_of
 from studio.application.document.project_settings import project_findings
 from studio.application.document.reading import read_document
 from studio.application.preview.build import build_preview, preview_problems

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from studio.core.agent.loop.conversation import legal, user_message
+from studio.core.agent.loop.context import legal, user_message
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.run.runner import Run

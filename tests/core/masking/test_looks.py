@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.masking.looks import (
+from studio.core.masking.redact import (
     DOTS,
     is_placeholder,
     looks_like_key,

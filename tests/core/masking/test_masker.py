@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from studio.core.masking.looks import DOTS
 from studio.core.masking.masker import Masker, MissingValueError, key_reference
+from studio.core.masking.redact import DOTS
 
 KEY = "sk-planted-0123456789"
 

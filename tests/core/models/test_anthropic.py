@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from studio.core.agent.loop.conversation import exchange
+from studio.core.agent.loop.context import exchange
 from studio.core.agent.values.reading import Action
 from studio.core.agent.values.step import Call, Step
 from studio.core.models.base import ModelError, ModelRequest

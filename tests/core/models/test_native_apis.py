@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from studio.core.agent.loop.conversation import assistant_message
+from studio.core.agent.loop.context import assistant_message
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import Connection, address_of, provider_at

@@ -11,8 +11,7 @@ from genai_prices import calc_price
 from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import Connection
 from studio.core.models.prices import EnteredPrice, ListedPrice, listed_price, listed_window
-from studio.core.wire.reply import Usage
-from studio.core.wire.usage import read_usage
+from studio.core.wire.reply import Usage, read_usage
 
 OPENAI = Connection("OpenAI", "openai")
 CLAUDE = Connection("Claude", "anthropic")

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from functools import reduce
 from typing import Any
 
-from studio.core.agent.loop.conversation import assistant_message, exchange
+from studio.core.agent.loop.context import assistant_message, exchange
 from studio.core.agent.values.reading import Action
 from studio.core.agent.values.step import Call, Step
 from studio.core.models.base import ModelRequest

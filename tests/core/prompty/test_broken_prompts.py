@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.document.findings import findings_of
+from studio.application.document.checked_file import findings_of
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare

@@ -8,11 +8,10 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from studio.core.agent.loop.first_step import first_step_values
-from studio.core.prompty.example_actions import MOST_EXAMPLES, example_actions, example_of
+from studio.core.agent.loop.setup import first_step_values
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.tool_spec import MOST_EXAMPLES, ToolSpec, example_actions, example_of
 from studio.core.text.values import Json, JsonObject
 
 FENCED = re.compile(r"```json\n(.*?)\n```", re.DOTALL)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.document.findings import findings_of
+from studio.application.document.checked_file import findings_of
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import Severity, apply_edits
 from studio.core.tools.trust.store import TrustStore

@@ -7,9 +7,8 @@ from dataclasses import fields, replace
 
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.run_setup import Limits, RunModel
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.runs.run_index import snapshot_of, state_of

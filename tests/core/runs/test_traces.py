@@ -6,7 +6,7 @@ import json
 
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import Limits
-from studio.core.masking.looks import DOTS as MASK
+from studio.core.masking.redact import DOTS as MASK
 from studio.core.masking.redact import redact
 from studio.core.runs.traces import trace, trace_name
 from studio.core.wire.reply import Reply, Usage

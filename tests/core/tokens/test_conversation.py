@@ -7,8 +7,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tokens.conversation import count_conversation
-from studio.core.tokens.estimate import Estimate
-from studio.core.tokens.tokenizers import Tokenizers
+from studio.core.tokens.tokenizers import Estimate, Tokenizers
 
 TEXT = "You are a helpful, pattern-following assistant."
 

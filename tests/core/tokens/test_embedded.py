@@ -6,16 +6,22 @@ from pathlib import Path
 import pytest
 
 from studio.core.models.base import ModelError, ModelRequest
-from studio.core.models.embedded.client import LlamaClient
-from studio.core.models.embedded.prompt import template_messages
-from studio.core.models.embedded.server import EmbeddedServer
+from studio.core.models.embedded.model import template_messages
+from studio.core.models.embedded.server import EmbeddedServer, LlamaClient
 from studio.core.models.embedded.weights import bundled_weights
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.tokens.embedded import BytePairs, EmbeddedTokenizer, can_count, count_embedded
-from studio.core.tokens.gguf import GgufError, GgufTokenizer, read_tokenizer
+from studio.core.tokens.embedded import (
+    BytePairs,
+    EmbeddedTokenizer,
+    GgufError,
+    GgufTokenizer,
+    can_count,
+    count_embedded,
+    read_tokenizer,
+)
 from studio.core.tokens.tokenizers import Tokenizers
 from tests.support.soon import soon
 

@@ -4,7 +4,7 @@ import pytest
 
 from studio.core.prompty.messages import MediaPart, Message, TextPart
 from studio.core.tokens.conversation import count_message
-from studio.core.tokens.estimate import Estimate, estimate_tokens
+from studio.core.tokens.tokenizers import Estimate, estimate_tokens
 
 
 @pytest.mark.parametrize(

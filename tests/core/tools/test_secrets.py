@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studio.core.masking.looks import DOTS
 from studio.core.masking.masker import Masker
+from studio.core.masking.redact import DOTS
 from studio.core.tools.document import McpServer, OpenApi, PythonFile
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer
 from studio.core.tools.python_server.cutting import cut

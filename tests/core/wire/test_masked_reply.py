@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from studio.core.masking.masker import Masker
-from studio.core.wire.masked_reply import ReplyMask
 from studio.core.wire.reply import (
     Finished,
     Reply,
     ReplyDelta,
+    ReplyMask,
     ReplyNotice,
     TextDelta,
     ToolCallDelta,

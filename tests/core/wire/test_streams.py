@@ -10,8 +10,7 @@ import pytest
 
 from studio.core.wire.chunks import ChatChunks, ChunkReader, chunk_error
 from studio.core.wire.events import AnthropicEvents, ResponseEvents, chunk_reader
-from studio.core.wire.reply import Finished, Reply, ToolCall, Usage, accumulate
-from studio.core.wire.usage import read_usage
+from studio.core.wire.reply import Finished, Reply, ToolCall, Usage, accumulate, read_usage
 from studio.core.wire.whole import BadReplyError, read_response
 from tests.support.prompty_results import result_of
 

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from studio.core.masking.masker import Masker
-from studio.core.models.embedded.client import LlamaClient
-from studio.core.models.embedded.server import Address
+from studio.core.models.embedded.server import Address, LlamaClient
 from studio.core.wire.wire_call import KeptCall, WireCall, WireRecorder, identity_of
 from tests.support.chat_server import chat_server, events
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 from PySide6.QtGui import QTextOption
 from pytestqt.qtbot import QtBot
 
-from studio.ui.parts.json_view import JsonView
-from studio.ui.parts.long_text import LongText
+from studio.ui.parts.json_view import JsonView, LongText
 
 PICTURE = '{"data": "' + "iVBORw0KGgo" * 100_000 + '"}'
 """A megabyte in one line, without a blank; broken between words it takes a minute to show."""

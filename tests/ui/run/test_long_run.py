@@ -20,8 +20,8 @@ from studio.application.run.past.compare import RunSide, compare
 from studio.application.run.search import SearchHits
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import Limits
+from studio.core.runs.blobs import StoredEvents
 from studio.core.runs.store import RunStore
-from studio.core.runs.stored import StoredEvents
 from studio.ui.run.steps.timeline import TimelineView
 from studio.viewmodels.run.steps import RunSearch
 from tests.core.agent.runs import NATIVE, call, calling, run_of

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import Services
 from studio.ui.window.docks import Docks
-from studio.ui.window.pane_sizes import BOTTOM_HEIGHT
+from studio.ui.window.layout import BOTTOM_HEIGHT
 
 NAMES = (
     "files",

@@ -19,7 +19,7 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome, CellStat
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import NewResult, ResultRow
 from studio.core.experiments.values import ExperimentRow
-from studio.core.tokens.estimate import estimate_tokens
+from studio.core.tokens.tokenizers import estimate_tokens
 from studio.core.wire.reply import RefusedOption
 
 

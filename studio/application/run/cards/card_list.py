@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import TypeAlias, overload
 
 from studio.application.run.cards.card import StepCard
-from studio.core.agent.values.persistent_list import LazySequence, PersistentList
+from studio.core.agent.values.state import LazySequence, PersistentList
 from studio.core.agent.values.step import Step
 from studio.core.runs.opened import StoredSteps
 

@@ -21,9 +21,8 @@ from studio.application.run.words import (
 from studio.application.words import translate
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
-from studio.core.agent.values.state import Checkpoint, RunState
+from studio.core.agent.values.state import Checkpoint, PersistentList, RunState
 from studio.core.agent.values.step import Call, Step, StepError, Touch, TouchKind
 from studio.core.runs.step_summary import LAST, last_line
 from studio.core.text.amounts import duration, money

@@ -13,7 +13,7 @@ from itertools import pairwise
 from studio.application.run.edits.in_place import EditResult, EditSpec
 from studio.application.words import translate
 from studio.core.agent.values.state import RunState
-from studio.core.prompty.body.roles import read_marker
+from studio.core.prompty.body.sections import read_marker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from studio.core.agent.loop.calls import first_call, with_call
-from studio.core.agent.loop.context import extended
-from studio.core.agent.loop.conversation import assistant_message, legal, user_message
+from studio.core.agent.loop.context import assistant_message, extended, legal, user_message
 from studio.core.agent.loop.flow import (
     Move,
     begin_step,
@@ -22,10 +21,9 @@ from studio.core.agent.loop.flow import (
 from studio.core.agent.loop.steps import close_step, with_messages
 from studio.core.agent.protocols.feedback import RAN_WITHOUT_RESULT
 from studio.core.agent.values.copying import replace
-from studio.core.agent.values.effects import CheckCalls
 from studio.core.agent.values.events import Event, ModelReplied
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.pause_point import CheckCalls, PausePoint
 from studio.core.agent.values.run_setup import Limits
 from studio.core.agent.values.state import LimitName, RunState
 from studio.core.agent.values.step import Touch, TouchKind

@@ -5,24 +5,23 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from studio.core.agent.loop.calls import call_error_text, first_call
-from studio.core.agent.loop.context import extended, is_too_long, replaced
-from studio.core.agent.loop.conversation import legal, user_message
+from studio.core.agent.loop.context import extended, is_too_long, legal, replaced, user_message
 from studio.core.agent.loop.steps import close_step, fold_step, limit_error, used_up, with_messages
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.values.copying import replace
-from studio.core.agent.values.effects import (
+from studio.core.agent.values.pause_point import (
     AskOutcome,
     CallModel,
     CheckAnswer,
     DecideCall,
     Effect,
     Pass,
+    PausePoint,
     ReadReply,
     RenderPrompt,
     RunTools,
     TrimContext,
 )
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Repair
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step, StepError

@@ -43,7 +43,6 @@ from studio.core.agent.loop.steps import (
 )
 from studio.core.agent.protocols.feedback import format_feedback
 from studio.core.agent.values.copying import replace
-from studio.core.agent.values.effects import CallModel, CheckCalls, RenderPrompt, RunTools
 from studio.core.agent.values.events import (
     AnswerChecked,
     CallsChecked,
@@ -64,7 +63,13 @@ from studio.core.agent.values.events import (
     ToolCalled,
     ToolEnded,
 )
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.pause_point import (
+    CallModel,
+    CheckCalls,
+    PausePoint,
+    RenderPrompt,
+    RunTools,
+)
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import Pause, RunState
 from studio.core.agent.values.step import StepError

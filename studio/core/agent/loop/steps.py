@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from studio.core.agent.loop.calls import call_key, call_of, is_repeated, repetition, with_call
-from studio.core.agent.loop.context import extended, replaced
-from studio.core.agent.loop.conversation import assistant_message, exchange, user_message
-from studio.core.agent.protocols.warnings import remark
+from studio.core.agent.loop.context import (
+    assistant_message,
+    exchange,
+    extended,
+    replaced,
+    user_message,
+)
+from studio.core.agent.protocols.findings import remark
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import (
     ModelReplied,

@@ -1,15 +1,24 @@
-"""What reading a reply finds on the way: spans, remarks and errors, for both text protocols."""
+"""What reading a reply finds on the way: spans, remarks and errors, for both text protocols.
+
+The remarks that a reading can carry, each a stable code and one sentence.
+
+Finding labels ("Thought:", "Action:", …) at the starts of lines, and nowhere else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal, TypeAlias
 
 from studio.core.agent.protocols.base import ReadRules
-from studio.core.agent.protocols.labels import Label
-from studio.core.agent.protocols.thinking import TextWithoutReasoning, blank_reasoning
-from studio.core.agent.protocols.unclosed_thinking import open_thinking
-from studio.core.agent.protocols.warnings import remark
+from studio.core.agent.protocols.thinking import (
+    TextWithoutReasoning,
+    blank_reasoning,
+    open_thinking,
+)
 from studio.core.agent.values.reading import (
     FormatError,
     FormatErrorCode,
@@ -22,6 +31,110 @@ from studio.core.agent.values.reading import (
 )
 from studio.core.text.span import Span
 from studio.core.wire.reply import Reply
+
+LabelKind: TypeAlias = Literal["thought", "action", "args", "final", "observation"]
+"""What a label announces."""
+
+_WORDS: dict[str, LabelKind] = {
+    "Thought": "thought",
+    "Action": "action",
+    "Args": "args",
+    "Action Input": "args",
+    "Final Answer": "final",
+    "Observation": "observation",
+}
+# Runs of blanks are bounded: two in a row would make a line of a million blanks quadratic.
+_DECORATION = r"[ \t]{0,20}(?:[-*+>#][ \t]{1,9}|#{1,6}[ \t]{1,9}|\d{1,9}[.)][ \t]{1,9})?"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One label."""
+
+    kind: LabelKind
+    """What it announces."""
+
+    word: str
+    """As written, without colon."""
+
+    start: int
+    """First character of the line's label, decoration included."""
+
+    end: int
+    """One past the colon (and its closing `**`)."""
+
+    is_strict: bool
+    """Whether it is written exactly as the prompt says."""
+
+
+@lru_cache(maxsize=16)
+def _patterns(extra_final: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    words = sorted((*_WORDS, *extra_final), key=len, reverse=True)
+    either = "|".join(re.escape(word).replace(r"\ ", r"[ \t]{1,9}") for word in words)
+    strict = re.compile(rf"^[ \t]*(?P<word>{either}):", re.MULTILINE)
+    bold = r"(?P<mark>\*\*|__|`)?"
+    lenient = re.compile(
+        rf"^{_DECORATION}{bold}[ \t]{{0,9}}(?P<word>{either})"
+        r"[ \t]{0,9}(?:#?\d{1,9})?[ \t]{0,9}"
+        r"(?:(?P=mark)[ \t]{0,9}[:：]|[:：][ \t]{0,9}(?P=mark)|(?(mark)(?!)|[:：]))",
+        re.MULTILINE | re.IGNORECASE,
+    )
+    return strict, lenient
+
+
+def find_labels(
+    text: str, *, lenient: bool, extra_final: tuple[str, ...] = (), start: int = 0
+) -> Iterator[Label]:
+    """Labels from `start` on, in order of place.
+
+    Strictly: the exact word and a colon after blanks at most. Leniently also: any case, bold,
+    numbered, a list or heading mark before it, a full-width colon.
+    """
+    strict_form, lenient_form = _patterns(extra_final)
+    kinds = {word.lower(): kind for word, kind in _WORDS.items()}
+    kinds |= {word.lower(): "final" for word in extra_final}
+    form = lenient_form if lenient else strict_form
+    for found in form.finditer(text, start):
+        word = " ".join(found.group("word").split())
+        place = found.start() + len(found.group()) - len(found.group().lstrip())
+        exact = strict_form.match(text, found.start()) is not None
+        yield Label(kinds[word.lower()], word, place, found.end(), exact)
+
+
+_MESSAGES = {
+    "loose_label": "A label is not written as the prompt says ({0!r}).",
+    "name_cleaned": "The tool's name was written as {0!r}.",
+    "no_args": "No arguments were given; none are sent.",
+    "null_args": "The arguments are null; none are sent.",
+    "missing_args_label": "The arguments stand without their label.",
+    "text_between": "There is other text between the action and its arguments.",
+    "raw_breaks": "A string holds a raw line break, which JSON would write as \\n.",
+    "text_after_args": "The text after the arguments is not used.",
+    "second_action_ignored": "Only the first action counts; the rest is not used.",
+    "several_actions": "Only the first action counts; the rest is not used.",
+    "invented_observation": "The model went on to invent the observation; that is cut off.",
+    "answer_after_action": "The reply acts and answers; the action counts, the answer is not used.",
+    "labels_after_final": "There are labels inside the final answer; they are part of it.",
+    "plain_answer": "The reply has no label and counts as the answer, as this run allows.",
+    "free_text_args": "The arguments are plain text, taken as {0!r}.",
+    "bare_value": "The bare value was taken as {0!r}.",
+    "half_stop": "The reply ends in the middle of a stop word; that is cut off.",
+    "cut_answer": "The answer was cut off by the token limit.",
+    "filtered_answer": "The provider's filter cut the answer.",
+    "native_call": "The tool was called natively instead of in the prompt's format.",
+    "key_variant": "The key {0!r} was taken for {1!r}.",
+    "answer_label": "The answer is labelled {0!r} instead of 'Final Answer'.",
+    "final_word": "The end is spelled {0!r}.",
+    "empty_answer": "The answer is empty.",
+    "text_after_action": "The text after the action is not used.",
+    "refused_option": "{0}",
+    "repaired": "Repaired without asking: {0}.",
+}
+
+
+def remark(code: str, *words: str, span: Span | None = None) -> ReadingWarning:
+    """The remark of that code about `words`."""
+    return ReadingWarning(code, _MESSAGES[code].format(*words), span)
 
 
 class Findings:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter, takes_text
 from studio.core.agent.protocols.call_syntax import hidden_arguments, near_name
-from studio.core.agent.protocols.findings import Findings, read_without_reasoning
+from studio.core.agent.protocols.findings import Findings, read_without_reasoning, remark
 from studio.core.agent.protocols.json_repair import (
     LARGEST,
     ends_inside,
@@ -20,7 +20,6 @@ from studio.core.agent.protocols.json_repair import (
     repair_object,
     repair_of,
 )
-from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.json_text import Decoded, Undecoded, decode_at, json_text
 from studio.core.agent.values.reading import (
     Action,

@@ -15,8 +15,8 @@ from studio.core.agent.values.reading import Action, FormatError, Reading
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
 from studio.core.models.base import ProtocolName
-from studio.core.prompty.example_actions import example_actions
 from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.tool_spec import example_actions
 from studio.core.text.values import Json
 from studio.core.tools.forms import tool_items, tools_text
 from studio.core.wire.reply import Reply

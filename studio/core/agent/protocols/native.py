@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter
 from studio.core.agent.protocols.call_syntax import arguments_of, named_tool, near_name, read_call
+from studio.core.agent.protocols.findings import remark
 from studio.core.agent.protocols.json_repair import (
     LARGEST,
     ends_inside,
@@ -22,9 +23,11 @@ from studio.core.agent.protocols.json_repair import (
     read_value,
     repair_of,
 )
-from studio.core.agent.protocols.thinking import TextWithoutReasoning, blank_reasoning
-from studio.core.agent.protocols.unclosed_thinking import open_thinking
-from studio.core.agent.protocols.warnings import remark
+from studio.core.agent.protocols.thinking import (
+    TextWithoutReasoning,
+    blank_reasoning,
+    open_thinking,
+)
 from studio.core.agent.values.json_text import Decoded, decode_at, json_text
 from studio.core.agent.values.reading import (
     Action,

@@ -14,11 +14,15 @@ from itertools import islice
 
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.call_syntax import arguments_of, named_tool, near_name, read_call
-from studio.core.agent.protocols.findings import Findings, read_without_reasoning
+from studio.core.agent.protocols.findings import (
+    Findings,
+    Label,
+    find_labels,
+    read_without_reasoning,
+    remark,
+)
 from studio.core.agent.protocols.json_repair import ends_inside, read_value
-from studio.core.agent.protocols.labels import Label, find_labels
 from studio.core.agent.protocols.react_args import FENCE, ArgsReader, line_end
-from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.reading import (
     Action,

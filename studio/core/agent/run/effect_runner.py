@@ -16,7 +16,8 @@ from studio.core.agent.run.performer import Emit, Performer
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import passing
 from studio.core.agent.run.secrets import RunSecrets
-from studio.core.agent.values.effects import (
+from studio.core.agent.values.events import Event, Failed, OutcomeLost
+from studio.core.agent.values.pause_point import (
     AskOutcome,
     CallModel,
     CheckAnswer,
@@ -29,7 +30,6 @@ from studio.core.agent.values.effects import (
     RunTools,
     TrimContext,
 )
-from studio.core.agent.values.events import Event, Failed, OutcomeLost
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.user_events import CallDecided
 from studio.core.models.base import (

@@ -24,9 +24,8 @@ from studio.core.agent.values.events import (
     Stopped,
     ToolCalled,
 )
-from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.run_setup import RunSetup
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.user_events import Forked, LimitRaised, ModelChosen, Resumed, Steered
 
 _SAID_MEANWHILE = (Steered, LimitRaised, Logged, Resumed, ModelChosen)

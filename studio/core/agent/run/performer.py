@@ -20,7 +20,6 @@ from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.reply_keeper import ReplyKeeper
 from studio.core.agent.run.secrets import RunSecrets, missing_value
-from studio.core.agent.values.effects import CallModel, ReadReply
 from studio.core.agent.values.events import (
     AnswerChecked,
     ContextTrimmed,
@@ -37,6 +36,7 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.pause_point import CallModel, ReadReply
 from studio.core.agent.values.reading import Action
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import StepError

@@ -33,7 +33,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import ReferenceContext, find_references
 from studio.core.text.values import Json
 from studio.core.tools.document import public_variables
-from studio.core.wire.masked_reply import ReplyMask
+from studio.core.wire.reply import ReplyMask
 
 NO_VALUE = "no-value"
 """Kind of the fault of a request that holds a secret without a value."""

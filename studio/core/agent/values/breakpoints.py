@@ -17,7 +17,7 @@ from studio.core.agent.values.expressions import (
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call
-from studio.core.prompty.named_messages import named_messages
+from studio.core.prompty.messages import named_messages
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
 

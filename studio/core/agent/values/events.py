@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from studio.core.agent.values.event_base import EventBase
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Reading
 from studio.core.agent.values.run_setup import RunSetup
@@ -19,6 +18,7 @@ from studio.core.agent.values.user_events import (
     CallDecided,
     CallEdited,
     ErrorObservationEdited,
+    EventBase,
     Forked,
     LimitRaised,
     MessagesEdited,

@@ -1,17 +1,34 @@
-"""What the user did in a run: the half of the journal that no world makes by itself."""
+"""What the user did in a run: the half of the journal that no world makes by itself.
+
+What every event has.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from studio.core.agent.values.event_base import EventBase
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import LimitName, PauseReason
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventBase:
+    """What every event has; the journal gives it when it writes the event."""
+
+    seq: int = 0
+    """Place in the run's journal, from 1."""
+
+    at: float = 0.0
+    """When, in seconds since 1970 UTC."""
+
+    released: tuple[str, ...] = ()
+    """References of secrets that the prompt or the user put in here for the first time; their
+    values may be sent from then on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from studio.core.agent.loop.first_step import first_step_values
+from studio.core.agent.loop.setup import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol, reading_style
 from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs

@@ -5,13 +5,15 @@ The grammar that keeps a tiny model on the road: the legal replies of a protocol
 It is written in the Lark of llguidance, which llama.cpp's server has built in. Which steps are on
 offer is decided by `policy`; this file knows how a protocol writes them. The levels are switches
 with labels, because none of what they give is the merit of the model.
+
+A conversation as a chat template without tools can take it: roles and plain texts.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -27,7 +29,6 @@ from studio.core.models.embedded.bounded_schema import (
     json_rule,
     object_schema,
 )
-from studio.core.models.embedded.client import LlamaClient
 from studio.core.models.embedded.policy import (
     CallOffer,
     Finding,
@@ -35,9 +36,16 @@ from studio.core.models.embedded.policy import (
     StepChoices,
     step_choices,
 )
-from studio.core.models.embedded.prompt import last_user_text, template_messages
-from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
+from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings, LlamaClient
 from studio.core.models.sending import as_sent
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
@@ -53,6 +61,69 @@ from studio.core.wire.reply import (
     UsageDelta,
 )
 from studio.core.wire.schema import strict_schema
+
+_ROLES = {"developer": "system", "tool": "user"}
+
+
+def template_messages(request: ModelRequest) -> tuple[dict[str, str], ...]:
+    """The messages for `/apply-template`.
+
+    The bundled model's template drops tools in silence (docs/design/embedded-model.md), so for the
+    native protocol they are described in the system message, calls are written as the JSON that
+    the grammar asks for, and results come as what the user says. Neighbours of one role are
+    joined, because some templates refuse them.
+    """
+    merged: list[dict[str, str]] = []
+    for role, text in _turns(request):
+        if merged and merged[-1]["role"] == role:
+            merged[-1]["content"] += "\n\n" + text
+        else:
+            merged.append({"role": role, "content": text})
+    return tuple(merged)
+
+
+def last_user_text(request: ModelRequest) -> str:
+    """What the user said last, for grounding where the run names no question."""
+    for message in reversed(request.messages):
+        if message.role == "user":
+            return message.text
+    return ""
+
+
+def _turns(request: ModelRequest) -> Iterator[tuple[str, str]]:
+    if request.protocol == "native" and request.tools:
+        yield "system", _tool_help(request.tools)
+    for message in request.messages:
+        yield _ROLES.get(message.role, message.role), _text(message)
+
+
+def _tool_help(tools: tuple[ToolSpec, ...]) -> str:
+    lines = [_tool_line(tool) for tool in tools]
+    form = '{"name": "' + tools[0].name + '", "arguments": {…}}'
+    return "\n".join(["Tools:", *lines, f"To use a tool, write only {form}."])
+
+
+def _tool_line(tool: ToolSpec) -> str:
+    properties = tool.parameters.get("properties")
+    names = ", ".join(properties) if isinstance(properties, Mapping) else ""
+    return f"- {tool.name}({names}): {tool.description.splitlines()[0] if tool.description else ''}"
+
+
+def _text(message: Message) -> str:
+    pieces: list[str] = []
+    for part in message.parts:
+        match part:
+            case TextPart(text):
+                pieces.append(text)
+            case ToolResultPart(text):
+                pieces.append(f"The tool answered: {text}")
+            case ToolCallPart():
+                name = json.dumps(part.name, ensure_ascii=False)
+                pieces.append(f'{{"name": {name}, "arguments": {part.arguments or "{}"}}}')
+            case MediaPart():
+                pieces.append(f"[{part.alt or part.kind}]")
+    return "\n".join(piece for piece in pieces if piece)
+
 
 _LINE_CHARACTER = r"[^\x00-\x1f]"
 _TEXT_CHARACTER = r"[^\x00-\x09\x0b-\x1f]"

@@ -16,8 +16,7 @@ from studio.core.prompty.body.media import (
     find_threads,
     kind_of_source,
 )
-from studio.core.prompty.body.roles import Attribute
-from studio.core.prompty.body.sections import is_inside
+from studio.core.prompty.body.sections import Attribute, is_inside
 from studio.core.prompty.document import BodySection, PromptDocument
 from studio.core.prompty.look_up import LookUp
 from studio.core.prompty.messages import (

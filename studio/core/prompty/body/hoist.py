@@ -3,22 +3,193 @@
 Seed: prompt section, "Tools". Values never become structure; where loops or conditions decide which
 tools there are, those run first (`rendered_yaml`), otherwise each scalar is rendered by itself
 (`source_yaml`).
+
+YAML out of a rendering, with every value as one opaque word while it is read.
+
+So a value can never become a key, a list item or a further line, whatever it holds
+(docs/design/file-format.md). Loops and conditions have been run by then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import json
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
-from studio.core.prompty.body.rendered_yaml import RenderedYaml
+from studio.core.prompty.body.masked import cut
 from studio.core.prompty.body.source_yaml import SourceYaml
-from studio.core.prompty.document import BodySection, PromptDocument
-from studio.core.prompty.look_up import LookUp
+from studio.core.prompty.document import BodySection, FrontMatterEntry, PromptDocument
+from studio.core.prompty.look_up import LookUp, is_input
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.reference_values import whole_reference
+from studio.core.prompty.rendering import Segment
+from studio.core.prompty.yaml.places import KeyPath
+from studio.core.prompty.yaml.reader import YamlReading, read_yaml
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
+
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_DIGITS = str.maketrans("0123456789", "".join(chr(0xE010 + digit) for digit in range(10)))
+_BACK = {new: old for old, new in _DIGITS.items()}
+_WORD = re.compile(f"{_OPEN}([\ue010-\ue019]{{1,9}}){_CLOSE}")
+_WORD_AND_COLON = re.compile(f"{_WORD.pattern}(:?)")
+_END_OF_LINE = re.compile(r"[ \t]*(?:\r|\n|$)")
+_SCALAR = re.compile(r"true|false|-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
+
+
+class RenderedYaml:
+    """The YAML of a range of a rendering."""
+
+    def __init__(self, pieces: Sequence[Segment], inputs: Mapping[str, Json]) -> None:
+        self._pieces = tuple(pieces)
+        self._inputs = inputs
+        self._spread = frozenset(_spreads(self._pieces))
+        reading = self._read()
+        if reading.broken and self._spread:
+            self._spread = frozenset()  # no line of a reference was a mapping's
+            reading = self._read()
+        self._entries: dict[tuple[str | int, ...], FrontMatterEntry] = {
+            entry.path: entry for entry in reading.entries
+        }
+        self._raw = reading.value
+        self.broken = reading.broken
+        """Whether a syntax error was met, so that values may be missing."""
+        self.problems: tuple[Problem, ...] = reading.problems
+        """Places count in the opaque text; `source` leads back."""
+
+    def _read(self) -> YamlReading:
+        texts = [
+            _opaque(piece, index) + (":" if index in self._spread else "")
+            for index, piece in enumerate(self._pieces)
+        ]
+        self._starts = [0, *accumulate(map(len, texts))]
+        self._text = "".join(texts)
+        return read_yaml(self._text)
+
+    @property
+    def value(self) -> Json:
+        """The whole value, with what was rendered put in."""
+        return self._filled(self._raw, (), set())
+
+    def items(self) -> list[tuple[Json, frozenset[str], Span | None]] | None:
+        """The items of a list, each with the inputs used in it and its place; None for no list."""
+        if not isinstance(self._raw, list):
+            return None
+        found = []
+        for index, item in enumerate(self._raw):
+            used: set[str] = set()
+            value = self._filled(item, (index,), used)
+            entry = self._entries.get((index,))
+            place = self.source(entry.value) if entry else None
+            found.append((value, frozenset(filter(is_input, used)), place))
+        return found
+
+    def source(self, span: Span) -> Span | None:
+        """The template source of a range of the opaque text."""
+        last = max(span.end, span.start + 1)
+        spans = []
+        first = max(0, bisect_right(self._starts, span.start) - 1)
+        for index in range(first, bisect_left(self._starts, last, first, len(self._pieces))):
+            piece, start = self._pieces[index], self._starts[index]
+            if piece.kind == "literal":
+                place = cut(piece, max(0, span.start - start), last - start).span
+            else:
+                place = piece.span
+            spans += [] if place is None else [place]
+        return spans[0].cover(spans[-1]) if spans else None
+
+    def _filled(self, value: Json, path: KeyPath, used: set[str]) -> Json:
+        if isinstance(value, Mapping):
+            return self._filled_mapping(value, path, used)
+        if isinstance(value, list):
+            return [self._filled(item, (*path, index), used) for index, item in enumerate(value)]
+        if not isinstance(value, str):
+            return value
+        only = _WORD.fullmatch(value)
+        if only is not None and not self._is_quoted(path):
+            piece = self._piece(only)
+            if piece is not None:
+                used |= {piece.input} if piece.input else set()
+                return self._typed(piece)
+        return self._put_in(value, used)
+
+    def _filled_mapping(self, value: JsonObject, path: KeyPath, used: set[str]) -> Json:
+        spread: dict[str, Json] = {}
+        own: dict[str, Json] = {}
+        for key, item in value.items():
+            word = _WORD.fullmatch(key) if item is None else None
+            piece = self._piece(word) if word is not None else None
+            if word is not None and piece is not None and _index(word) in self._spread:
+                used |= {piece.input} if piece.input else set()
+                if len(value) == 1:
+                    return piece.value
+                if isinstance(piece.value, Mapping):
+                    spread |= piece.value
+                    continue
+            own[self._put_in(key, used)] = self._filled(item, (*path, key), used)
+        return {**spread, **own}  # a key that is written out counts
+
+    def _typed(self, piece: Segment) -> Json:
+        """What an input is, where it stands alone; a text that looks like a number stays text."""
+        if piece.value is not None:
+            return piece.value
+        own = self._inputs.get(piece.input) if piece.input else None
+        if isinstance(own, list | Mapping) and piece.text == str(own):
+            return own
+        if isinstance(own, str) or not _SCALAR.fullmatch(piece.text):
+            return piece.text
+        value: Json = json.loads(piece.text)
+        return value
+
+    def _put_in(self, text: str, used: set[str]) -> str:
+        def rendered(word: re.Match[str]) -> str:
+            piece = self._piece(word)
+            if piece is None:
+                return word[0]
+            used.update({piece.input} if piece.input else set())
+            return piece.text + ("" if _index(word) in self._spread else word[2])
+
+        return _WORD_AND_COLON.sub(rendered, text) if _OPEN in text else text
+
+    def _piece(self, word: re.Match[str]) -> Segment | None:
+        index = _index(word)
+        is_value = index < len(self._pieces) and self._pieces[index].kind != "literal"
+        return self._pieces[index] if is_value else None
+
+    def _is_quoted(self, path: KeyPath) -> bool:
+        entry = self._entries.get(path)
+        start = entry.value.start if entry else 0
+        return entry is not None and self._text[start : start + 1] in ('"', "'", "|", ">")
+
+
+def _index(word: re.Match[str]) -> int:
+    return int(word[1].translate(_BACK))
+
+
+def _spreads(pieces: Sequence[Segment]) -> Iterator[int]:
+    """The pieces that hold keys and values, or a list, and fill a line of their own.
+
+    They are written as a key: what they hold may stand beside others.
+    """
+    for index, piece in enumerate(pieces):
+        if not isinstance(piece.value, Mapping | list):
+            continue
+        before = pieces[index - 1].text if index else ""
+        after = pieces[index + 1].text if index + 1 < len(pieces) else ""
+        line = before[before.rfind("\n") + 1 :] if "\n" in before or index <= 1 else "-"
+        if not line.strip(" ") and _END_OF_LINE.match(after):
+            yield index
+
+
+def _opaque(piece: Segment, index: int) -> str:
+    if piece.kind == "literal":
+        return piece.text.replace("\r\n", " \n").replace("\r", "\n")
+    return f"{_OPEN}{str(index).translate(_DIGITS)}{_CLOSE}"
+
 
 _OWN_KEYS = ("id", "name", "type", "kind", "options", "function")
 

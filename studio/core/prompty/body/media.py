@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from studio.core.prompty.body.roles import Attribute, read_attributes
-from studio.core.prompty.body.sections import fenced_ranges, is_inside, plain_newlines
+from studio.core.prompty.body.sections import (
+    Attribute,
+    fenced_ranges,
+    is_inside,
+    plain_newlines,
+    read_attributes,
+)
 from studio.core.text.span import Span
 
 MediaKind = Literal["image", "file", "audio", "video"]

@@ -12,7 +12,7 @@ from studio.core.prompty.body.content import (
     read_content,
     thread_input,
 )
-from studio.core.prompty.body.hoist import has_statements, hoist_rendered, hoist_tools
+from studio.core.prompty.body.hoist import RenderedYaml, has_statements, hoist_rendered, hoist_tools
 from studio.core.prompty.body.masked import (
     PLACEHOLDER,
     MaskedText,
@@ -21,9 +21,14 @@ from studio.core.prompty.body.masked import (
     with_plain_newlines,
 )
 from studio.core.prompty.body.media import without_threads
-from studio.core.prompty.body.rendered_yaml import RenderedYaml
-from studio.core.prompty.body.roles import STANDARD_ROLES, Marker, read_marker
-from studio.core.prompty.body.sections import YAML_TYPES, after_line, find_markers
+from studio.core.prompty.body.sections import (
+    STANDARD_ROLES,
+    YAML_TYPES,
+    Marker,
+    after_line,
+    find_markers,
+    read_marker,
+)
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.look_up import LookUp
 from studio.core.prompty.loop_format import drives_loop

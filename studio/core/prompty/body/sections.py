@@ -1,15 +1,229 @@
-"""Find the role markers of a body, and the sections they begin."""
+"""Find the role markers of a body, and the sections they begin.
+
+Role markers: the lines `role[attributes]:` that begin messages.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from studio.core.prompty.body.roles import ROLES, Marker, read_marker
 from studio.core.prompty.document import BodySection, Dialect
 from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+ROLES: dict[Dialect, tuple[str, ...]] = {
+    "prompty": ("system", "user", "assistant", "developer"),
+    "section": (
+        "system",
+        "user",
+        "assistant",
+        "developer",
+        "tool",
+        "function",
+        "tools",
+        "thread",
+    ),
+    "legacy": ("system", "user", "assistant", "function", "tools"),
+}
+"""The words that make a marker (Prompty vectors; section dialect; Prompty 1 runtime)."""
+
+STANDARD_ROLES = ("system", "user", "assistant", "developer")
+"""Roles that every dialect but legacy's missing `developer` knows."""
+
+MAX_ATTRIBUTES = 64
+"""Attributes that one marker may have; a line with more is text."""
+
+_SPACE = " \t\r\f\v"
+_KEY = re.compile(r"\w[\w.\-]*")
+_PROMPTY_KEY = re.compile(r"\w+")
+_INTEGER = re.compile(r"[+-]?\d+")
+_FLOAT = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One `key=value` of a marker or of a media token."""
+
+    key: str
+    """The key as written."""
+
+    value: Json
+    """Text, or a typed value where the dialect types it."""
+
+    key_span: Span
+    """The key."""
+
+    value_span: Span
+    """The value, without its quotes."""
+
+    quote: str = ""
+    """The quote character around the value; empty for a bare value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A role marker."""
+
+    role: str
+    """The word, in lower case."""
+
+    attributes: tuple[Attribute, ...]
+    """In order."""
+
+    span: Span
+    """The whole line without its line end."""
+
+    role_span: Span
+    """The word itself."""
+
+    def attribute(self, key: str) -> Json:
+        """The value of the last attribute of that name; None without one."""
+        return next((item.value for item in reversed(self.attributes) if item.key == key), None)
+
+    def shift(self, by: int) -> Marker:
+        """The same marker, `by` code points further on."""
+        moved = tuple(
+            replace(item, key_span=item.key_span.shift(by), value_span=item.value_span.shift(by))
+            for item in self.attributes
+        )
+        return Marker(self.role, moved, self.span.shift(by), self.role_span.shift(by))
+
+
+def read_marker(line: str, dialect: Dialect) -> Marker | None:
+    """Read one line as a role marker.
+
+    Works in one pass from left to right, so a hostile line costs no more than its length.
+
+    Args:
+        line: A line without its line end; spans count from its start.
+        dialect: Which roles and which form of attributes count.
+
+    Returns:
+        The marker; None where the line is text.
+    """
+    at = _skip(line, 0)
+    if line[at : at + 1] == "#":
+        at = _skip(line, at + 1)
+    start = at
+    while at < len(line) and line[at].isascii() and line[at].isalpha():
+        at += 1
+    role = line[start:at].lower()
+    if role not in ROLES[dialect]:
+        return None
+    role_span = Span(start, at)
+    attributes: tuple[Attribute, ...] = ()
+    if line[at : at + 1] == "[":
+        read = read_attributes(line, at + 1, dialect)
+        if read is None or line[read[1] : read[1] + 1] != "]" or not read[0]:
+            return None
+        attributes, at = read[0], read[1] + 1
+    at = _skip(line, at)
+    if line[at : at + 1] != ":" or _skip(line, at + 1) != len(line):
+        return None
+    return Marker(role, attributes, Span(0, len(line)), role_span)
+
+
+def read_attributes(
+    line: str, start: int, dialect: Dialect
+) -> tuple[tuple[Attribute, ...], int] | None:
+    """Read `key=value, key="value"` from `start` up to the closing bracket.
+
+    Returns:
+        The attributes and the place of the closing bracket; None where it is no attribute list.
+    """
+    key_pattern = _PROMPTY_KEY if dialect == "prompty" else _KEY
+    found: list[Attribute] = []
+    at = start if dialect == "prompty" else _skip(line, start)
+    while at < len(line) and line[at] != "]":
+        if len(found) >= MAX_ATTRIBUTES:
+            return None
+        key = key_pattern.match(line, at)
+        if key is None:
+            return None
+        equals = _skip(line, key.end())
+        if line[equals : equals + 1] != "=":
+            if dialect != "legacy" or line[equals : equals + 1] not in (",", "]"):
+                return None
+            word = Attribute(key[0], True, Span(*key.span()), Span(key.end(), key.end()))
+            found.append(word)  # Prompty 1 accepts bare words
+            at = _skip_separator(line, equals)
+            continue
+        value_at = _skip(line, equals + 1)
+        attribute = _read_value(line, key[0], Span(*key.span()), value_at, dialect)
+        if attribute is None:
+            return None
+        found.append(attribute)
+        at = _skip_separator(line, attribute.value_span.end + len(attribute.quote))
+    return tuple(found), at
+
+
+def type_value(text: str) -> Json:
+    """The value of a bare word: `true`, `false`, an integer, a number, otherwise the text."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if len(text) < 40 and _INTEGER.fullmatch(text):
+        return int(text)
+    if len(text) < 40 and _FLOAT.fullmatch(text):
+        return float(text)
+    return text
+
+
+def _read_value(line: str, key: str, key_span: Span, at: int, dialect: Dialect) -> Attribute | None:
+    quote = line[at : at + 1]
+    if quote == '"' or (quote == "'" and dialect != "prompty"):
+        end = _closing_quote(line, at + 1, quote)
+        if end < 0:
+            return None
+        text = line[at + 1 : end]
+        # Prompty 2 runtimes type quoted values too; the section dialect keeps them as text.
+        value = type_value(text.strip()) if dialect == "prompty" and key != "nonce" else text
+        return Attribute(key, value, key_span, Span(at + 1, end), quote)
+    end = _end_of_bare(line, at)
+    text = line[at:end].rstrip(_SPACE)
+    value = text if key == "nonce" and dialect == "prompty" else type_value(text)
+    return Attribute(key, value, key_span, Span(at, at + len(text)))
+
+
+def _closing_quote(line: str, at: int, quote: str) -> int:
+    """The place of the closing quote; quotes inside `{{ … }}` belong to the expression."""
+    while True:
+        end = line.find(quote, at)
+        opening = line.find("{{", at, end) if end >= 0 else -1
+        if opening < 0:
+            return end
+        closing = line.find("}}", opening + 2)
+        if closing < 0:
+            return end
+        at = closing + 2
+
+
+def _end_of_bare(line: str, at: int) -> int:
+    """The end of an unquoted value: a comma, a quote or the closing bracket."""
+    while at < len(line) and line[at] not in ',"]':
+        if line.startswith("{{", at):
+            closing = line.find("}}", at + 2)
+            if closing < 0:
+                return len(line)
+            at = closing + 2
+        else:
+            at += 1
+    return at
+
+
+def _skip(line: str, at: int) -> int:
+    while at < len(line) and line[at] in _SPACE:
+        at += 1
+    return at
+
+
+def _skip_separator(line: str, at: int) -> int:
+    at = _skip(line, at)
+    return _skip(line, at + 1) if line[at : at + 1] == "," else at
+
 
 YAML_TYPES = ("tool_call",)
 """Values of the attribute `type` whose section holds YAML (section dialect)."""

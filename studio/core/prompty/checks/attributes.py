@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from studio.core.prompty.body.roles import ROLES, read_marker
-from studio.core.prompty.body.sections import fenced_ranges, is_inside, plain_newlines
+from studio.core.prompty.body.sections import (
+    ROLES,
+    fenced_ranges,
+    is_inside,
+    plain_newlines,
+    read_marker,
+)
 from studio.core.prompty.checks.markers import NEAR_MARKER, ROLE_ALONE
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit

@@ -6,8 +6,15 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
-from studio.core.prompty.body.roles import ROLES, STANDARD_ROLES, read_marker
-from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside, plain_newlines
+from studio.core.prompty.body.sections import (
+    ROLES,
+    STANDARD_ROLES,
+    fenced_ranges,
+    find_markers,
+    is_inside,
+    plain_newlines,
+    read_marker,
+)
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from studio.core.prompty.body.media import misplaced_media, near_threads, unclosed_media
-from studio.core.prompty.body.roles import read_marker
-from studio.core.prompty.body.sections import plain_newlines
+from studio.core.prompty.body.sections import plain_newlines, read_marker
 from studio.core.prompty.dialect import parser_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from studio.core.masking.looks import keys_in, names_secret_field
+from studio.core.masking.redact import keys_in, names_secret_field
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.yaml.places import value_at
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from studio.core.known_models import known_models
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.yaml.places import value_at
-from studio.core.prompty.yaml.quotes import in_quotes
+from studio.core.prompty.yaml.tree import in_quotes
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span

@@ -12,8 +12,13 @@ from dataclasses import dataclass, field
 from studio.core.prompty.body.hoist import has_statements, hoist_tools
 from studio.core.prompty.body.media import decided_kind, find_media, find_threads
 from studio.core.prompty.body.read import read_messages
-from studio.core.prompty.body.roles import Marker, read_marker
-from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside
+from studio.core.prompty.body.sections import (
+    Marker,
+    fenced_ranges,
+    find_markers,
+    is_inside,
+    read_marker,
+)
 from studio.core.prompty.body.source_yaml import expression_ranges
 from studio.core.prompty.document import BodySection, PromptDocument
 from studio.core.prompty.edit.draft import ConversionDraft

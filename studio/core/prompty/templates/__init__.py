@@ -50,7 +50,7 @@ def render_template(
     match format:
         case "jinja2":
             # Jinja takes some 60 ms to import: not before the window is painted.
-            from studio.core.prompty.templates.jinja.template import render_jinja
+            from studio.core.prompty.templates.jinja.run import render_jinja
 
             return render_jinja(template, inputs, offset, rich, bounds)
         case "mustache":
@@ -71,7 +71,7 @@ def find_variables(
         return (), (_too_long(template, DEFAULT_BOUNDS, offset),)
     match format:
         case "jinja2":
-            from studio.core.prompty.templates.jinja.template import read_template
+            from studio.core.prompty.templates.jinja.run import read_template
 
             read = read_template(template, offset)
             return read.variables, read.problems
@@ -96,7 +96,7 @@ def find_fields(
         return ()
     match format:
         case "jinja2":
-            from studio.core.prompty.templates.jinja.template import read_template
+            from studio.core.prompty.templates.jinja.run import read_template
 
             return read_template(template, offset).fields
         case "mustache":

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
-from studio.core.prompty.yaml.quotes import in_quotes
+from studio.core.prompty.yaml.tree import in_quotes
 from studio.core.text.amounts import counted
 from studio.core.text.problem import Fix, Mistake, TextEdit, fixable
 from studio.core.text.span import Span

@@ -1,6 +1,8 @@
 """The tree of one pass over YAML events: values, places of keys, and what is odd about them.
 
 Knows no YAML library: events are anything with marks, a value, a tag, an anchor and a style.
+
+How YAML writes a text between quotes.
 """
 
 from __future__ import annotations
@@ -11,10 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from studio.core.prompty.document import FrontMatterEntry
-from studio.core.prompty.yaml.quotes import in_quotes
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+
+
+def in_quotes(value: str) -> str:
+    """Return a text as YAML writes it between single quotes."""
+    return "'" + value.replace("'", "''") + "'"
+
 
 YamlEvent: TypeAlias = Any  # libyaml's events carry no types
 """A scalar, alias, or the start or end of a mapping or list."""

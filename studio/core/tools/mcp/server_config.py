@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal, TypeAlias, assert_never
 
-from studio.core.masking.looks import DOTS
+from studio.core.masking.redact import DOTS
 from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of

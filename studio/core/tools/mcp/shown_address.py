@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from studio.core.masking.looks import DOTS, is_placeholder, names_secret_variable, without_keys
+from studio.core.masking.redact import DOTS, is_placeholder, names_secret_variable, without_keys
 
 _NAMED = re.compile(r"([A-Za-z][\w.-]*)(=|:\s+(?:Bearer\s+|Basic\s+)?)([^\s&;'\"#]+)")
 """`NAME=value` of a flag, a variable or a query, and `Name: value` of a header."""

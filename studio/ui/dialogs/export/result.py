@@ -25,7 +25,7 @@ from studio.core.export.target import VALUES_OF_NOW, ExportResult, RoundTrip
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.source import SourceText
 from studio.ui.parts.comparison_view import ComparisonView
-from studio.ui.parts.long_text import LongText
+from studio.ui.parts.json_view import LongText
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon

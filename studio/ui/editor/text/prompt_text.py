@@ -1,22 +1,269 @@
-"""A prompt's text, as every editor that shows it shares it: lines, colors, folds and undo."""
+"""A prompt's text, as every editor that shows it shares it: lines, colors, folds and undo.
+
+Where the lines of a text stand on the screen.
+
+Which lines of one text are folded away.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QTextCursor, QTextDocument, QTextOption
-from PySide6.QtWidgets import QPlainTextDocumentLayout
+from PySide6.QtCore import QObject, QPoint, QRect, QRectF, Signal
+from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextOption
+from PySide6.QtWidgets import QPlainTextDocumentLayout, QPlainTextEdit
 
 from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import TextEdit, sort_edits
 from studio.core.text.source import SourceText
 from studio.ui.editor.highlight.highlighter import Highlighter
 from studio.ui.editor.text import marks
-from studio.ui.editor.text.block_view import BlockView
-from studio.ui.editor.text.fold_state import Folding
 from studio.ui.style.theme import mono_font
+from studio.viewmodels.app.jobs import LatestJob
+
+if TYPE_CHECKING:
+    from studio.application.editing.structure import FoldingRange
+    from studio.core.prompty.document import PromptDocument
+
+
+_LONG = 100_000
+"""Characters from which on the folds are looked for in the pool: 60 ms at 50,000 lines."""
+
+
+class Folding(QObject):
+    """Hides and shows the blocks of a document, in every editor that shows it; lines from 0."""
+
+    found = Signal()  # what can be folded is known anew
+    changed = Signal()  # lines went away or came back
+
+    def __init__(self, document: QTextDocument, parent: QObject) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._read: PromptDocument | None = None
+        self._folds: Mapping[int, FoldingRange] = {}
+        self._closed: list[QTextCursor] = []
+        """At the first lines of what is folded away: they go along when lines come in above."""
+        self._hidden = 0
+        """How many lines were hidden the last time."""
+        self._looking: LatestJob[Mapping[int, FoldingRange]] = LatestJob(self)
+        self._looking.finished.connect(self._take)
+
+    @property
+    def folds(self) -> Mapping[int, FoldingRange]:
+        """What can be folded, by first line."""
+        return self._folds
+
+    def is_closed(self, line: int) -> bool:
+        """Whether lines are hidden behind that line."""
+        behind = self._document.findBlockByNumber(line + 1)
+        return line in self._folds and behind.isValid() and not behind.isVisible()
+
+    @property
+    def is_any_closed(self) -> bool:
+        """Whether any lines are folded away."""
+        return bool(self._closed)
+
+    def read(self, document: PromptDocument) -> None:
+        """Look for what can be folded in the newest text; each editor that shows it may ask."""
+        if document is self._read:
+            return
+        from studio.application.editing.structure import folds  # not before the first paint
+
+        self._read = document
+        if len(document.source) < _LONG:
+            self._looking.drop()
+            self._take(_by_line(folds(document)))
+        else:
+            self._looking.submit(lambda: _by_line(folds(document)))
+
+    def toggle(self, line: int) -> None:
+        """Fold or unfold at a line, or at the nearest fold around it."""
+        if line not in self._folds:
+            around = [fold for fold in self._folds.values() if fold.first <= line <= fold.last]
+            if not around:
+                return
+            line = max(around, key=lambda fold: fold.first).first
+        self._close(self._closed_lines() ^ {line})
+
+    def close_around(self, line: int) -> None:
+        """Fold the nearest part around a line that is not folded yet."""
+        closed = self._closed_lines()
+        around = [
+            fold.first
+            for fold in self._folds.values()
+            if fold.first <= line <= fold.last and fold.first not in closed
+        ]
+        if around:
+            self._close(closed | {max(around)})
+
+    def open_at(self, line: int) -> None:
+        """Unfold what is folded at a line."""
+        self._close(self._closed_lines() - {line})
+
+    def close(self, line: int) -> None:
+        """Fold at a line, where there is a fold."""
+        self._close(self._closed_lines() | {line})
+
+    def fold_all(self) -> None:
+        """Fold everything that can be folded."""
+        self._close(set(self._folds))
+
+    def unfold_all(self) -> None:
+        """Show every line."""
+        self._close(set())
+
+    def show_line(self, line: int) -> None:
+        """Open the folds that hide a line."""
+        self.show_lines((line,))
+
+    def show_lines(self, lines: Sequence[int]) -> None:
+        """Open the folds that hide any of some lines."""
+        closed = self._closed_lines()
+        hiding = {
+            each
+            for each in closed & self._folds.keys()
+            if any(each < line <= self._folds[each].last for line in lines)
+        }
+        if hiding:
+            self._close(closed - hiding)
+
+    def rest(self) -> None:
+        """The last editor closes: look for nothing more."""
+        self._looking.drop()
+
+    def _take(self, found: Mapping[int, FoldingRange]) -> None:
+        """What can be folded now; a fold whose first line is none any more opens."""
+        self._folds = found
+        if self._closed and self._is_of_now():
+            self._close(self._closed_lines())
+        self.found.emit()
+
+    def _is_of_now(self) -> bool:
+        """Whether the folds are of the text as it stands: else their lines are others by now."""
+        return self._read is not None and len(self._read.source.line_starts) == (
+            self._document.blockCount()
+        )
+
+    def _closed_lines(self) -> set[int]:
+        return {cursor.blockNumber() for cursor in self._closed}
+
+    def _close(self, lines: set[int]) -> None:
+        """Have these lines folded and no others."""
+        lines &= self._folds.keys()
+        self._closed = [
+            QTextCursor(self._document.findBlockByNumber(line)) for line in sorted(lines)
+        ]
+        hidden: set[int] = set()
+        for line in lines:
+            hidden.update(range(line + 1, self._folds[line].last + 1))
+        if len(hidden) == self._hidden and all(
+            not self._document.findBlockByNumber(line).isVisible() for line in hidden
+        ):
+            return
+        self._hidden = len(hidden)
+        first, last = self._show_and_hide(hidden)
+        if last < first:
+            return
+        start = self._document.findBlockByNumber(first).position()
+        end = self._document.findBlockByNumber(last)
+        self._document.markContentsDirty(start, end.position() + end.length() - start)
+        self.changed.emit()
+
+    def _show_and_hide(self, hidden: set[int]) -> tuple[int, int]:
+        """Set each block's visibility; returns the first and last line that changed."""
+        first, last = self._document.blockCount(), -1
+        block = self._document.firstBlock()
+        number = 0
+        while block.isValid():
+            visible = number not in hidden
+            if block.isVisible() != visible:
+                block.setVisible(visible)
+                block.setLineCount(1 if visible else 0)
+                first, last = min(first, number), number
+            block = block.next()
+            number += 1
+        return first, last
+
+
+def _by_line(found: Iterable[FoldingRange]) -> Mapping[int, FoldingRange]:
+    return {fold.first: fold for fold in found}
+
+
+class BlockView(QPlainTextEdit):
+    """A plain text whose lines know their places in the viewport; lines count from 0."""
+
+    _left_room = 0
+    _right_room = 0
+
+    def visible_blocks(
+        self, part: QRect | None = None
+    ) -> Iterator[tuple[QTextBlock, float, float]]:
+        """The lines on the screen, with top and height in the viewport.
+
+        Args:
+            part: the part of the viewport that counts; all of it where None.
+        """
+        if part is None:
+            block, bottom = self.firstVisibleBlock(), self.viewport().height()
+        else:
+            block = self.cursorForPosition(QPoint(0, part.top())).block()
+            bottom = min(part.bottom(), self.viewport().height())
+            while not block.isVisible() and block.previous().isValid():
+                block = block.previous()
+        top = self.geometry_of(block).top()
+        while block.isValid() and top <= bottom:
+            height = self.blockBoundingRect(block).height()
+            if block.isVisible():
+                yield block, top, height
+                top += height
+            block = block.next()
+
+    def line_at(self, y: float) -> int | None:
+        """The line at a height in the viewport."""
+        for block, top, height in self.visible_blocks():
+            if top <= y < top + height:
+                return block.blockNumber()
+        return None
+
+    def geometry_of(self, block: QTextBlock) -> QRectF:
+        """A line's place in the viewport."""
+        return self.blockBoundingGeometry(block).translated(self.contentOffset())
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether long lines go on in the next row."""
+        return self.lineWrapMode() == QPlainTextEdit.LineWrapMode.WidgetWidth
+
+    @property
+    def room(self) -> int:
+        """How wide the text could be, in pixels."""
+        return self.viewport().width() + self._right_room
+
+    def leave_room(self, right: int) -> None:
+        """Leave so many pixels at the right without text."""
+        if right != self._right_room:
+            self._right_room = right
+            self.setViewportMargins(self._left_room, 0, right, 0)
+
+    def leave_room_left(self, left: int) -> None:
+        """Leave so many pixels at the left for what stands beside the lines."""
+        self._left_room = left
+        self.setViewportMargins(left, 0, self._right_room, 0)
+
+    def set_wrapped(self, wrapped: bool) -> None:
+        """Whether long lines go on in the next row."""
+        mode = QPlainTextEdit.LineWrapMode
+        self.setLineWrapMode(mode.WidgetWidth if wrapped else mode.NoWrap)
+
+    def set_whitespace(self, shown: bool) -> None:
+        """Whether spaces and tabs are drawn."""
+        option = self.document().defaultTextOption()
+        flag = QTextOption.Flag.ShowTabsAndSpaces
+        option.setFlags(option.flags() | flag if shown else option.flags() & ~flag)
+        self.document().setDefaultTextOption(option)
+
 
 _NO_WRAP = QTextOption.WrapMode.NoWrap
 

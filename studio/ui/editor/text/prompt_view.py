@@ -11,16 +11,15 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from studio.ui.editor.text import marks
-from studio.ui.editor.text.block_view import BlockView
 from studio.ui.editor.text.marks import ShownMarks
-from studio.ui.editor.text.prompt_text import PromptText
+from studio.ui.editor.text.prompt_text import BlockView, PromptText
 
 if TYPE_CHECKING:
     from studio.core.text.problem import TextEdit
     from studio.core.text.source import SourceText
     from studio.core.text.span import Span
     from studio.ui.editor.highlight.highlighter import Highlighter
-    from studio.ui.editor.text.fold_state import Folding
+    from studio.ui.editor.text.prompt_text import Folding
 
 
 class PromptView(BlockView):

@@ -41,8 +41,8 @@ from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
 from studio.core.text.plain_tip import plain_tip
 from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.long_text import LongText
 from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.side.action_bar import ActionBar
 from studio.ui.run.side.edit_in_place import EditInPlace

@@ -16,9 +16,9 @@ from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import Limits
 from studio.core.models.scripted import ScriptedModel
+from studio.core.runs.blobs import StoredEvents
 from studio.core.runs.run_index import shape_of
 from studio.core.runs.store import RunStore
-from studio.core.runs.stored import StoredEvents
 from studio.viewmodels.run.steps import StepListModel
 from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, document, run_of, search
 

@@ -10,7 +10,7 @@ from studio.application.run.past.compare import (
     sides_of,
 )
 from studio.application.run.text import plain_text
-from studio.core.agent.values.persistent_list import PersistentList
+from studio.core.agent.values.state import PersistentList
 from tests.application.run import examples as run
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.core.agent.loop.context import SUMMARY, size, trim
-from studio.core.agent.loop.conversation import legal, user_message
+from studio.core.agent.loop.context import SUMMARY, legal, size, trim, user_message
 from studio.core.agent.protocols.feedback import INTERRUPTED
 from studio.core.prompty.messages import (
     Message,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.core.agent.values.persistent_list import PersistentList
+from studio.core.agent.values.state import PersistentList
 
 TURNS = st.lists(
     st.tuples(st.integers(0, 30), st.integers(0, 40), st.lists(st.integers(), max_size=4)),

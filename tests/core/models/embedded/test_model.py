@@ -17,10 +17,9 @@ import pytest
 import pytest_asyncio
 
 from studio.core.models.base import ModelError, ModelRequest
-from studio.core.models.embedded.client import LlamaClient
 from studio.core.models.embedded.model import EmbeddedModel, build_grammar, with_end
 from studio.core.models.embedded.policy import LEVELS
-from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
+from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings, LlamaClient
 from studio.core.models.embedded.weights import bundled_weights, find_weights, weights_at
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec

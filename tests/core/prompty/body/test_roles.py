@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.prompty.body.roles import read_marker
+from studio.core.prompty.body.sections import read_marker
 from tests.support.soon import soon
 
 PROMPTY_YES = [

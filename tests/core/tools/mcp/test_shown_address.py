@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.masking.looks import DOTS
 from studio.core.masking.masker import Masker
+from studio.core.masking.redact import DOTS
 from studio.core.tools.document import McpServer
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, address_pin
 from studio.core.tools.mcp.shown_address import without_secrets

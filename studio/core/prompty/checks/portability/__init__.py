@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from studio.core.prompty.checks.portability.difference import BOTH, TS, RuntimeDifference, report
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS
-from studio.core.prompty.templates.mustache.tags import (
+from studio.core.prompty.templates.mustache.template import (
     MustacheVariable,
     Section,
     Text,

@@ -17,7 +17,7 @@ from studio.core.prompty.templates.jinja.program import ProgramParser, read_prog
 from studio.core.prompty.templates.jinja.run import FAILURES
 from studio.core.prompty.templates.jinja.sandbox import PromptEnvironment
 from studio.core.prompty.templates.jinja.scope import Scope
-from studio.core.prompty.templates.jinja.statements import Interpolation, PlainExpression
+from studio.core.prompty.templates.jinja.tokens import Interpolation, PlainExpression
 from studio.core.prompty.templates.jinja.value import Value
 from studio.core.text.values import Json
 

@@ -17,8 +17,7 @@ from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
 from studio.core.prompty.templates.jinja.foreign import mustache, of_another_language
-from studio.core.prompty.templates.jinja.statements import Interpolation
-from studio.core.prompty.templates.jinja.tokens import RUN, JinjaTokens
+from studio.core.prompty.templates.jinja.tokens import RUN, Interpolation, JinjaTokens
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Mistake, fixable
 from studio.core.text.span import Span

@@ -1,16 +1,60 @@
-"""Jinja's lexing rules with exact offsets: its own token stream knows lines only."""
+"""Jinja's lexing rules with exact offsets: its own token stream knows lines only.
+
+Statements that Jinja's parser does not make, each with its place.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from typing import cast
 
-from jinja2 import TemplateSyntaxError
+from jinja2 import TemplateSyntaxError, nodes
 from jinja2.lexer import Lexer, Token
 
-from studio.core.prompty.templates.jinja.statements import Literal, PlainExpression
 from studio.core.text.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """The author's own text."""
+
+    text: str
+    """As it is rendered: line ends are LF."""
+
+    span: Span
+    """As it stands in the template."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainExpression:
+    """A `{{ dotted.name }}`."""
+
+    path: tuple[str, ...]
+    """The names between the dots."""
+
+    offset: int
+    """Where the first name begins."""
+
+    span: Span
+    """The whole tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpolation:
+    """Any other `{{ … }}`."""
+
+    expression: nodes.Expr
+    """What is put in."""
+
+    span: Span
+    """The whole tag."""
+
+
+Statement = Literal | PlainExpression | Interpolation | nodes.Node
+"""What a template is made of; of Jinja's own nodes only statements appear."""
+
 
 _OPEN = re.compile(r"\{[{%#]")
 _COMMENT_END = re.compile(r"[+-]?#\}")

@@ -19,8 +19,12 @@ from studio.core.prompty.templates.faults import (
 from studio.core.prompty.templates.jinja.program import Program, ProgramParser
 from studio.core.prompty.templates.jinja.sandbox import environment
 from studio.core.prompty.templates.jinja.scope import names_in
-from studio.core.prompty.templates.jinja.statements import Interpolation, Literal, PlainExpression
-from studio.core.prompty.templates.jinja.tokens import JinjaTokens
+from studio.core.prompty.templates.jinja.tokens import (
+    Interpolation,
+    JinjaTokens,
+    Literal,
+    PlainExpression,
+)
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 

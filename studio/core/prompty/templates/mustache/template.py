@@ -3,26 +3,259 @@
 chevron reads and renders the same language, and is what the tests compare with; but it forgets
 offsets, keeps its place in module globals (two threads would mix), and cuts the rest of the
 template anew at each tag.
+
+Reads a mustache template into text, tags and sections with their places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from studio.core.prompty.document import MOST_PARTS, FieldUse, Variable
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
-from studio.core.prompty.templates.faults import FaultList, escaped_hint, limit_problem
-from studio.core.prompty.templates.mustache.tags import (
-    MustacheVariable,
-    Section,
-    Text,
-    read_mustache,
+from studio.core.prompty.templates.faults import (
+    MOST_FAULTS,
+    UNSUPPORTED,
+    FaultList,
+    escaped_hint,
+    limit_problem,
+    syntax_problem,
 )
 from studio.core.prompty.templates.writer import SegmentWriter, merge, plain_text
-from studio.core.text.problem import Problem
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_NAME = re.compile(r"[\w.]*")
+_BLANK_TO_LINE_END = re.compile(r"[ \t]*(?:\r\n|\r|\n|\Z)")
+_STANDALONE = frozenset("#^/!=>")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The author's own text."""
+
+    text: str
+    """As it is rendered: line ends are LF."""
+
+    span: Span
+    """As it stands in the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class MustacheVariable:
+    """A `{{key}}`."""
+
+    key: str
+    """Dotted name, or `.` for the item itself."""
+
+    name: Span
+    """The key."""
+
+    span: Span
+    """The whole tag."""
+
+    escapes: bool
+    """Whether HTML characters are escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A `{{#key}} … {{/key}}`."""
+
+    key: str
+    """Dotted name."""
+
+    name: Span
+    """The key."""
+
+    span: Span
+    """The opening tag."""
+
+    inverted: bool
+    """Whether it is a `{{^key}}`."""
+
+    body: list[Text | MustacheVariable | Section] = field(default_factory=list)
+    """What it repeats."""
+
+
+@dataclass(slots=True)
+class _Tag:
+    sigil: str
+    key: str
+    key_start: int
+    start: int
+    end: int
+    goes_on: bool = False  # into the next tag: its own end is missing
+
+
+def read_mustache(
+    source: str, base: int
+) -> tuple[list[Text | MustacheVariable | Section], tuple[Problem, ...]]:
+    """Read a template; what is wrong is a problem, and the rest is read as well as it can be."""
+    problems: list[Problem] = []
+    root: list[Text | MustacheVariable | Section] = []
+    open_: list[Section] = []
+    pieces = list(_pieces(source, base, problems))
+    closed = {each.key: each.end for each in pieces if isinstance(each, _Tag) and each.sigil == "/"}
+    for piece in pieces:
+        body = open_[-1].body if open_ else root
+        if isinstance(piece, Text):
+            body.append(piece)
+            continue
+        span = Span(piece.start + base, piece.end + base)
+        name = Span(piece.key_start, piece.key_start + len(piece.key)).shift(base)
+        if piece.sigil in ("#", "^"):
+            section = Section(piece.key, name, span, piece.sigil == "^")
+            body.append(section)
+            open_.append(section)
+        elif piece.sigil == "/":
+            is_last = bool(open_) and closed.get(open_[-1].key, 0) <= piece.end
+            _close(piece.key, span, open_, problems, name if is_last else None)
+        elif piece.sigil == ">":
+            message = (
+                f"The partial {piece.key!r} is another template file, and a prompt is one file: it "
+                "renders as nothing."
+            )
+            problems.append(Problem(UNSUPPORTED, Severity.WARNING, message, span))
+        elif piece.sigil not in ("!", "="):
+            body.append(MustacheVariable(piece.key, name, span, not piece.sigil))
+    for section in open_:
+        message = f"this section is never closed by '{{{{/{section.key}}}}}'"
+        problems.append(syntax_problem(message, section.span))
+    return root, tuple(problems[:MOST_FAULTS])
+
+
+def _close(
+    key: str, span: Span, open_: list[Section], problems: list[Problem], name: Span | None
+) -> None:
+    """Close a section.
+
+    Args:
+        key: the name that the closing tag has.
+        span: the tag.
+        open_: the open sections, the innermost last.
+        problems: takes what is wrong.
+        name: where the name stands, if nothing else behind it closes the innermost section.
+    """
+    if open_ and open_[-1].key == key:
+        open_.pop()
+        return
+    if name is not None and not any(section.key == key for section in open_):
+        wanted = open_.pop().key
+        fix = Fix(f"Change to {wanted!r}", (TextEdit(name, wanted),))
+        message = f"{key!r} is closed here, and {wanted!r} is open"
+        problems.append(syntax_problem(message, name, (fix,)))
+        return
+    if not any(section.key == key for section in open_):
+        problems.append(syntax_problem(f"{key!r} is closed here and was not opened", span))
+        return
+    while open_[-1].key != key:
+        left = open_.pop()
+        message = f"this section must be closed before {key!r} is"
+        problems.append(syntax_problem(message, left.span))
+    open_.pop()
+
+
+def _pieces(source: str, base: int, problems: list[Problem]) -> Iterator[Text | _Tag]:
+    left, right = "{{", "}}"
+    position = 0
+    ends: dict[str, int] = {}
+    while (start := source.find(left, position)) >= 0:
+        tag = _tag(source, start, left, right, ends)
+        if tag is None:
+            message = f"this tag is never closed by {right!r}"
+            problems.append(syntax_problem(message, Span(start, start + len(left)).shift(base)))
+            break
+        if tag.goes_on:
+            problems.append(_unclosed(source, tag, right, base))
+            yield from _texts(source, position, start + len(left), base)
+            position = start + len(left)
+            continue
+        text_end, next_position = _around(source, tag, position)
+        yield from _texts(source, position, text_end, base)
+        if tag.sigil == "=":
+            marks = tag.key.split()
+            if len(marks) == 2 and "=" not in tag.key:
+                left, right = marks
+            else:
+                message = "a change of delimiters is written {{=<% %>=}}"
+                at = Span(tag.start, tag.end).shift(base)
+                problems.append(syntax_problem(message, at))
+        yield tag
+        position = next_position
+    yield from _texts(source, position, len(source), base)
+
+
+def _unclosed(source: str, tag: _Tag, right: str, base: int) -> Problem:
+    """A tag that goes on into the next one: its end is missing, or a part of it."""
+    word = _NAME.match(source, tag.key_start)
+    end = word.end() if word is not None else tag.key_start
+    half = Span(end, end + (source[end : end + 1] == right[:1]))
+    fix = Fix(f"Close it with {right}", (TextEdit(half.shift(base), right),))
+    message = f"this tag is never closed by {right!r}"
+    return syntax_problem(message, Span(tag.start, end).shift(base), (fix,))
+
+
+def _tag(source: str, start: int, left: str, right: str, ends: dict[str, int]) -> _Tag | None:
+    """The tag that begins there; None where nothing closes it.
+
+    Args:
+        source: the template.
+        start: where the tag begins.
+        left: what begins a tag.
+        right: what closes one.
+        ends: where each closing stands last; filled here, so that none is looked for twice.
+    """
+    inner = start + len(left)
+    sigil = source[inner : inner + 1]
+    if sigil not in ("!", "#", "^", "/", ">", "=", "{", "&"):
+        sigil = ""
+    closing = {"{": "}", "=": "="}.get(sigil, "") + right
+    at = inner + len(sigil)
+    if closing not in ends:
+        ends[closing] = source.rfind(closing)
+    if ends[closing] < at:
+        return None
+    following = -1 if sigil in ("!", "=") else source.find(left, at)
+    limit = len(source) if following < 0 else following + len(left) + len(closing)
+    end = source.find(closing, at, limit)
+    goes_on = end < 0 or 0 <= following <= end - len(left)
+    raw = source[at : following if goes_on else end]
+    return _Tag(
+        sigil, raw.strip(), at + len(raw) - len(raw.lstrip()), start, end + len(closing), goes_on
+    )
+
+
+def _around(source: str, tag: _Tag, position: int) -> tuple[int, int]:
+    """Where the text before a tag ends and the text behind it begins.
+
+    A tag that shows nothing itself takes its line with it when it stands there alone.
+    """
+    if tag.sigil not in _STANDALONE:
+        return tag.start, tag.end
+    line = max(source.rfind("\n", 0, tag.start), source.rfind("\r", 0, tag.start)) + 1
+    behind = _BLANK_TO_LINE_END.match(source, tag.end)
+    if line < position or source[line : tag.start].strip(" \t") or behind is None:
+        return tag.start, tag.end
+    return line, behind.end()
+
+
+def _texts(source: str, start: int, end: int, base: int) -> Iterator[Text]:
+    text = source[start:end]
+    if "\r" not in text:
+        if text:
+            yield Text(text, Span(start + base, end + base))
+        return
+    for line in _LINE.findall(text):
+        at = Span(start + base, start + base + len(line))
+        yield Text(line.replace("\r\n", "\n").replace("\r", "\n"), at)
+        start += len(line)
+
 
 _MISSING = object()
 _ESCAPES = str.maketrans({"&": "&amp;", '"': "&quot;", "<": "&lt;", ">": "&gt;"})

@@ -42,7 +42,7 @@ class Breakpoints:
         if document is None or not (self._tools or self._messages):
             return frozenset()
         # Rules of the format load with the first breakpoint, not with the window.
-        from studio.core.prompty.named_messages import named_messages
+        from studio.core.prompty.messages import named_messages
 
         line_of = document.source.line_of
         tools = {
