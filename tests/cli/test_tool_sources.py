@@ -188,6 +188,36 @@ def test_what_a_server_has_beside_its_tools(
     assert "no MCP server" in capsys.readouterr().err
 
 
+def test_a_pasted_server_is_tried_written_and_sent(
+    user_home: Path,
+    servers: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    prompt = folder / "agent.prompty"
+    prompt.write_text("---\nname: a\nmodel: m\n---\nuser:\nHi\n", encoding="utf-8")
+    pasted = servers.read_text(encoding="utf-8")
+    added = ["tools", "add", "--prompt", str(prompt), "--tool", "forecast", pasted]
+    assert run_command(added) == FINE
+    assert "  forecast: The forecast." in capsys.readouterr().out
+    written = json.loads((folder / ".mcp.json").read_text(encoding="utf-8"))
+    assert written == json.loads(pasted)
+    assert run_command(["request", str(prompt), "--trust"]) == FINE
+    said = capsys.readouterr()
+    assert [each["function"]["name"] for each in json.loads(said.out)["tools"]] == ["forecast"]
+    assert said.err == ""
+    broken = ["tools", "add", "claude mcp add none -- no-such-program-of-all"]
+    assert run_command(broken) == PROBLEMS
+    assert "nothing was written" in capsys.readouterr().err
+    assert run_command(["tools", "remove", "weather"]) == FINE
+    assert json.loads((folder / ".mcp.json").read_text(encoding="utf-8")) == {"mcpServers": {}}
+    assert run_command(["tools", "remove", "weather"]) == USAGE
+
+
 def test_progress_is_printed_while_a_call_runs(
     user_home: Path, offering: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +109,7 @@ def servers_of(program: str, path: Path, home: Path) -> tuple[KnownServer, ...]:
     found = []
     for name, entry in (listed_servers(data) or {}).items():
         if isinstance(entry, Mapping):
-            ours = _translated(dict(entry), workspace, home)
+            ours = translated(dict(entry), workspace, home)
             shown = shown_address(ours)
             if shown and isinstance(ours, dict):
                 found.append(KnownServer(name, program, ours, shown))
@@ -135,43 +134,15 @@ def shown_address(entry: Json) -> str:
             return ""
 
 
-def entry_of(address: str, settings: str) -> JsonObject:
-    """The settings of a server that the user writes down.
-
-    Args:
-        address: a command line, or a URL.
-        settings: variables of the program (`NAME=value`) or headers (`Name: value`), one a line.
-
-    Raises:
-        ServerFileError: one of them cannot be read; the text says which.
-    """
-    address = address.strip()
-    is_web = address.startswith(("http://", "https://"))
-    pairs: dict[str, Json] = {}
-    for line in filter(None, (each.strip() for each in settings.splitlines())):
-        name, mark, value = line.partition(":" if is_web else "=")
-        if not mark or not name.strip():
-            form = "Name: value" if is_web else "NAME=value"
-            raise ServerFileError(f"{line!r} is not of the form {form}")
-        pairs[name.strip()] = value.strip()
-    if is_web:
-        return {"type": "http", "url": address, **({"headers": pairs} if pairs else {})}
-    try:
-        words = shlex.split(address)
-    except ValueError as error:
-        raise ServerFileError(f"the command line cannot be read: {reason_of(error)}") from error
-    if not words:
-        raise ServerFileError("give a command line or an address")
-    rest: list[Json] = list(words[1:])
-    return {"command": words[0], "args": rest, **({"env": pairs} if pairs else {})}
-
-
-def add_servers(path: Path, servers: Iterable[tuple[str, JsonObject]]) -> tuple[str, ...]:
-    """Write servers into the user's own file, beside those that it has.
+def add_servers(
+    path: Path, servers: Iterable[tuple[str, JsonObject]], instead_of: str = ""
+) -> tuple[str, ...]:
+    """Write servers into a file of servers, beside those that it has.
 
     Args:
         path: the file; made where it is not there.
         servers: (name, settings); a name that is taken gets a number.
+        instead_of: the server of the file that they replace; without servers it is removed.
 
     Returns:
         The names that they have there.
@@ -179,15 +150,8 @@ def add_servers(path: Path, servers: Iterable[tuple[str, JsonObject]]) -> tuple[
     Raises:
         ServerFileError: the file cannot be read or written; it is as it was.
     """
-    try:
-        data = parse_json(read_text(path)) if path.exists() else {}
-    except (OSError, ValueError) as error:
-        raise ServerFileError(f"{path} cannot be read: {reason_of(error)}") from error
-    if not isinstance(data, dict):
-        raise ServerFileError(f"{path} holds no object")
-    listed = listed_servers(data)
-    key = "servers" if listed is not None and data.get("servers") is listed else "mcpServers"
-    known = dict(listed or {})
+    data, key, known = _servers_in(path)
+    known.pop(instead_of, None)
     names = []
     for name, entry in servers:
         fresh = free_name(name, known.__contains__, "_{}")
@@ -202,12 +166,35 @@ def add_servers(path: Path, servers: Iterable[tuple[str, JsonObject]]) -> tuple[
     return tuple(names)
 
 
-def _translated(value: Json, workspace: Path, home: Path) -> Json:
-    """Settings with the references of another program as ours: `${input:key}` is a variable."""
+def server_in(path: Path, name: str) -> JsonObject | None:
+    """Return the settings of a server as its file has them; None where it has none of that name.
+
+    Raises:
+        ServerFileError: the file cannot be read.
+    """
+    entry = _servers_in(path)[2].get(name)
+    return entry if isinstance(entry, Mapping) else None
+
+
+def _servers_in(path: Path) -> tuple[JsonObject, str, dict[str, Json]]:
+    """Return what a file holds, the key of its servers, and these by name."""
+    try:
+        data = parse_json(read_text(path)) if path.exists() else {}
+    except (OSError, ValueError) as error:
+        raise ServerFileError(f"{path} cannot be read: {reason_of(error)}") from error
+    if not isinstance(data, dict):
+        raise ServerFileError(f"{path} holds no object")
+    listed = listed_servers(data)
+    key = "servers" if listed is not None and data.get("servers") is listed else "mcpServers"
+    return data, key, dict(listed or {})
+
+
+def translated(value: Json, workspace: Path, home: Path) -> Json:
+    """Return settings with another program's references as ours: `${input:key}` is a variable."""
     if isinstance(value, Mapping):
-        return {name: _translated(each, workspace, home) for name, each in value.items()}
+        return {name: translated(each, workspace, home) for name, each in value.items()}
     if isinstance(value, list):
-        return [_translated(each, workspace, home) for each in value]
+        return [translated(each, workspace, home) for each in value]
     if not isinstance(value, str):
         return value
 

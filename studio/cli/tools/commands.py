@@ -88,6 +88,35 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     )
     tested.set_defaults(action=_test)
     _add_offers(commands)
+    added = commands.add_parser(
+        "add", help="recognize a pasted MCP server, list its tools, and write it down"
+    )
+    added.add_argument("--name", default="", help="its name (default: of its package or host)")
+    added.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a variable of its program, or a header (Name: value) of an address",
+    )
+    _add_server_file(added)
+    added.add_argument("--prompt", type=Path, metavar="FILE", help="declare it in this prompt, too")
+    added.add_argument(
+        "--tool", action="append", default=[], metavar="NAME", help="a tool that the prompt uses"
+    )
+    added.add_argument("--replace", action="store_true", help="replace a server of that name")
+    added.add_argument("--untried", action="store_true", help="write it without starting it")
+    added.add_argument(
+        "text",
+        nargs=argparse.REMAINDER,
+        metavar="TEXT",
+        help="JSON of a README, command line, address, or a `claude mcp add` line",
+    )
+    added.set_defaults(action=_add)
+    removed = commands.add_parser("remove", help="take an MCP server out of its file")
+    removed.add_argument("name", metavar="NAME")
+    _add_server_file(removed)
+    removed.set_defaults(action=_remove, prompt=None)
 
 
 def _add_offers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -106,6 +135,12 @@ def _add_offers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     completed.add_argument("text", nargs="?", default="", metavar="TEXT", help="what is typed")
     _add_values(completed)
     completed.set_defaults(action=_complete, kinds=("prompt", "resource template"))
+
+
+def _add_server_file(parser: argparse.ArgumentParser) -> None:
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--file", metavar="FILE", help="file of servers (default: .mcp.json)")
+    place.add_argument("--own", action="store_true", help="your own servers, in the settings")
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
@@ -198,6 +233,18 @@ def _test(options: argparse.Namespace) -> int:
     from studio.cli.tools.calls import repeat_calls
 
     return repeat_calls(options)
+
+
+def _add(options: argparse.Namespace) -> int:
+    from studio.cli.tools.adding import add
+
+    return add(options)
+
+
+def _remove(options: argparse.Namespace) -> int:
+    from studio.cli.tools.adding import remove
+
+    return remove(options)
 
 
 def _offers(options: argparse.Namespace) -> int:

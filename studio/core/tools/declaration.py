@@ -34,7 +34,6 @@ def declare_tool(document: PromptDocument, spec: ToolSpec) -> tuple[TextEdit, ..
     """
     if any(tool.name == spec.name for tool in document.tools):
         raise ValueError(f"the document declares a tool {spec.name!r} already")
-    as_mapping = isinstance(document.data.get("tools"), Mapping)
     block: dict[str, Json] = {"kind": "function"}
     if spec.description:
         block["description"] = " ".join(spec.description.split())
@@ -43,11 +42,41 @@ def declare_tool(document: PromptDocument, spec: ToolSpec) -> tuple[TextEdit, ..
     parameters = _properties(spec.parameters)
     if parameters:
         block["parameters"] = parameters
-    if as_mapping:
-        lines = [f"{write_scalar(spec.name)}:", *(f"  {line}" for line in _yaml(block))]
-        flow = f"{write_scalar(spec.name)}: {json.dumps(block, ensure_ascii=False)}"
+    return _declared(document, spec.name, block)
+
+
+def declare_server(
+    document: PromptDocument, name: str, allowed: Sequence[str]
+) -> tuple[TextEdit, ...]:
+    """Return edits that declare an MCP server which a file of servers names.
+
+    Args:
+        document: the prompt; where it declares the server, only its tools are written.
+        name: the server.
+        allowed: the tools that are wanted; empty for all.
+    """
+    if any(tool.name == name for tool in document.tools):
+        path = ("tools", _place(document, name), "allowedTools")
+        entry = document.entry(*path)
+        if allowed:
+            return set_value(document, path, flow_value(list[Json](allowed)))
+        return remove_entry(document, entry) if entry is not None else ()
+    block: dict[str, Json] = {
+        "kind": "mcp",
+        "connection": {"kind": "reference", "name": name},
+    }
+    if allowed:
+        block["allowedTools"] = list[Json](allowed)
+    return _declared(document, name, block)
+
+
+def _declared(document: PromptDocument, name: str, block: JsonObject) -> tuple[TextEdit, ...]:
+    """Return edits that declare a tool, in the form that the file's other tools have."""
+    if isinstance(document.data.get("tools"), Mapping):
+        lines = [f"{write_scalar(name)}:", *(f"  {line}" for line in _yaml(block))]
+        flow = f"{write_scalar(name)}: {json.dumps(block, ensure_ascii=False)}"
     else:
-        whole: dict[str, Json] = {"name": spec.name, **block}
+        whole: dict[str, Json] = {"name": name, **block}
         lines = _yaml([whole])
         flow = json.dumps(whole, ensure_ascii=False)
     return keeping_dialect(document, insert_below(document, ("tools",), lines, flow))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -11,19 +9,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QDockWidget, QMenu
 
-from studio.application.tools.known_servers import (
-    KnownServer,
-    ServerFileError,
-    add_servers,
-    server_files,
-    servers_of,
-)
 from studio.application.tools.server_content import kept_content, offered_text
 from studio.application.trust import FolderTrust, folder_trust
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
-from studio.core.text.values import JsonObject
 from studio.core.tools.declaration import choice_value, declare_tool, write_choice
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
@@ -31,7 +21,7 @@ from studio.core.tools.source import OfferContent, ServerOffer
 from studio.core.tools.trust.places import TooWideError
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.saved_calls import SavedCallsCoordinator
-from studio.ui.tools.add_server import AddServerDialog
+from studio.ui.app.servers_coordinator import ServersCoordinator
 from studio.ui.tools.offers_dialog import OffersDialog
 from studio.ui.tools.operations_dialog import OperationsDialog
 from studio.ui.tools.pane import ToolsPane
@@ -64,6 +54,7 @@ class ToolsCoordinator(QObject):
         self._trust = trust
         self._own_servers = own_servers
         self._saved_calls = SavedCallsCoordinator(pane, tools, window)
+        self._servers = ServersCoordinator(pane, tools, window, own_servers, self._edit)
         self._asked: set[Path] = set()
         """Folders that the user was asked about since the start."""
         pane.folder_to_trust = self._folder_to_trust
@@ -105,7 +96,6 @@ class ToolsCoordinator(QObject):
         asked.operations.connect(tools.list_operations)
         tools.operations_listed.connect(self._show_operations)
         asked.offers.connect(self._show_offers)
-        sources.request_new_server.connect(self._offer_servers)
         sources.request_logs.connect(tools.read_logs)
         pane.request_own_window.connect(self._stand_alone)
         self._dock.topLevelChanged.connect(pane.show_own_window)
@@ -297,32 +287,6 @@ class ToolsCoordinator(QObject):
             self._messages.error(
                 self.tr("The prompt declares no tool {name!r} any more.").format(name=name)
             )
-
-    def _offer_servers(self) -> None:
-        """Ask which servers to add; those of other programs are offered."""
-        home = Path.home()
-        known: list[KnownServer] = []
-        problems: list[str] = []
-        files = server_files(home, os.environ, sys.platform, self._folder())
-        for program, path in files.items():
-            try:
-                known += servers_of(program, path, home)
-            except ServerFileError as error:
-                problems.append(str(error))
-        dialog = AddServerDialog(known, problems, self._pane.window())
-        dialog.request_add.connect(self._add_servers)
-        dialog.open()
-
-    def _add_servers(self, servers: tuple[tuple[str, JsonObject], ...]) -> None:
-        try:
-            names = add_servers(self._own_servers, servers)
-        except ServerFileError as error:
-            self._messages.error(self.tr("No server was added: {error}").format(error=error))
-            return
-        self._tools.reload()
-        self._messages.info(
-            self.tr("Added: {names}. Start them under the plug.").format(names=", ".join(names))
-        )
 
     def _open_own_servers(self) -> None:
         path = self._own_servers

@@ -1,11 +1,13 @@
-"""Adding MCP servers to the user's own: written down, or taken over from other programs."""
+"""Adding, editing and removing an MCP server: pasted, tried, and written down."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -17,25 +19,45 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.tools.known_servers import KnownServer, ServerFileError, entry_of
+from studio.application.tools.known_servers import KnownServer, ServerFileError
+from studio.application.tools.pasted_server import (
+    PastedServer,
+    address_text,
+    read_pasted,
+    settings_text,
+)
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.invisible import reveal
+from studio.core.text.plain_tip import plain_tip
+from studio.core.text.values import JsonObject, text_of
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import fixed_font, paint_text
+
+ServerPlace: TypeAlias = Literal["prompt", "folder", "own"]
+"""Where a server is written: the folder's `.mcp.json` and the prompt, that file, or the user's."""
 
 _LINES = 3
 _COMMAND = "npx -y @modelcontextprotocol/server-everything"
 """A command as an example; it has no words."""
-_SHOWN_SERVERS = 6
+_SHOWN_ROWS = 6
 
 
 class AddServerDialog(QDialog):
-    """Emits what is to be added; nothing is started by it."""
+    """Emits what is to be tried and written; starts nothing itself."""
 
-    # tuple[tuple[str, JsonObject], ...]: name and settings of each
-    request_add = Signal(tuple)
+    request_try = Signal(tuple)  # tuple[PastedServer, ...]
+    # tuple[tuple[str, JsonObject], ...], ServerPlace, tuple[str, ...] of tools; empty for all
+    request_add = Signal(tuple, str, tuple)
+    request_remove = Signal()
 
     def __init__(
-        self, known: Sequence[KnownServer], problems: Sequence[str], parent: QWidget
+        self,
+        known: Sequence[KnownServer],
+        problems: Sequence[str],
+        parent: QWidget,
+        places: Sequence[ServerPlace] = ("own",),
+        edited: tuple[str, JsonObject] | None = None,
     ) -> None:
         """Make a dialog.
 
@@ -43,84 +65,188 @@ class AddServerDialog(QDialog):
             known: servers of other programs.
             problems: why those of some programs cannot be read.
             parent: the pane that asks.
+            places: where the server can be written, the usual one first.
+            edited: name and settings of the server that is edited; None to add one.
         """
         super().__init__(parent)
         self._known = tuple(known)
-        self.setWindowTitle(self.tr("Add MCP servers"))
+        self._edited = edited
+        self._tried: tuple[PastedServer, ...] = ()
+        title = self.tr("Edit MCP server") if edited else self.tr("Add MCP servers")
+        self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(560)
-        self.name = QLineEdit(self)
-        self.address = QLineEdit(self, placeholderText=_COMMAND)
-        self.settings = QPlainTextEdit(
-            self, placeholderText="API_KEY=${env:API_KEY}", tabChangesFocus=True
-        )
-        self.settings.setFont(fixed_font(self.font()))
-        self.settings.setFixedHeight(self.settings.fontMetrics().lineSpacing() * _LINES + 14)
+        self.name = QLineEdit(self, placeholderText=self.tr("made of its package or host"))
+        self.address = self._lines(_COMMAND)
+        self.settings = self._lines("API_KEY=${env:API_KEY}")
+        self.folder = QLineEdit(self, placeholderText=self.tr("that of its file"))
+        self.login = QCheckBox(self.tr("Log in with the browser"), self)
+        self.place = ComboBox(self)
+        words = {
+            "prompt": self.tr("This prompt and the .mcp.json of its folder"),
+            "folder": self.tr("The .mcp.json of the folder"),
+            "own": self.tr("Your own servers"),
+        }
+        for place in places:
+            self.place.addItem(words[place], place)
+        self.tools = QListWidget(self)
+        self.tools.setAccessibleName(self.tr("Tools of the server"))
         self.others = QListWidget(self)
         self.others.setAccessibleName(self.tr("Servers of other programs"))
         for server in self._known:
-            words = f"{server.name}   {server.program}   {server.shown}"
-            item = QListWidgetItem(reveal(words, lines=False), self.others)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Unchecked)
-        rows = min(max(self.others.count(), 2), _SHOWN_SERVERS)
+            line = f"{server.name}   {server.program}   {server.shown}"
+            self._add_row(self.others, line, Qt.CheckState.Unchecked)
+        rows = min(max(self.others.count(), 2), _SHOWN_ROWS)
         self.others.setFixedHeight(self.others.fontMetrics().lineSpacing() * rows * 3 // 2 + 10)
         self.remark = QLabel(
             "\n".join(problems), self, wordWrap=True, textFormat=Qt.TextFormat.PlainText
         )
         paint_text(self.remark, "warning")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.add_button = self.buttons.addButton(
-            self.tr("Add"), QDialogButtonBox.ButtonRole.AcceptRole
+        self.add_button = self.buttons.addButton("", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.remove_button = self.buttons.addButton(
+            self.tr("Remove"), QDialogButtonBox.ButtonRole.DestructiveRole
         )
-        self.buttons.accepted.connect(self._add)
-        self.buttons.rejected.connect(self.reject)
         self._arrange()
+        self._fill()
+        for changed in (self.name, self.folder):
+            changed.textEdited.connect(self._forget_trial)
+        for text in (self.address, self.settings):
+            text.textChanged.connect(self._forget_trial)
+        self.login.toggled.connect(self._forget_trial)
+        self.others.itemChanged.connect(self._forget_trial)
+        self.buttons.accepted.connect(self._go_on)
+        self.buttons.rejected.connect(self.reject)
+        self.remove_button.clicked.connect(self._remove)
+
+    def show_tools(self, specs: tuple[ToolSpec, ...], problem: str) -> None:
+        """Show the tools of the server that was tried, ticked, or why it has none.
+
+        Args:
+            specs: its tools.
+            problem: why it does not work; empty where it does.
+        """
+        self.add_button.setEnabled(True)
+        if problem:
+            self._say(problem)
+            self.add_button.setText(self.tr("Add anyway"))
+            return
+        self.remark.clear()
+        self.tools.clear()
+        for spec in specs:
+            item = self._add_row(self.tools, spec.name, Qt.CheckState.Checked)
+            item.setToolTip(plain_tip(reveal(spec.description)))
+        self.tools.setFixedHeight(
+            self.tools.fontMetrics().lineSpacing() * min(max(len(specs), 2), _SHOWN_ROWS) * 2
+        )
+        self.tools.setVisible(True)
+        self.add_button.setText(self.tr("Save") if self._edited else self.tr("Add"))
+
+    def _lines(self, example: str) -> QPlainTextEdit:
+        made = QPlainTextEdit(self, placeholderText=example, tabChangesFocus=True)
+        made.setFont(fixed_font(self.font()))
+        made.setFixedHeight(made.fontMetrics().lineSpacing() * _LINES + 14)
+        return made
+
+    def _add_row(self, rows: QListWidget, words: str, state: Qt.CheckState) -> QListWidgetItem:
+        item = QListWidgetItem(reveal(words, lines=False), rows)
+        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+        item.setCheckState(state)
+        return item
 
     def _arrange(self) -> None:
         form = QFormLayout()
+        form.addRow(self.tr("JSON, command line or address"), self.address)
         form.addRow(self.tr("Name"), self.name)
-        form.addRow(self.tr("Command line or address"), self.address)
         form.addRow(self.tr("Variables or headers"), self.settings)
+        form.addRow(self.tr("Folder"), self.folder)
+        form.addRow("", self.login)
+        form.addRow(self.tr("Write into"), self.place)
         title = QLabel(self.tr("Or take over from other programs:"), self)
         nothing = QLabel(
             self.tr("None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf."),
             self,
         )
         paint_text(nothing, "muted")
-        nothing.setVisible(not self._known)
-        self.others.setVisible(bool(self._known))
-        column_of(
-            form,
-            title,
-            nothing,
-            self.others,
-            self.remark,
-            self.buttons,
-            1,
-            on=self,
-            margins=(20, 16, 20, 16),
-            spacing=12,
-        )
+        title.setHidden(self._edited is not None)
+        nothing.setHidden(bool(self._known) or self._edited is not None)
+        self.others.setHidden(not self._known)
+        self.remove_button.setHidden(self._edited is None)
+        parts = (form, self.tools, title, nothing, self.others, self.remark, self.buttons, 1)
+        column_of(*parts, on=self, margins=(20, 16, 20, 16), spacing=12)
 
-    def _add(self) -> None:
-        wanted = [
-            (server.name, server.entry)
-            for row, server in enumerate(self._known)
-            if self.others.item(row).checkState() == Qt.CheckState.Checked
+    def _fill(self) -> None:
+        self._forget_trial()
+        if self._edited is None:
+            return
+        name, entry = self._edited
+        self.name.setText(name)
+        self.address.setPlainText(address_text(entry))
+        self.settings.setPlainText(settings_text(entry))
+        self.folder.setText(text_of(entry.get("cwd")))
+        self.login.setChecked(entry.get("auth") in ("browser", "oauth"))
+        self.place.setEnabled(False)
+
+    def _forget_trial(self) -> None:
+        """Ask for a trial before what changed is written."""
+        self._tried = ()
+        self.tools.setVisible(False)
+        others = bool(self._ticked(self.others))
+        is_pasted = bool(self.address.toPlainText().strip())
+        self.add_button.setText(self.tr("Try") if is_pasted or not others else self.tr("Add"))
+        self.add_button.setEnabled(True)
+
+    def _go_on(self) -> None:
+        """Try what was pasted; write it when it was tried."""
+        taken = [
+            (self._known[row].name, self._known[row].entry) for row in self._ticked(self.others)
         ]
-        if self.address.text().strip() or not wanted:
+        if not self._tried and (self.address.toPlainText().strip() or not taken):
             try:
-                entry = entry_of(self.address.text(), self.settings.toPlainText())
+                self._tried = self._read()
             except ServerFileError as error:
                 self._say(str(error))
                 return
-            name = self.name.text().strip()
-            if not name:
-                self._say(self.tr("Give the server a name."))
-                return
-            wanted.insert(0, (name, entry))
-        self.request_add.emit(tuple(wanted))
+            self.add_button.setEnabled(False)
+            self.add_button.setText(self.tr("Trying…"))
+            self.request_try.emit(self._tried)
+            return
+        wanted = self._ticked(self.tools)
+        are_all = len(wanted) == self.tools.count() or len(self._tried) != 1
+        names = () if are_all else tuple(self.tools.item(row).text() for row in wanted)
+        servers = [(each.name, each.entry) for each in self._tried]
+        self.request_add.emit((*servers, *taken), self.place.currentData(), names)
+        self.accept()
+
+    def _read(self) -> tuple[PastedServer, ...]:
+        servers = read_pasted(
+            self.address.toPlainText(), self.settings.toPlainText(), self.name.text().strip()
+        )
+        before = self._edited[1] if self._edited is not None else {}
+        kept = {
+            key: value
+            for key, value in before.items()
+            if key not in ("command", "args", "env", "url", "headers", "cwd", "auth")
+        }
+        if before.get("auth") not in (None, "browser", "oauth"):
+            kept["auth"] = before["auth"]
+        if self.folder.text().strip():
+            kept["cwd"] = self.folder.text().strip()
+        if self.login.isChecked():
+            kept["auth"] = "browser"
+        return tuple(
+            PastedServer(each.name, {**each.entry, **kept}, each.shown) for each in servers
+        )
+
+    def _ticked(self, rows: QListWidget) -> list[int]:
+        return [
+            row
+            for row in range(rows.count())
+            if rows.item(row).checkState() == Qt.CheckState.Checked
+        ]
+
+    def _remove(self) -> None:
+        self.request_remove.emit()
         self.accept()
 
     def _say(self, text: str) -> None:

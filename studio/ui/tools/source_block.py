@@ -56,6 +56,7 @@ class SourceRequests(QObject):
     traffic = Signal(SourceStatus)
     operations = Signal(str)  # key of the service
     offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
+    edit = Signal(SourceStatus)  # the MCP server whose settings are wanted
 
 
 class SourceBlock(QWidget):
@@ -154,6 +155,9 @@ class SourceBlock(QWidget):
         if is_loaded and key.startswith(_TALKING):
             tip = self.tr("What goes to it and comes from it")
             add(self.tr("Traffic…"), partial(ask.traffic.emit, source), tip)
+        if key.startswith("mcp:"):
+            tip = self.tr("Change its command line, address, variables or login, or remove it")
+            add(self.tr("Edit…"), partial(ask.edit.emit, source), tip)
         if source.path is not None and key != VARIABLES_KEY:
             act = partial(ask.open.emit, source.path, max(1, source.line))
             add(self.tr("Open"), act, str(source.path))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
@@ -10,11 +12,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.application.tools.pasted_server import PastedServer, list_pasted
 from studio.application.tools.recorded import ToolRecording, find_recordings
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.openapi.progress import ReadingProgress
@@ -44,6 +47,7 @@ class ToolsController(QObject):
     request_shown = Signal(ToolId, str)  # tool, the HTTP request that a call would send
     offer_opened = Signal(ServerOffer, OfferContent, str)  # what it is, or why it is not
     offer_completed = Signal(ServerOffer, str, tuple)  # argument, tuple[str, ...] of proposals
+    server_tried = Signal(tuple, str)  # tuple[ToolSpec, ...], why there is none
     operations_listed = Signal(str, tuple, str)  # key, tuple[OperationRow, ...], why there is none
     reading_moved = Signal(str, ReadingProgress)  # key of a source, how far its description is read
     _reading_changed = Signal(Path, str, ReadingProgress)  # or None, key, or None: it ended
@@ -267,6 +271,24 @@ class ToolsController(QObject):
         if self._background.is_running:
             show = partial(self.traffic_read.emit, key)
             self._background.ask(self._session.read_traffic(key), show)
+
+    def try_servers(self, servers: tuple[PastedServer, ...], folder: Path) -> None:
+        """Start or reach servers that the user pasted, and list their tools.
+
+        Args:
+            servers: what was pasted.
+            folder: where they are started.
+        """
+
+        async def listed() -> tuple[ToolSpec, ...]:
+            found = await asyncio.gather(*(list_pasted(each, folder) for each in servers))
+            return tuple(itertools.chain.from_iterable(found))
+
+        self._background.ask(
+            listed(),
+            lambda specs: self.server_tried.emit(specs, ""),
+            lambda problem: self.server_tried.emit((), problem),
+        )
 
     def list_operations(self, key: str) -> None:
         """List every operation of a service, to choose among them."""

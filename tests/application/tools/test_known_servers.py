@@ -10,10 +10,11 @@ import pytest
 from studio.application.tools.known_servers import (
     ServerFileError,
     add_servers,
-    entry_of,
     server_files,
+    server_in,
     servers_of,
 )
+from studio.application.tools.pasted_server import read_pasted
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, find_own_servers
 
 VS_CODE = """// my servers
@@ -74,9 +75,10 @@ def test_files_of_the_workspace_are_found(tmp_path: Path) -> None:
 
 def test_servers_are_added_beside_those_that_are_there(tmp_path: Path) -> None:
     own = tmp_path / "settings" / "mcp.json"
-    command = entry_of('npx -y "@x/server files" /tmp', "KEY=a=b\n\n")
+    (pasted,) = read_pasted('npx -y "@x/server files" /tmp', "KEY=a=b\n\n")
+    command = pasted.entry
     assert add_servers(own, [("files", command)]) == ("files",)
-    web = entry_of(" https://example.com/mcp ", "Authorization: Bearer ${env:KEY}")
+    web = read_pasted(" https://example.com/mcp ", "Authorization: Bearer ${env:KEY}")[0].entry
     assert add_servers(own, [("files", web), ("web", web)]) == ("files_2", "web")
     found = find_own_servers(own)
     assert found.problem == ""
@@ -85,6 +87,16 @@ def test_servers_are_added_beside_those_that_are_there(tmp_path: Path) -> None:
         "files_2": HttpServer("https://example.com/mcp", {"Authorization": "Bearer ${env:KEY}"}),
         "web": HttpServer("https://example.com/mcp", {"Authorization": "Bearer ${env:KEY}"}),
     }
+
+
+def test_a_server_is_replaced_and_removed(tmp_path: Path) -> None:
+    own = tmp_path / "mcp.json"
+    own.write_text('{"other": 1, "servers": {"a": {"command": "x"}}}', encoding="utf-8")
+    assert add_servers(own, [("a", {"command": "y"})], "a") == ("a",)
+    assert server_in(own, "a") == {"command": "y"}
+    assert add_servers(own, (), "a") == ()
+    assert json.loads(own.read_text(encoding="utf-8")) == {"other": 1, "servers": {}}
+    assert server_in(own, "a") is None
 
 
 def test_what_cannot_be_read_is_told_and_the_file_stays(tmp_path: Path) -> None:
@@ -100,4 +112,4 @@ def test_what_cannot_be_read_is_told_and_the_file_stays(tmp_path: Path) -> None:
         ("https://example.com", "Key", "Name: value"),
     ):
         with pytest.raises(ServerFileError, match=words):
-            entry_of(address, settings)
+            read_pasted(address, settings)

@@ -1,4 +1,4 @@
-"""Servers are written down in a form, or taken over from other programs."""
+"""Servers are pasted, tried and written down, or taken over from other programs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.application.tools.known_servers import KnownServer
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.ui.tools.add_server import AddServerDialog
 
 TIME = KnownServer("time", "Claude Desktop", {"command": "uvx", "args": ["t"]}, "uvx t")
@@ -22,30 +23,77 @@ def parent(qtbot: QtBot) -> QWidget:
 
 @pytest.fixture
 def dialog(parent: QWidget) -> AddServerDialog:
-    made = AddServerDialog([TIME], ["x cannot be read"], parent)
+    made = AddServerDialog([TIME], ["x cannot be read"], parent, ("prompt", "folder", "own"))
     made.open()
     return made
 
 
-def test_a_form_and_what_is_ticked_are_added(qtbot: QtBot, dialog: AddServerDialog) -> None:
+def test_what_is_pasted_is_tried_and_then_added(qtbot: QtBot, dialog: AddServerDialog) -> None:
     assert "Claude Desktop" in dialog.others.item(0).text()
     dialog.others.item(0).setCheckState(Qt.CheckState.Checked)
     dialog.name.setText("web")
-    dialog.address.setText("https://example.com/mcp")
+    dialog.address.setPlainText("https://example.com/mcp")
     dialog.settings.setPlainText("X-Key: ${env:KEY}")
-    with qtbot.waitSignal(dialog.request_add) as asked:
+    dialog.login.setChecked(True)
+    with qtbot.waitSignal(dialog.request_try) as asked:
         dialog.add_button.click()
-    web = {"type": "http", "url": "https://example.com/mcp", "headers": {"X-Key": "${env:KEY}"}}
-    assert asked.args[0] == (("web", web), ("time", TIME.entry))
+    assert [each.name for each in asked.args[0]] == ["web"]
+    dialog.show_tools((ToolSpec("look"), ToolSpec("write")), "")
+    dialog.tools.item(1).setCheckState(Qt.CheckState.Unchecked)
+    with qtbot.waitSignal(dialog.request_add) as added:
+        dialog.add_button.click()
+    web = {
+        "type": "http",
+        "url": "https://example.com/mcp",
+        "headers": {"X-Key": "${env:KEY}"},
+        "auth": "browser",
+    }
+    assert added.args == [(("web", web), ("time", TIME.entry)), "prompt", ("look",)]
 
 
-def test_what_is_missing_is_told_and_nothing_is_added(
+def test_a_server_that_does_not_work_is_added_only_at_the_second_press(
     qtbot: QtBot, dialog: AddServerDialog
 ) -> None:
-    with qtbot.assertNotEmitted(dialog.request_add):
+    dialog.address.setPlainText("npx x")
+    dialog.add_button.click()
+    dialog.show_tools((), "mcp: x cannot be started")
+    assert "cannot be started" in dialog.remark.text()
+    with qtbot.waitSignal(dialog.request_add) as added:
+        dialog.add_button.click()
+    assert added.args == [(("x", {"command": "npx", "args": ["x"]}),), "prompt", ()]
+
+
+def test_what_is_missing_is_told_and_nothing_is_tried(
+    qtbot: QtBot, dialog: AddServerDialog
+) -> None:
+    with qtbot.assertNotEmitted(dialog.request_try), qtbot.assertNotEmitted(dialog.request_add):
         dialog.add_button.click()
         assert "command line" in dialog.remark.text()
-        dialog.address.setText("npx x")
+        dialog.address.setPlainText("{")
         dialog.add_button.click()
-    assert "name" in dialog.remark.text()
+    assert "JSON" in dialog.remark.text()
     dialog.reject()
+
+
+def test_a_server_is_edited_and_removed_in_the_same_form(qtbot: QtBot, parent: QWidget) -> None:
+    entry = {
+        "command": "uvx",
+        "args": ["t"],
+        "env": {"A": "1"},
+        "cwd": "sub",
+        "protocol": "2025-11-25",
+    }
+    dialog = AddServerDialog((), (), parent, ("own",), ("time", entry))
+    dialog.open()
+    assert dialog.address.toPlainText() == "uvx t"
+    assert (dialog.settings.toPlainText(), dialog.folder.text()) == ("A=1", "sub")
+    dialog.settings.setPlainText("A=2")
+    dialog.add_button.click()
+    dialog.show_tools((), "")
+    with qtbot.waitSignal(dialog.request_add) as saved:
+        dialog.add_button.click()
+    assert saved.args[0] == (("time", {**entry, "env": {"A": "2"}}),)
+    other = AddServerDialog((), (), parent, ("own",), ("time", entry))
+    other.open()
+    with qtbot.waitSignal(other.request_remove):
+        other.remove_button.click()

@@ -166,7 +166,8 @@ def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
     command, version = entry.get("command"), entry.get("protocol")
     is_old = isinstance(version, str) and version < "2026"  # they are dates
     if isinstance(command, str) and command:
-        given = _text_map(entry.get("env"))
+        given, place = _text_map(entry.get("env")), entry.get("cwd")
+        folder = folder / place if isinstance(place, str) else folder
         return StdioServer(command, _texts(entry.get("args")), given, folder, is_old)
     url = entry.get("url") or entry.get("endpoint")
     if isinstance(url, str) and url:

@@ -1,0 +1,293 @@
+"""Servers that the user pastes: the JSON of a README, a command line, an address, an `mcp add`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from studio.application.tools.known_servers import (
+    ServerFileError,
+    shown_address,
+    translated,
+    without_comments,
+)
+from studio.core.masking.masker import Masker
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
+from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.tools.document import McpServer
+from studio.core.tools.limits import DEFAULT_LIMITS
+from studio.core.tools.mcp.asking import AskForInput
+from studio.core.tools.mcp.server_config import listed_servers, server_address
+from studio.core.tools.secrets import ToolSecrets
+from studio.core.tools.source import ToolSourceError
+from studio.core.tools.sources.opening import open_source, source_key
+
+_ADDRESSES = ("http://", "https://")
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_FENCE = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
+_LAUNCHERS = frozenset(
+    {
+        *("npx", "npm", "bunx", "bun", "pnpm", "pnpx", "yarn", "dlx", "exec", "uvx", "uv"),
+        *("pipx", "run", "docker", "podman", "node", "deno", "python", "python3", "cmd", "/c"),
+    }
+)
+_WITH_VALUE = frozenset(
+    {
+        *("-e", "--env", "-v", "--volume", "--mount", "-p", "--publish", "--name", "--network"),
+        *("--directory", "--project", "--from", "--with", "--python", "--user", "-w", "--workdir"),
+    }
+)
+"""Options of launchers that a word follows."""
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_AROUND = re.compile(
+    r"^(?:mcp[-_]?server[-_]|server[-_]mcp[-_]|server[-_]|mcp[-_])|"
+    r"(?:[-_]mcp[-_]server|[-_]server|[-_]mcp)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PastedServer:
+    """A server that was recognized."""
+
+    name: str
+    """Its name, as written or made of its package or host."""
+
+    entry: JsonObject
+    """Its settings in the form of a `.mcp.json`."""
+
+    shown: str
+    """Its command line or address, keys masked."""
+
+
+def read_pasted(text: str, settings: str = "", name: str = "") -> tuple[PastedServer, ...]:
+    """Recognize what was pasted.
+
+    Args:
+        text: JSON of servers, a command line, an address, or a command of another program that adds
+            a server (`claude mcp add …`).
+        settings: variables of the program (`NAME=value`) or headers (`Name: value`), one a line.
+        name: the name of a single server; empty for its own.
+
+    Raises:
+        ServerFileError: it is none of these; the text says what is wrong.
+    """
+    fenced = _FENCE.search(text)
+    text = (fenced[1] if fenced else text).strip().removeprefix("$ ").strip()
+    if not text:
+        raise ServerFileError("give a command line, an address, or the JSON of a README")
+    if _is_json(text):
+        found = _of_json(text)
+    elif text.startswith(_ADDRESSES):
+        found = {"": {"type": "http", "url": text}}
+    else:
+        found = _of_words(_words(text))
+    if name and len(found) == 1:
+        found = {name: next(iter(found.values()))}
+    servers = []
+    for own, entry in found.items():
+        whole = _with_settings(object_of(translated(entry, Path.cwd(), Path.home())), settings)
+        shown = shown_address(whole)
+        if not shown:
+            raise ServerFileError(f"{own or 'it'} has no command and no address")
+        servers.append(PastedServer(own or _name_of(whole), whole, shown))
+    return tuple(servers)
+
+
+async def list_pasted(
+    server: PastedServer, folder: Path, ask: AskForInput | None = None
+) -> tuple[ToolSpec, ...]:
+    """Start or reach a server once, and return its tools: the user named it.
+
+    Args:
+        server: what was pasted.
+        folder: where it is started.
+        ask: asks the user for what the server wants to know.
+
+    Raises:
+        ToolSourceError: it does not start, cannot be reached, or is no MCP server.
+    """
+    secrets = ToolSecrets(Masker(os.environ))
+    declaration = McpServer(server.name, server_address(server.entry, folder))
+    secrets.note_written(declaration)
+    source = open_source(
+        declaration,
+        DEFAULT_LIMITS,
+        lambda: None,
+        environment=secrets.environment(source_key(declaration)),
+        masker=secrets.masker,
+        ask=ask,
+    )
+    try:
+        return secrets.masked(await source.list_tools())
+    except LookupError as error:
+        raise ToolSourceError(f"{source.label}: {error.args[0]}") from error
+    finally:
+        await source.close()
+
+
+def settings_text(entry: JsonObject) -> str:
+    """Return the variables or headers of a server as the form writes them, one a line."""
+    lines = [f"{name}={value}" for name, value in object_of(entry.get("env")).items()]
+    lines += [f"{name}: {value}" for name, value in object_of(entry.get("headers")).items()]
+    return "\n".join(lines)
+
+
+def address_text(entry: JsonObject) -> str:
+    """Return the command line or address of a server as the form writes it."""
+    address = entry.get("url")
+    if isinstance(address, str) and address:
+        return address
+    arguments = entry.get("args")
+    words = [entry.get("command"), *(arguments if isinstance(arguments, list | tuple) else ())]
+    return shlex.join(str(word) for word in words if word is not None)
+
+
+def _is_json(text: str) -> bool:
+    return text[:1] in "{[" or re.match(r'"[^"]+"\s*:\s*\{', text) is not None
+
+
+def _of_json(text: str) -> dict[str, JsonObject]:
+    whole = text if text[:1] in "{[" else f"{{{text.rstrip().rstrip(',')}}}"
+    try:
+        data = parse_json(without_comments(whole))
+    except ValueError as error:
+        raise ServerFileError(f"the JSON cannot be read: {reason_of(error)}") from error
+    given = object_of(data)
+    for key in ("mcp", "mcpServers", "servers"):  # VS Code's settings hold the list under 'mcp'
+        if listed_servers(given) is None and isinstance(given.get(key), Mapping):
+            given = object_of(given[key])
+    listed = listed_servers(given)
+    if listed is None:
+        is_one = bool(shown_address(_in_our_words(given)))
+        listed = {str(given.get("name") or ""): given} if is_one else given
+    found = {
+        name: _in_our_words(object_of(each))
+        for name, each in listed.items()
+        if isinstance(each, Mapping)
+    }
+    if not found:
+        raise ServerFileError("the JSON names no server: there is no command and no address in it")
+    return found
+
+
+def _in_our_words(entry: JsonObject) -> JsonObject:
+    """Return an entry whose address is called `url`, as Windsurf and Gemini do not."""
+    address = entry.get("url") or entry.get("serverUrl") or entry.get("httpUrl")
+    kept = {
+        key: value for key, value in entry.items() if key not in ("serverUrl", "httpUrl", "name")
+    }
+    return {**kept, "url": address} if address else kept
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text.replace("\\\n", " "))
+    except ValueError as error:
+        raise ServerFileError(f"the command line cannot be read: {reason_of(error)}") from error
+
+
+def _of_words(words: Sequence[str]) -> dict[str, JsonObject]:
+    match list(words):
+        case [_, "mcp", "add-json", *rest] if len([w for w in rest if w[:1] != "-"]) >= 2:
+            name, written = [word for word in rest if word[:1] in "{" or word[:1] != "-"][-2:]
+            return {name: next(iter(_of_json(written).values()))}
+        case [_, "--add-mcp", written]:
+            return _of_json(written)
+        case [_, "mcp", "add", *rest]:
+            return _of_add(rest)
+    given: dict[str, Json] = {}
+    rest = list(words)
+    while rest and (found := _VARIABLE.fullmatch(rest[0])):
+        given[found[1]] = found[2]
+        del rest[0]
+    if not rest:
+        raise ServerFileError("there is no program after the variables")
+    return {"": _command(rest, given)}
+
+
+def _of_add(rest: list[str]) -> dict[str, JsonObject]:
+    """Read `claude mcp add [options] NAME [--] COMMAND… | URL`, and those of Codex and Gemini."""
+    plain: list[str] = []
+    settings: dict[str, list[str]] = {"env": [], "header": [], "transport": []}
+    short = {"-e": "env", "-H": "header", "-t": "transport"}
+    while rest:
+        word = rest.pop(0)
+        option, equals, value = word.partition("=")
+        key = short.get(option, option.removeprefix("--"))
+        if word == "--":
+            plain += rest
+            break
+        if word.startswith("-") and (len(plain) < 2 or plain[1].startswith(_ADDRESSES)):
+            taken = [value] if equals else [rest.pop(0)] if rest else []
+            while key == "env" and rest and _VARIABLE.fullmatch(rest[0]):
+                taken.append(rest.pop(0))
+            if key == "url":
+                plain += taken
+            elif key in settings:
+                settings[key] += taken
+        else:
+            plain.append(word)
+    if len(plain) < 2:
+        raise ServerFileError("the command names no server: NAME, and a command line or an address")
+    name, *command = plain
+    given = dict(each.partition("=")[::2] for each in settings["env"])
+    if not command[0].startswith(_ADDRESSES):
+        return {name: _command(command, given)}
+    headers = {
+        key.strip(): value.strip()
+        for key, _, value in (each.partition(":") for each in settings["header"])
+    }
+    kind = settings["transport"][-1] if settings["transport"] else "http"
+    entry: JsonObject = {"type": kind, "url": command[0]}
+    return {name: {**entry, "headers": headers} if headers else entry}
+
+
+def _command(words: Sequence[str], given: Mapping[str, Json]) -> JsonObject:
+    entry: JsonObject = {"command": words[0], "args": list(words[1:])}
+    return {**entry, "env": dict(given)} if given else entry
+
+
+def _with_settings(entry: JsonObject, settings: str) -> JsonObject:
+    """Return the settings of a server with further variables or headers."""
+    is_web = "command" not in entry
+    pairs: dict[str, Json] = {}
+    for line in filter(None, (each.strip() for each in settings.splitlines())):
+        name, mark, value = line.partition(":" if is_web else "=")
+        if not mark or not name.strip():
+            form = "Name: value" if is_web else "NAME=value"
+            raise ServerFileError(f"{line!r} is not of the form {form}")
+        pairs[name.strip()] = value.strip()
+    key = "headers" if is_web else "env"
+    return {**entry, key: {**object_of(entry.get(key)), **pairs}} if pairs else entry
+
+
+def _name_of(entry: JsonObject) -> str:
+    """Return a name for a server: of its package, or of its host."""
+    address = entry.get("url")
+    if isinstance(address, str) and address:
+        host = urlsplit(address).hostname or "server"
+        parts = [each for each in host.split(".") if each not in ("mcp", "www", "api")]
+        return _plain(parts[-2] if len(parts) > 1 and not parts[-1].isdigit() else host)
+    arguments = entry.get("args")
+    words = [str(each) for each in (arguments if isinstance(arguments, list | tuple) else ())]
+    waiting, skips = [str(entry.get("command")), *words], False
+    for word in waiting:
+        if skips or word.startswith("-") or word.lower() in _LAUNCHERS:
+            skips = not skips and word in _WITH_VALUE
+            continue
+        return _plain(word)
+    return _plain(waiting[0])
+
+
+def _plain(word: str) -> str:
+    last = re.split(r"[/\\]", word.rstrip("/\\"))[-1] or word
+    last = re.sub(r"(?<=.)@.*$|:[\w.]+$|\.(?:py|m?js|ts|sh|exe)$", "", last)
+    return _NO_NAME.sub("_", _AROUND.sub("", last) or last).strip("_") or "server"

@@ -1,0 +1,147 @@
+"""Between the form of MCP servers, their files, the prompt and the tools."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from studio.application.tools.known_servers import (
+    KnownServer,
+    ServerFileError,
+    add_servers,
+    server_files,
+    server_in,
+    servers_of,
+)
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import TextEdit
+from studio.core.text.values import JsonObject
+from studio.core.tools.declaration import declare_server
+from studio.core.tools.mcp.server_config import WORKSPACE_FILE, find_workspace_servers
+from studio.core.tools.registry import SourceStatus, ToolRegistry
+from studio.ui.tools.add_server import AddServerDialog, ServerPlace
+from studio.ui.tools.pane import ToolsPane
+from studio.ui.window.parts import WindowParts
+from studio.viewmodels.tools.controller import ToolsController
+
+
+class ServersCoordinator(QObject):
+    """Adds, edits and removes MCP servers."""
+
+    def __init__(
+        self,
+        pane: ToolsPane,
+        tools: ToolsController,
+        window: WindowParts,
+        own_servers: Path,
+        edit: Callable[[Callable[[PromptDocument], Iterable[TextEdit]]], None],
+    ) -> None:
+        """Connect it.
+
+        Args:
+            pane: the tools' pane.
+            tools: the tools of the open prompt.
+            window: parts of the window.
+            own_servers: the user's own servers.
+            edit: edits the open prompt.
+        """
+        super().__init__(window.widget)
+        self._pane = pane
+        self._tools = tools
+        self._window = window
+        self._own_servers = own_servers
+        self._edit = edit
+        self._added: set[str] = set()
+        """Keys of servers that the user just wrote: they need no second yes."""
+        pane.sources.request_new_server.connect(self._offer)
+        pane.sources.requests.edit.connect(self._edit_server)
+        tools.registry_changed.connect(self._allow_added)
+
+    def _offer(self) -> None:
+        """Ask which servers to add; those of other programs are offered."""
+        home = Path.home()
+        known: list[KnownServer] = []
+        problems: list[str] = []
+        files = server_files(home, os.environ, sys.platform, self._folder())
+        for program, path in files.items():
+            try:
+                known += servers_of(program, path, home)
+            except ServerFileError as error:
+                problems.append(str(error))
+        places: tuple[ServerPlace, ...] = ("own",)
+        if self._folder() is not None:
+            places = ("prompt", "folder", "own")
+        self._open(AddServerDialog(known, problems, self._pane.window(), places))
+
+    def _edit_server(self, source: SourceStatus) -> None:
+        name, path = source.key.partition(":")[2], source.path or self._own_servers
+        try:
+            entry = server_in(path, name) if path.suffix == ".json" else None
+        except ServerFileError as error:
+            self._window.services.messages.error(str(error))
+            return
+        if entry is None:  # the prompt itself names its address
+            self._pane.sources.requests.open.emit(path, 1)
+            return
+        dialog = AddServerDialog((), (), self._pane.window(), ("own",), (name, entry))
+        dialog.request_remove.connect(partial(self._write, path, (), name))
+        self._open(dialog, path, name)
+
+    def _open(self, dialog: AddServerDialog, path: Path | None = None, name: str = "") -> None:
+        folder = path.parent if path is not None else self._folder() or Path.cwd()
+        dialog.request_try.connect(lambda servers: self._tools.try_servers(servers, folder))
+        self._tools.server_tried.connect(dialog.show_tools)
+        dialog.request_add.connect(partial(self._add, path, name))
+        dialog.open()
+
+    def _add(
+        self,
+        path: Path | None,
+        instead_of: str,
+        servers: tuple[tuple[str, JsonObject], ...],
+        place: ServerPlace,
+        wanted: tuple[str, ...],
+    ) -> None:
+        folder = self._folder()
+        if path is None:
+            path = self._own_servers
+            if place != "own" and folder is not None:
+                path = find_workspace_servers(folder).path or folder / WORKSPACE_FILE
+        names = self._write(path, servers, instead_of)
+        if not instead_of and place == "prompt":
+            for name in names:
+                self._edit(lambda document, name=name: declare_server(document, name, wanted))  # type: ignore[misc]
+
+    def _write(
+        self, path: Path, servers: tuple[tuple[str, JsonObject], ...], instead_of: str
+    ) -> tuple[str, ...]:
+        try:
+            names = add_servers(path, servers, instead_of)
+        except ServerFileError as error:
+            words = self.tr("The servers were not changed: {error}").format(error=error)
+            self._window.services.messages.error(words)
+            return ()
+        self._added |= {f"mcp:{name}" for name in names}
+        self._tools.reload()
+        if names:
+            words = self.tr("Written into {file}: {names}")
+            self._window.services.messages.info(
+                words.format(file=path.name, names=", ".join(names))
+            )
+        return names
+
+    def _allow_added(self, registry: ToolRegistry) -> None:
+        for source in registry.sources:
+            if source.state == "waiting" and source.key in self._added:
+                self._added.discard(source.key)
+                self._tools.allow_source(source.key)
+
+    def _folder(self) -> Path | None:
+        document = self._window.tabs.document
+        path = document.source.path if document is not None else None
+        return path.parent if path is not None else None
