@@ -14,13 +14,20 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, Optional
 
 from .callables import FunctionTool, SignatureError, code_of, describe
+from .frameworks import (
+    FrameworkTool,
+    context_problem,
+    framework_tool,
+    names_in_agents,
+    offered_first,
+)
 
 
 class ToolFileError(Exception):
@@ -62,7 +69,12 @@ def load(path: Path) -> LoadedFile:
     module = _import(path)
     tools: dict[str, FunctionTool] = {}
     problems: list[tuple[str, int]] = []
-    for name, function in _functions(module, problems):
+    for name, function, description in _functions(module, problems):
+        why_not = context_problem(function)
+        if why_not or name in tools:
+            why_not = why_not or "another tool of the file has its name"
+            problems.append((f"{name} is not a tool: {why_not}", _line_of(function)))
+            continue
         try:
             tool = describe(function, name)
         except SignatureError as error:
@@ -70,7 +82,8 @@ def load(path: Path) -> LoadedFile:
         else:
             own = _is_of(function, module.__name__)
             line = (own and tool.line) or _assigned(module).get(name, 0) or tool.line
-            tools[name] = dataclasses.replace(tool, line=line)
+            words = description or tool.description
+            tools[name] = dataclasses.replace(tool, line=line, description=words)
     ordered = dict(sorted(tools.items(), key=lambda item: item[1].line))
     return LoadedFile(ordered, tuple(problems))
 
@@ -108,46 +121,62 @@ def _import(path: Path) -> ModuleType:
 
 def _functions(
     module: ModuleType, problems: list[tuple[str, int]]
-) -> Iterator[tuple[str, Callable[..., Any]]]:
+) -> Iterator[tuple[str, Callable[..., Any], str]]:
+    """Yield name, function, and description where the docstring does not say it, of each tool."""
+    values = vars(module)
     listed = getattr(module, "__all__", None)
-    if listed is not None:
-        for name in listed:
-            value = getattr(module, name, module)
-            if value is module:
-                problems.append((f"__all__ names {name!r}, which the file does not have", 0))
-            elif (function := _function_of(value)) is not None:
-                yield name, function
-            else:
-                problems.append((f"{name} is not a tool: {_why_not(value)}", _line_of(value)))
-        return
+    named = names_in_agents(values)
+    chosen = offered_first(values if listed is None else _listed(values, listed, problems))
     seen: set[int] = set()
-    for name, value in vars(module).items():
-        if not name.startswith("_") and _hides_its_function(value):
-            problems.append((f"{name} is not a tool: {_why_not(value)}", 0))
+    for name, value in chosen:
+        if listed is None and name.startswith("_"):
             continue
-        function = None if name.startswith("_") else _function_of(value)
-        if function is None or id(function) in seen:
+        found = _offered(value)
+        function = found.function if found is not None else None
+        why_not = found.why_not if found is not None else ""
+        if function is None:
+            if why_not or listed is not None:
+                words = why_not or _why_not(value)
+                problems.append((f"{name} is not a tool: {words}", _line_of(value)))
+            if found is not None:
+                seen.add(id(found.made_of))
             continue
-        if not (_is_of(function, module.__name__) or _is_made_in(module, name, function)):
+        if listed is None and (id(function) in seen or not _is_own(module, name, function)):
             continue
         seen.add(id(function))
-        yield name, function
+        assert found is not None
+        yield found.name or named.get(id(function), name), function, found.description
 
 
-def _function_of(value: object) -> Callable[..., Any] | None:
-    """What is called for a value of the file; None for what is not a tool.
+def _listed(
+    values: Mapping[str, Any], listed: Any, problems: list[tuple[str, int]]
+) -> dict[str, Any]:
+    """What `__all__` names."""
+    missing = [name for name in listed if name not in values]
+    problems += [(f"__all__ names {each!r}, which the file does not have", 0) for each in missing]
+    return {name: values[name] for name in listed if name in values}
 
-    Objects that tool decorators of other libraries make (LangChain, FastMCP) hold the function.
-    """
-    if isinstance(value, type) or not (callable(value) or hasattr(value, "__dict__")):
+
+def _offered(value: object) -> Optional[FrameworkTool]:  # noqa: UP045 - Python 3.9
+    """A value of the file as a tool; None for what is not one."""
+    try:
+        found = framework_tool(value)
+    except Exception:  # noqa: BLE001 - an object of any library, which may answer with anything
+        found = None
+    if found is not None:
+        return found
+    if isinstance(value, (type, ModuleType)) or not callable(value):
         return None
-    for name in ("func", "coroutine", "fn"):
-        held = getattr(value, name, None)
-        if inspect.isfunction(held) and not isinstance(value, functools.partial):
-            return held
-    if isinstance(value, ModuleType) or not callable(value):
-        return None
-    return value
+    return FrameworkTool("", value)
+
+
+def _is_own(module: ModuleType, name: str, function: Callable[..., Any]) -> bool:
+    """Whether a callable is defined in the file, or the file makes a tool of another's."""
+    if _is_of(function, module.__name__):
+        return True
+    value = vars(module)[name]
+    is_made = isinstance(function, functools.partial) or hasattr(function, "cache_info")
+    return (is_made or value is not function) and name in _assigned(module)
 
 
 def _is_of(function: Callable[..., Any], module: str) -> bool:
@@ -159,12 +188,6 @@ def _is_of(function: Callable[..., Any], module: str) -> bool:
     if inspect.isroutine(inner) or hasattr(inner, "__name__"):
         return getattr(inner, "__module__", None) == module
     return type(inner).__module__ == module
-
-
-def _is_made_in(module: ModuleType, name: str, function: Callable[..., Any]) -> bool:
-    """Whether the file makes a tool of another module's function: by `partial` or a cache."""
-    is_made = isinstance(function, functools.partial) or hasattr(function, "cache_info")
-    return is_made and name in _assigned(module)
 
 
 @functools.lru_cache(maxsize=1)
@@ -183,19 +206,7 @@ def _assigned(module: ModuleType) -> dict[str, int]:
     return found
 
 
-def _hides_its_function(value: object) -> bool:
-    """Whether it is a tool of openai-agents, which is called with the state of its own run."""
-    if isinstance(value, type):
-        return False
-    return hasattr(value, "on_invoke_tool") and hasattr(value, "params_json_schema")
-
-
 def _why_not(value: object) -> str:
-    if _hides_its_function(value):
-        return (
-            "it is a tool of openai-agents, which is called with the state of its own run; name "
-            "the function, and decorate a copy: `tool = function_tool(function)`"
-        )
     if isinstance(value, type):
         return "it is a class; name a function, or an object of it that can be called"
     kind = type(value)
