@@ -240,3 +240,26 @@ def test_two_prompts_that_were_never_saved_have_values_of_their_own(
     bench.window.tabs.sides.select(pages[0])
     qtbot.waitUntil(lambda: bench.inputs_pane.values() == {"question": "one"})
     assert bench.inputs_pane.form.values() == {"question": "one"}
+
+
+def test_a_problem_that_the_preview_found_does_not_flicker_while_the_user_types(
+    qtbot: QtBot, bench: Workbench, tmp_path: Path
+) -> None:
+    path = tmp_path / "picture.prompty"
+    path.write_text("user:\nLook: ![image](gone.png)\n", encoding="utf-8")
+    bench.trust.trust(tmp_path)
+    page = bench.window.tabs.open(path)
+    assert page is not None
+
+    def place() -> str:
+        source = page.editor.source()
+        found = [each for each in page.editor.problems if each.code == "media-missing"]
+        return source.slice(found[0].span) if found else ""
+
+    qtbot.waitUntil(lambda: place() != "")
+    before, seen = place(), list[str]()
+    bench.window.page_coordinator.document_changed.connect(lambda _: seen.append(place()))
+    page.editor.set_caret(page.editor.text().index("Look"))
+    qtbot.keyClicks(page.editor, "Please ")
+    qtbot.waitUntil(lambda: bool(seen) and bench.is_settled)
+    assert set(seen) == {before}

@@ -83,6 +83,11 @@ class Mistake:
     fixes: tuple[Fix, ...] = ()
     """What can be done, in the same offsets."""
 
+    def shift(self, by: int) -> Mistake:
+        """The same mistake, `by` code points further on."""
+        fixes = tuple(fix.shift(by) for fix in self.fixes)
+        return Mistake(self.message, self.span.shift(by), fixes)
+
 
 def fixable(message: str, span: Span, title: str, text: str, *place: int) -> Mistake:
     """Return a mistake that one edit fixes.

@@ -5,11 +5,14 @@ These stand from the first paint on; the panes that come later follow by `Docume
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import Fix, Problem
 from studio.ui.base.actions import CLOSING, EDITING
 from studio.ui.window.parts import WindowParts
@@ -35,7 +38,9 @@ class PageCoordinator(QObject):
         super().__init__(window.widget)
         self._window = window
         self._extra: tuple[Problem, ...] = ()
-        """What later stages found."""
+        """What later stages found, at places of the text that was read last."""
+        self._read = ""
+        """That text."""
         self._place = QTimer(self, singleShot=True, interval=_PLACE_MS)
         self._place.timeout.connect(self._show_place)
 
@@ -58,8 +63,10 @@ class PageCoordinator(QObject):
 
     def show_document(self, document: PromptDocument) -> None:
         """Show a text that was read."""
-        page = self._window.tabs.current
-        self._extra = ()
+        page, text = self._window.tabs.current, document.source.text
+        # Until the later stages have read this text, what they found keeps its place.
+        self._extra = tuple(_moved(self._extra, self._read, text))
+        self._read = text
         self._window.outline.set_document(document)
         self._window.status.set_document(document)
         if page is not None:
@@ -149,3 +156,18 @@ class PageCoordinator(QObject):
             page.editor.set_problems(problems)
         self.problems.set_problems(problems, document.source)
         self._window.status.set_problems(problems)
+
+
+def _moved(problems: Iterable[Problem], old: str, new: str) -> Iterator[Problem]:
+    """The problems of a text whose places are still in another one, without their fixes."""
+    edits = smallest_edit(old, new) if problems else ()
+    if not edits:
+        yield from problems
+        return
+    (edit,) = edits
+    by = len(new) - len(old)
+    for each in problems:
+        if each.span.end <= edit.span.start:
+            yield replace(each, fixes=())
+        elif each.span.start >= edit.span.end:
+            yield replace(each, span=each.span.shift(by), fixes=())

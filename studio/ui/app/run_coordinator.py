@@ -13,10 +13,11 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.connections.model import RequestedModel, asked_by
 from studio.application.experiments.stepping import SteppedCell
+from studio.application.run.start.begin import open_tools
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.trust import references_of
 from studio.core.agent.loop.setup import run_model_of
-from studio.core.agent.run.plan import OpenToolbox, RunPlan
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import ChooseModel, Command, Continue
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
@@ -34,12 +35,10 @@ from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.run.controller import RunController
+from studio.viewmodels.tools.controller import ToolsController
 
 _SHARE = 0.46
 """How much of the window's height the run has at least, when the first one begins."""
-
-Toolboxes = Callable[[PromptDocument, Mapping[str, Json], ReferenceContext], OpenToolbox]
-"""Gives, for a document, its values and its references, what makes its tools ready."""
 
 
 class RunCoordinator(QObject):
@@ -56,7 +55,7 @@ class RunCoordinator(QObject):
         questions: ConnectionCoordinator,
         inputs: InputsPane,
         trust: TrustStore,
-        toolboxes: Toolboxes,
+        tools: ToolsController,
     ) -> None:
         """Make it.
 
@@ -67,7 +66,7 @@ class RunCoordinator(QObject):
             questions: what is asked before a folder's connection is used.
             inputs: the user's values.
             trust: the folders that are trusted.
-            toolboxes: what makes a document's tools ready.
+            tools: what makes the tools of a document ready.
         """
         super().__init__(window.widget)
         self._window = window
@@ -76,7 +75,7 @@ class RunCoordinator(QObject):
         self._questions = questions
         self._inputs = inputs
         self._trust = trust
-        self._toolboxes = toolboxes
+        self._tools = tools
         self._protocol: ProtocolName | None = None
         self._grown = False
         run.sessions.started.connect(self._make_room)
@@ -307,7 +306,15 @@ class RunCoordinator(QObject):
             document,
             values,
             model,
-            open_toolbox=self._toolboxes(document, values, references),
+            open_toolbox=partial(
+                open_tools,
+                self._tools.session,
+                document,
+                values,
+                references,
+                self._tools.questions.ask,
+                is_safe=self._window.services.is_safe,
+            ),
             options=RunOptions(protocol=self._protocol),
             references=references,
         )

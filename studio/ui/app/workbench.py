@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,14 +12,10 @@ from studio.application.connections.tools import tool_connection
 from studio.application.preview.value import PreviewTarget
 from studio.application.run.debugging.memory import DebugStore
 from studio.application.run.past.record import RunRecord, StoreJournal
-from studio.application.run.start.begin import open_tools
 from studio.application.run.view import RunView
-from studio.core.agent.run.plan import OpenToolbox
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.reason import named_reason
-from studio.core.text.values import Json
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.openapi.named_connection import NamedConnection
@@ -118,7 +112,7 @@ class Workbench(QObject):
             self.coordinator,
             self.inputs_pane,
             self.trust,
-            self._toolbox_of,
+            self.tools,
         )
         self.past_runs = PastRuns(
             window.parts,
@@ -355,20 +349,6 @@ class Workbench(QObject):
             page.editor.go_to_line(line)
 
     # -- running --------------------------------------------------------------------------------
-
-    def _toolbox_of(
-        self, document: PromptDocument, values: Mapping[str, Json], references: ReferenceContext
-    ) -> OpenToolbox:
-        """What makes the tools of a document ready, as they are then; it runs in the loop."""
-        return partial(
-            open_tools,
-            self.tools.session,
-            document,
-            values,
-            references,
-            self.tools.questions.ask,
-            is_safe=self._services.is_safe,
-        )
 
     def _find_connection(self, name: str) -> NamedConnection | None:
         """A connection that a tool names; asked in the loop, which only reads."""

@@ -53,6 +53,8 @@ def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
         error: what the run stands at, where it stands in this step.
     """
     blocks: list[Block] = []
+    if error is not None and error.kind == "limit":
+        error = None  # it is no fault of this reply
     if error is not None and not isinstance(step.reading, FormatError):
         blocks.append(Block("error", (Piece(f"{error.message} {error.hint}".strip()),)))
     reply = step.reply or step.partial

@@ -66,9 +66,11 @@ def offers_at_problem(state: RunState) -> Offers:
             )
         case _:
             offers = _fixing_offers(state, error)
+    if error.kind == "limit":
+        return Offers(error.message, offers=offers)
     if is_only_title(error):
         return Offers(error.hint, is_error=True, offers=offers)  # its card has the title
-    return Offers(error_title(error) + ".", detail_of(error), error.kind != "limit", offers)
+    return Offers(error_title(error) + ".", detail_of(error), is_error=True, offers=offers)
 
 
 def detail_of(error: StepError) -> str:

@@ -66,7 +66,7 @@ def limit_error(state: RunState, limit: LimitName) -> StepError:
         "reply": counted(state.limits.reply or 0, "token of a reply", "tokens of a reply"),
     }[limit]
     message = f"The run has used up its {allowed} without a final answer."
-    return StepError("limit", limit, message, "Allow more, answer yourself, or stop.")
+    return StepError("limit", limit, message, "Allow more, or stop.")
 
 
 def ending_error(state: RunState, *, headless: bool | None = None) -> StepError | None:

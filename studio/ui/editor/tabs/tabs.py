@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -86,17 +86,17 @@ class EditorTabs(QStackedWidget):
 
     def reveal(self, span: Span | None) -> None:
         """Bring a place of the shown text into view; the keyboard stays where it is."""
-        page = self.current
-        if page is not None and span is not None:
-            self.show_tabs()
-            page.editor.reveal(span, take_keyboard=False)
+        self._go_to(span, take_keyboard=False)
 
     def go_to(self, span: Span | None) -> None:
         """Bring a place of the shown text into view, and type on there."""
+        self._go_to(span, take_keyboard=True)
+
+    def _go_to(self, span: Span | None, *, take_keyboard: bool) -> None:
         page = self.current
         if page is not None and span is not None:
             self.show_tabs()
-            page.editor.reveal(span)
+            page.editor.reveal(span, take_keyboard=take_keyboard)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """The keyboard is for the text."""
@@ -134,8 +134,11 @@ class EditorTabs(QStackedWidget):
     def look(self, path: Path) -> None:
         """Look at a file in a tab that the next one takes, until it is opened or changed."""
         path = path.absolute()
-        if is_experiment(path) or self.sides.page_of(path) is not None:
-            self.open_text(path) if not is_experiment(path) else self.open_view(path)
+        if is_experiment(path):
+            self.open_view(path)
+            return
+        if self.sides.page_of(path) is not None:
+            self.open_text(path)
             return
         before = next((each for each in self.pages() if each.is_looked_at), None)
         keyboard = self.window().focusWidget()
@@ -176,8 +179,8 @@ class EditorTabs(QStackedWidget):
         self.opened.emit(path)
         return self._show(page)
 
-    def _bring(self, page: EditorPage) -> None:
-        self.sides.select(page)
+    def _bring(self, tab: QWidget) -> None:
+        self.sides.select(tab)
         self.setCurrentWidget(self.sides)
 
     def recover(self, swap: Swap) -> EditorPage:
@@ -218,8 +221,7 @@ class EditorTabs(QStackedWidget):
             view = self._views[path] = self._make_view(path)
             self.sides.add_view(view, path.name, str(path))
             self.opened.emit(path)
-        self.sides.select(view)
-        self.setCurrentWidget(self.sides)
+        self._bring(view)
         self.title_changed.emit(path.name)
 
     def close_view(self, view: QWidget) -> None:
@@ -228,9 +230,13 @@ class EditorTabs(QStackedWidget):
         self._views = {path: each for path, each in self._views.items() if each is not view}
         self.sides.take(view)
         self.view_closed.emit(view)
-        view.deleteLater()
+        self._leave(view)
+
+    def _leave(self, tab: QWidget) -> None:
+        """Let go of what a tab showed; behind the last tab is the welcome page."""
+        tab.deleteLater()
         if not self.sides.has_tabs:
-            self.setCurrentWidget(self._welcome)
+            self.show_welcome()
             self._on_current()
 
     # -- save and close -------------------------------------------------------------------------
@@ -302,24 +308,16 @@ class EditorTabs(QStackedWidget):
         return page is not None and self._close([page])
 
     def _drop(self, page: EditorPage) -> None:
-        views = self.sides.views_of(page)
-        if len(views) == 1:
-            self._remember(page)
-            page.close_document()
+        twin = next((each for each in self.sides.views_of(page) if each is not page), None)
+        if twin is not None:
+            page.hand_over(twin)
         else:
-            page.hand_over(next(each for each in views if each is not page))
-        self.sides.take(page)
-        page.deleteLater()
-        if not self.sides.has_tabs:
-            self.setCurrentWidget(self._welcome)
-            self._on_current()
-
-    def _remember(self, page: EditorPage) -> None:
-        path = page.controller.path
-        if path is not None:
-            editor = page.editor
+            path, editor = page.controller.path, page.editor
             place = editor.textCursor().position(), editor.verticalScrollBar().value()
-            self._closed.append((path, *place))
+            self._closed += [(path, *place)] if path is not None else []
+            page.close_document()
+        self.sides.take(page)
+        self._leave(page)
 
     def close_others(self, page: EditorPage) -> bool:
         """Close every page but one; False when the user wants to stay."""
@@ -378,7 +376,7 @@ class EditorTabs(QStackedWidget):
         page = EditorPage(self._messages, self._swaps, self._settings.value, twin=twin)
         page.title_changed.connect(lambda: self._on_title(page))
         page.controller.path_moved.connect(self.path_moved)
-        page.parsed.connect(lambda document: self._on_parsed(page, document))
+        page.parsed.connect(partial(self._tell_of, page, self.parsed))
         if twin is None:
             page.controller.saved.connect(self.saved)
             page.controller.path_moved.connect(partial(self._on_path_moved, page))
@@ -393,8 +391,8 @@ class EditorTabs(QStackedWidget):
         if self._holds:
             page.editor.highlighter.hold()
             page.controller.reading.hold()
-        page.caret_moved.connect(lambda offset: self._on_caret(page, offset))
-        page.jumping.connect(lambda: self._on_jump(page))
+        page.caret_moved.connect(partial(self._tell_of, page, self.caret_moved))
+        page.jumping.connect(partial(self._tell_of, page, self.jumping))
         return page
 
     def _on_path_moved(self, page: EditorPage, before: str, now: str) -> None:
@@ -421,17 +419,9 @@ class EditorTabs(QStackedWidget):
 
     def _on_title(self, page: EditorPage) -> None:
         self.sides.name(page)
-        if page is self.current:
-            self.title_changed.emit(page.title)
+        self._tell_of(page, self.title_changed, page.title)
 
-    def _on_parsed(self, page: EditorPage, document: PromptDocument) -> None:
+    def _tell_of(self, page: EditorPage, signal: SignalInstance, *values: object) -> None:
+        """Pass a page's signal on, where the page is the current one."""
         if page is self.current:
-            self.parsed.emit(document)
-
-    def _on_caret(self, page: EditorPage, offset: int) -> None:
-        if page is self.current:
-            self.caret_moved.emit(offset)
-
-    def _on_jump(self, page: EditorPage) -> None:
-        if page is self.current:
-            self.jumping.emit()
+            signal.emit(*values)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from studio.application.run.cards.timeline import timeline_of
 from studio.application.run.edits.in_place import (
     EditError,
     EditResult,
@@ -17,6 +18,7 @@ from studio.application.run.lanes import lanes_of
 from studio.application.run.offers.at_pause import offers_of
 from studio.application.run.offers.offer import Offer
 from studio.application.run.view import step_verb, view_of
+from studio.application.run.words import sentence_of
 from studio.core.agent.loop.steps import request_of
 from studio.core.agent.run.requests import facts_of
 from studio.core.agent.values.commands import (
@@ -110,6 +112,15 @@ def test_bad_arguments_can_be_edited() -> None:
     assert offer.edit is not None
     assert offer.edit.text == '{\n  "expression": "5 ** 2"\n}'
     assert offer.edit.tools == ("calculator", "lookup")
+
+
+def test_a_limit_is_explained_by_the_bar_and_only_named_elsewhere() -> None:
+    state = run.at_limit()
+    offers = offers_of(state)
+    assert offers.title == "The run has used up its 1 step without a final answer."
+    assert offers.detail == ""
+    assert sentence_of(state) == "Limit reached"
+    assert timeline_of(state).cards[-1].summary == ""
 
 
 def test_a_limit_is_raised_and_the_run_goes_on() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import TemplateSyntaxError, nodes
@@ -19,7 +19,7 @@ from jinja2.parser import Parser
 from studio.core.prompty.templates.jinja.foreign import mustache, of_another_language
 from studio.core.prompty.templates.jinja.tokens import RUN, Interpolation, JinjaTokens
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Mistake, fixable
+from studio.core.text.problem import Mistake, fixable
 from studio.core.text.span import Span
 
 _CLOSING = {"{{": "}}", "{%": "%}"}
@@ -243,7 +243,7 @@ class Program:
     base: int
     """Where the template begins in the document; all spans count it in, Jinja's nodes do not."""
 
-    error: SyntaxFault | None = None
+    error: Mistake | None = None
     """What is wrong; `body` then holds what stands whole before it."""
 
     raw_blocks: tuple[Span, ...] = ()
@@ -258,29 +258,6 @@ class Program:
         return self.tags[index]
 
 
-@dataclass(frozen=True, slots=True)
-class SyntaxFault:
-    """Why a template cannot be read."""
-
-    message: str
-    """In Jinja's words, or ours."""
-
-    span: Span
-    """Where."""
-
-    cut: int
-    """Up to where the template can be read, in its own offsets."""
-
-    fixes: tuple[Fix, ...] = ()
-    """What can be done."""
-
-    def shift(self, by: int) -> SyntaxFault:
-        """The same fault in a text in which the template begins at `by`."""
-        return replace(
-            self, span=self.span.shift(by), fixes=tuple(fix.shift(by) for fix in self.fixes)
-        )
-
-
 def read_program(
     source: str,
     environment: Environment,
@@ -293,36 +270,30 @@ def read_program(
     try:
         body = parser.read()
     except TemplateSyntaxError as error:
-        fault = _fault(error, source, tokens, parser)
+        mistake = _mistake(error, source, tokens, parser)
     except RecursionError:
-        fault = SyntaxFault(
-            "the expressions are nested too deeply",
-            Span(tokens.tag_start, tokens.tag_start + 2),
-            parser.outermost(tokens.tag_start),
-        )
+        place = Span(tokens.tag_start, tokens.tag_start + 2)
+        mistake = Mistake("the expressions are nested too deeply", place)
     else:
         return Program(body, tuple(tokens.tags), base, raw_blocks=tuple(tokens.raw_blocks))
-    fault = fault.shift(base)
-    if fault.cut >= len(source):
-        return Program([], (), base, fault)
-    before = read_program(source[: fault.cut], environment, base, parser_class)
-    return Program(before.body, before.tags, base, fault)
+    mistake, cut = mistake.shift(base), parser.outermost(tokens.tag_start)
+    if cut >= len(source):
+        return Program([], (), base, mistake)
+    before = read_program(source[:cut], environment, base, parser_class)
+    return Program(before.body, before.tags, base, mistake)
 
 
-def _fault(
+def _mistake(
     error: TemplateSyntaxError, source: str, tokens: JinjaTokens, parser: ProgramParser
-) -> SyntaxFault:
-    offset = min(error.lineno, len(source))
+) -> Mistake:
+    """The mistake in Jinja's words, or ours."""
     message = error.message or "the template cannot be read"
-    cut = parser.outermost(tokens.tag_start)
     if message.startswith("Unexpected end of template") and parser.opened:
         start, name = parser.opened[-1]
-        return SyntaxFault(
-            f"this {name!r} is never closed by 'end{name}'", _tag_span(source, start), cut
-        )
+        return Mistake(f"this {name!r} is never closed by 'end{name}'", _tag_span(source, start))
     opened = [each for each in parser.opened if each[0] < tokens.tag_start]
-    found = explain(message, _word_span(source, offset), source, tokens.tag_start, opened)
-    return SyntaxFault(found.message, found.span, cut, found.fixes)
+    place = _word_span(source, min(error.lineno, len(source)))
+    return explain(message, place, source, tokens.tag_start, opened)
 
 
 def _tag_span(source: str, start: int) -> Span:
