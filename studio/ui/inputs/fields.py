@@ -111,7 +111,7 @@ class NumberField(FieldEditor):
         self.line = QLineEdit()
         self.line.setAccessibleName(spec.name)
         self.line.setPlaceholderText(self._placeholder(self.tr("A number")))
-        self.line.textEdited.connect(self._edited)
+        self.line.textEdited.connect(self.changed)
         fill(self, self.line)
 
     def value(self) -> FieldValue:
@@ -130,9 +130,6 @@ class NumberField(FieldEditor):
         read = read_integer if self.spec.kind == "integer" else read_number
         return read(self.line.text(), self.spec)
 
-    def _edited(self, _: str) -> None:
-        self.changed.emit()
-
 
 class ChoiceField(FieldEditor):
     """One of a few values, or none."""
@@ -150,7 +147,7 @@ class ChoiceField(FieldEditor):
         self.combo.addItem(f"— ({spec.fallback_origin}: {hint})" if hint else "—")
         for value in values:
             self.combo.addItem(value if isinstance(value, str) else json.dumps(value))
-        self.combo.activated.connect(self._chosen)
+        self.combo.activated.connect(self.changed)
         fill(self, self.combo)
 
     def value(self) -> FieldValue:
@@ -178,9 +175,6 @@ class ChoiceField(FieldEditor):
         if value is ABSENT or not allowed or value in allowed or value is None:
             return ""
         return self.tr("{value!r} is not one of the values allowed.").format(value=value)
-
-    def _chosen(self, _: int) -> None:
-        self.changed.emit()
 
 
 class JsonField(FollowsTheme, FieldEditor):

@@ -34,7 +34,7 @@ class FileField(FieldEditor):
         self.line = QLineEdit()
         self.line.setAccessibleName(spec.name)
         self.line.setPlaceholderText(self._placeholder(self.tr("Path beside the prompt, or URL")))
-        self.line.textEdited.connect(self._edited)
+        self.line.textEdited.connect(self.changed)
         self.line.setAcceptDrops(False)  # a drop on the line is this widget's
         FileDrop(self, self.choose)
         browse = QToolButton()
@@ -76,6 +76,3 @@ class FileField(FieldEditor):
         )
         if path:
             self.choose(Path(path))
-
-    def _edited(self, _: str) -> None:
-        self.changed.emit()

@@ -120,11 +120,8 @@ class SetsButton(QToolButton):
         dialog = QFileDialog(self, self.tr("Load values"), self._library.folder, words)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._load)
+        dialog.fileSelected.connect(lambda name: self._library.load(Path(name)))
         dialog.open()
-
-    def _load(self, name: str) -> None:
-        self._library.load(Path(name))
 
     def _ask_row(self, rows: tuple[InputRow, ...]) -> None:
         dialog = RowsDialog(rows, self, can_keep=self._library.can_keep)

@@ -104,7 +104,7 @@ class DiffTab(QWidget):
         choice.setCurrentIndex(index)
         choice.setMinimumContentsLength(8)
         choice.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        choice.activated.connect(self._choose)
+        choice.activated.connect(lambda: self.pair_chosen.emit(self.pair))
         return choice
 
     def _side(self, choice: ComboBox) -> ConversationSide:
@@ -114,9 +114,6 @@ class DiffTab(QWidget):
         before, after = self.before.currentIndex(), self.after.currentIndex()
         self.before.setCurrentIndex(after)
         self.after.setCurrentIndex(before)
-        self.pair_chosen.emit(self.pair)
-
-    def _choose(self, _: int) -> None:
         self.pair_chosen.emit(self.pair)
 
     def _go_to(self, number: int) -> None:

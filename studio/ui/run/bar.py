@@ -139,27 +139,18 @@ class RunBar(QWidget):
 
     def _connect(self) -> None:
         self.run.clicked.connect(self.run_clicked)
-        self.over.clicked.connect(self._on_over)
-        self.into.clicked.connect(self._on_into)
-        self.out.clicked.connect(self._on_out)
+        self.over.clicked.connect(lambda: self.step_clicked.emit("over"))
+        self.into.clicked.connect(lambda: self.step_clicked.emit("into"))
+        self.out.clicked.connect(lambda: self.step_clicked.emit("out"))
         self.pause.clicked.connect(self.pause_clicked)
         self.stop.clicked.connect(self.stop_clicked)
         self.restart.clicked.connect(self.restart_clicked)
         self.breakpoints.clicked.connect(self.breakpoints_clicked)
-        self.branches.clicked.connect(self._on_branches)
+        self.branches.clicked.connect(lambda: open_below(self.branch_menu(), self.branches))
         self.search.clicked.connect(self.search_clicked)
         self.filter.clicked.connect(self.filter_clicked)
         self.times.clicked.connect(self.times_toggled)
-        self.export.clicked.connect(self._on_export)
-
-    def _on_over(self) -> None:
-        self.step_clicked.emit("over")
-
-    def _on_into(self) -> None:
-        self.step_clicked.emit("into")
-
-    def _on_out(self) -> None:
-        self.step_clicked.emit("out")
+        self.export.clicked.connect(lambda: open_below(self.export_menu(), self.export))
 
     def branch_menu(self) -> QMenu:
         """The ways through the run: go to one, or compare it with the one that is shown."""
@@ -203,17 +194,11 @@ class RunBar(QWidget):
         dialog.open()
         return dialog
 
-    def _on_branches(self) -> None:
-        open_below(self.branch_menu(), self.branches)
-
     def export_menu(self) -> QMenu:
         """The forms in which the run can be written to a file."""
         menu = QMenu(self)
         fill_form_menu(menu, self.export_chosen.emit)
         return menu
-
-    def _on_export(self) -> None:
-        open_below(self.export_menu(), self.export)
 
     def _lay_out(self) -> None:
         font = self.sentence.font()

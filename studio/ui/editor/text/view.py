@@ -95,7 +95,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self.folding.found.connect(self._gutter.update)
         self._gutter.request_breakpoint.connect(self.toggle_breakpoint)
         self._gutter.request_fixes.connect(self.request_fixes)
-        self._caret_timer.timeout.connect(self._tell_caret)
+        self._caret_timer.timeout.connect(lambda: self.caret_moved.emit(self.caret()))
         self.prompt.lines.all_changed.connect(self.viewport().update)
         self.prompt.lines.all_changed.connect(self._gutter.update)
         self.prompt.lines.rows_changed.connect(self._on_rows)
@@ -307,9 +307,6 @@ class PromptEditor(FollowsTheme, TextInput):
             self.carets.move(_leave_hidden)
         self.viewport().update()
         self._gutter.update()
-
-    def _tell_caret(self) -> None:
-        self.caret_moved.emit(self.caret())
 
     def _on_colored(self, first: int, last: int) -> None:
         if last < self.firstVisibleBlock().blockNumber():

@@ -36,7 +36,7 @@ class ToolCallView(QWidget):
         paint_text(identifier, "muted")
         self.arguments = TextBody()
         self.arguments.setAccessibleName(self.tr("Arguments of {name}").format(name=part.name))
-        self.arguments.place_clicked.connect(self._tell)
+        self.arguments.place_clicked.connect(self.clicked)
         self.arguments.show_runs((TextRun(pretty_json(part.arguments)),), {}, theme, raw=True)
         layout = column_of(name, on=self, margins=(0, 4, 0, 4), spacing=2)
         if part.id:
@@ -48,9 +48,6 @@ class ToolCallView(QWidget):
         """A click leads to the source."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit()
-
-    def _tell(self, _: object) -> None:
-        self.clicked.emit()
 
 
 def pretty_json(text: str) -> str:

@@ -331,16 +331,13 @@ class Inspector(FollowsTheme, QWidget):
         shown = view.answer if self.tab == "answer" else whole_text(view.blocks)
         QApplication.clipboard().setText(shown)
 
-    def _on_fold(self) -> None:
-        self._only_changes.setChecked(False)
-
     def _connect(self) -> None:
         self._tabs.currentChanged.connect(self._on_tab)
         self.watch.expressions_changed.connect(self.watches_changed)
         self._answer.message_sent.connect(self.message_sent)
         self._usage.step_chosen.connect(self.step_chosen)
         self._only_changes.toggled.connect(self.only_changes_toggled)
-        self._texts["messages"].fold_clicked.connect(self._on_fold)
+        self._texts["messages"].fold_clicked.connect(lambda: self._only_changes.setChecked(False))
         self._search.returnPressed.connect(self._on_find)
         self._search.textChanged.connect(self._on_find)
         self._copy.clicked.connect(self._on_copy)

@@ -95,8 +95,8 @@ class EditInPlace(FollowsTheme, QWidget):
         self._text.textChanged.connect(self._check)
         self._messages.changed.connect(self._check)
         self._tool.currentTextChanged.connect(self._check)
-        self._apply.clicked.connect(self._on_apply)
-        self._continue.clicked.connect(self._on_continue)
+        self._apply.clicked.connect(lambda: self._send("stay"))
+        self._continue.clicked.connect(lambda: self._send("continue"))
         self._step.clicked.connect(self._on_step)
         self._cancel.clicked.connect(self.cancelled)
         for keys, slot in (
@@ -203,12 +203,6 @@ class EditInPlace(FollowsTheme, QWidget):
         self._apply.setEnabled(not problem)
         self._continue.setEnabled(not problem)
         self._step.setEnabled(not problem)
-
-    def _on_apply(self) -> None:
-        self._send("stay")
-
-    def _on_continue(self) -> None:
-        self._send("continue")
 
     def _on_step(self) -> None:
         self._send("step" if self._step.isVisibleTo(self) else "stay")
