@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from studio.cli.exit_codes import COMMANDS, FINE
+from studio.cli.late_commands import LateCommands
 from studio.cli.window_arguments import window_parser
 
 _BASH = """\
@@ -181,4 +182,8 @@ def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
 def _inner_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     """Return the parsers of a command's own commands, by their names."""
     groups = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]  # noqa: SLF001
-    return {name: inner for group in groups for name, inner in group.choices.items()}
+    return {
+        name: group.parser_of(name) if isinstance(group, LateCommands) else inner
+        for group in groups
+        for name, inner in group.choices.items()
+    }

@@ -54,7 +54,7 @@ from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.exchange import write_journal
 from studio.core.text.bounded_file import read_bounded
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import RefusedOption
@@ -236,7 +236,7 @@ class Asker:
     async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
         """What a cell would send first; a text says why it cannot be rendered."""
         variant = self._plan.variants[at]
-        draft = self._drafts.get((at, row.number)) or await self._drafted(at, row)
+        draft = self._kept_draft(at, row) or await self._drafted(at, row)
         if isinstance(draft, str):
             return draft
         if len(self._drafts) < self._most_drafts and CONVERSATION not in row.case.variables:
@@ -245,11 +245,14 @@ class Asker:
         state, _ = advance(new_state(setup), Started(setup))
         state, _ = advance(state, draft.rendered)
         model, request = self._models[at], request_of(state)
-        body: JsonObject = model.request_body(request)
-        refused, asked_body = tuple[RefusedOption, ...](), body
+        refused: tuple[RefusedOption, ...] = ()
         if isinstance(model, RemoteModel):
             body, refused = model.sent_body(request)
-            asked_body = model.whole_body(request) if refused else body
+        else:
+            body = model.request_body(request)
+        asked_body = body
+        if isinstance(model, RemoteModel) and refused:
+            asked_body = model.whole_body(request)
         choice = variant.choice
         later = ""
         if setup.protocol != "native" or setup.compose:
@@ -274,6 +277,10 @@ class Asker:
             asked_body,
             refused,
         )
+
+    def _kept_draft(self, at: int, row: ExperimentRow) -> _CellDraft | None:
+        """The draft of a cell; a row with the turns before is rendered anew."""
+        return None if CONVERSATION in row.case.variables else self._drafts.get((at, row.number))
 
     async def _drafted(self, at: int, row: ExperimentRow) -> _CellDraft | str:
         """A cell up to its first request; a text says why it cannot be rendered."""
@@ -326,9 +333,7 @@ class Asker:
         references = self._references(variant)
         model = self.turns.model(self._models[at], variant.choice, cell, "s")
         try:
-            is_kept = CONVERSATION not in row.case.variables
-            kept = self._drafts.get((at, row.number)) if is_kept else None
-            draft = kept or await self._drafted(at, row)
+            draft = self._kept_draft(at, row) or await self._drafted(at, row)
             if isinstance(draft, str):
                 return AskedCell(None, draft, b"")
             document, values = draft.document, draft.values

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from studio.application.experiments.batches.asker import BatchAsker, batch_plan
 from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.plan import (
     ExperimentChoices,
@@ -38,6 +37,12 @@ from studio.core.text.amounts import counted, money
 from studio.core.tools.source import ToolSourceError
 
 _RANGE = re.compile(r"([0-9]{1,15})(?:-([0-9]{1,15})?)?")
+
+
+def add_plan(parser: argparse.ArgumentParser) -> None:
+    """Add what is planned."""
+    add_choices(parser)
+    parser.set_defaults(action=plan)
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +78,7 @@ def plan(options: argparse.Namespace) -> int:
             plan = planned(options, services, progress.read)
             for warning in plan.warnings:
                 tell(warning)
-            asker = BatchAsker(plan, services, ledger) if options.batch else None
+            asker = _batch_asker(plan, services, ledger) if options.batch else None
             estimate = asyncio.run(_estimated(plan, services, ledger, asker, progress))
     except (ExperimentError, LedgerError, ModelError, ToolSourceError) as error:
         tell(error)
@@ -95,6 +100,14 @@ def plan(options: argparse.Namespace) -> int:
     for fault in estimate.faults:
         tell(fault)
     return PROBLEMS if estimate.faults else FINE
+
+
+def _batch_asker(
+    plan: ExperimentPlan, services: ExperimentServices, ledger: ExperimentLedger
+) -> CellAsker:
+    from studio.application.experiments.batches.asker import BatchAsker
+
+    return BatchAsker(plan, services, ledger)
 
 
 async def _estimated(
@@ -150,7 +163,11 @@ def planned(
     if options.no_cache:
         how = replace(how, cache=False)
     chosen = replace(plan, file=replace(file, budget=budget, gates=gates, options=how))
-    return batch_plan(chosen) if options.batch else chosen
+    if not options.batch:
+        return chosen
+    from studio.application.experiments.batches.asker import batch_plan
+
+    return batch_plan(chosen)
 
 
 def _range(text: str) -> tuple[int, int | None]:

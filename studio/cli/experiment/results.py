@@ -13,7 +13,7 @@ from studio.application.experiments.batches.listing import ListedBatch, batches_
 from studio.application.experiments.report import report_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
 from studio.cli.experiment.plan import open_ledger
-from studio.cli.experiment.report import print_report, write_report
+from studio.cli.experiment.report import add_form, print_report, write_report
 from studio.cli.terminal import printable, tell
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
@@ -33,6 +33,56 @@ def add_result(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--result", default="", metavar="N", help="number of the result (default: the newest)"
     )
+
+
+def add_batches(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `batches`."""
+    add_result(parser)
+    parser.add_argument("--cancel", action="store_true", help="cancel them at their providers")
+    parser.set_defaults(action=list_batches)
+
+
+def add_show(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `show`."""
+    add_result(parser)
+    parser.add_argument("--cell", metavar="ROW:VARIANT[:REPEAT]", help="show one cell in full")
+    parser.set_defaults(action=show)
+
+
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `compare`."""
+    add_result(parser)
+    parser.add_argument(
+        "with_", metavar="BASELINE", help="variant, number or label of a result, or accepted"
+    )
+    parser.set_defaults(action=compare)
+
+
+def add_list(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `list`."""
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.set_defaults(action=list_results)
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `export`."""
+    add_result(parser)
+    add_form(parser, required=True)
+    parser.set_defaults(action=export)
+
+
+def add_accept(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `accept`."""
+    add_result(parser)
+    parser.add_argument("cell", metavar="ROW:VARIANT[:REPEAT]")
+    parser.set_defaults(action=accept)
+
+
+def add_bless(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `baseline set`."""
+    add_result(parser)
+    parser.add_argument("--label", default="", metavar="NAME", help="name for the baseline")
+    parser.set_defaults(action=bless)
 
 
 def with_result(

@@ -7,10 +7,8 @@ import asyncio
 import signal
 from pathlib import Path
 
-from studio.application.experiments.batches.asker import BatchAsker
 from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.cluster.address import WorkersAddress
-from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
@@ -20,7 +18,7 @@ from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.arguments import add_allow
 from studio.cli.exit_codes import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError
 from studio.cli.experiment.interruption import Interruption
-from studio.cli.experiment.plan import open_ledger, planned, services_of
+from studio.cli.experiment.plan import add_choices, open_ledger, planned, services_of
 from studio.cli.experiment.progress import RunProgress
 from studio.cli.experiment.report import add_form, exit_code, notify, write_report
 from studio.cli.numbers import amount, whole
@@ -39,7 +37,9 @@ _BATCHES_GO_ON = (
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add how a run goes."""
+    """Add what is run and how it goes."""
+    add_choices(parser)
+    parser.set_defaults(action=run)
     parser.add_argument("--resume", action="store_true", help="continue the newest result")
     parser.add_argument(
         "--only",
@@ -164,6 +164,8 @@ def _asker(
     newest = next(iter(ledger.results(str(options.file.resolve()))), None)
     waiting = ledger.batches.under_way(newest.id) if newest is not None else []
     if options.batch:
+        from studio.application.experiments.batches.asker import BatchAsker
+
         if options.workers:
             raise UsageError("--batch and --workers cannot go together")
         if waiting and newest is not None and not (options.resume or options.only):
@@ -177,6 +179,8 @@ def _asker(
         )
     if not options.workers:
         return None
+    from studio.application.experiments.cluster.asker import ClusterAsker
+
     address = WorkersAddress(options.workers, options.certificates, options.insecure)
     return ClusterAsker(plan, services, address, tell)
 

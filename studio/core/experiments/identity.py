@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from studio.core.text.values import Json, JsonObject
@@ -51,16 +51,28 @@ class SentCell:
 
 def cell_identity(sent: SentCell, repeat: int) -> bytes:
     """The identity of one repeat: 32 bytes."""
-    whole: Mapping[str, Json] = {
-        "body": sent.body,
-        "endpoint": sent.endpoint,
-        "protocol": sent.protocol,
-        "tools": list(sent.tools),
-        "sources": sent.sources,
-        "limits": list(sent.limits),
-        "later": sent.later,
-        "rules": sent.rules,
-        "repeat": repeat,
-    }
-    text = json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return next(iter(cell_identities(sent, (repeat,))))
+
+
+def cell_identities(sent: SentCell, repeats: Iterable[int]) -> Iterator[bytes]:
+    """The identities of repeats: all that they have in common is written once."""
+    before = _json(
+        {
+            "body": sent.body,
+            "endpoint": sent.endpoint,
+            "later": sent.later,
+            "limits": list(sent.limits),
+            "protocol": sent.protocol,
+        }
+    )
+    after = _json({"rules": sent.rules, "sources": sent.sources, "tools": list(sent.tools)})
+    common = hashlib.sha256(before[:-1] + b',"repeat":')
+    for repeat in repeats:
+        whole = common.copy()
+        whole.update(b"%d," % repeat + after[1:])
+        yield whole.digest()
+
+
+def _json(value: Mapping[str, Json]) -> bytes:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "surrogatepass")

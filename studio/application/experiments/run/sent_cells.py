@@ -10,11 +10,16 @@ from dataclasses import asdict, dataclass, replace
 
 from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.plan import ExperimentPlan
-from studio.application.experiments.run.estimate import ExperimentEstimate, estimated_spending
+from studio.application.experiments.run.estimate import (
+    ExperimentEstimate,
+    estimated_spending,
+    model_name,
+    usual_spending,
+)
 from studio.application.experiments.run.spending import ExperimentSpending
 from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.assertions.marking import reads_prompt
-from studio.core.experiments.identity import SentCell, cell_identity
+from studio.core.experiments.identity import SentCell, cell_identities, cell_identity
 from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, row_facts
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import NewResult, ResultRow
@@ -92,6 +97,7 @@ class SentCells:
         ]
         tokens, cost = estimated_spending(
             plan,
+            usual_spending(self._ledger, plan),
             (
                 (key.variant, tokens)
                 for key in to_send
@@ -119,7 +125,12 @@ class SentCells:
             if tools or is_read:
                 self._asked[at, row.number] = AskedText(text if is_read else "", tools)
         before = self._plan.turns_before.get((at, row.number))
-        for repeat in range(1, self._plan.repeats + 1):
+        repeats = range(1, self._plan.repeats + 1)
+        if before is None and not sent.refused:
+            for repeat, identity in zip(repeats, cell_identities(sent, repeats), strict=True):
+                self._identities[CellKey(repeat, row.number, at)] = identity
+            return
+        for repeat in repeats:
             key, earlier, as_asked = CellKey(repeat, row.number, at), "", ""
             if before is not None:  # the same turns before, the same answers
                 turn = CellKey(repeat, before, at)
@@ -176,7 +187,8 @@ class SentCells:
                 "gates": asdict(file.gates),
                 "description": file.description,
                 "connections": [each.connection.name if each else "echo" for each in choices],
-                "models": [each.declaration.id if each else "echo" for each in choices],
+                "price_share": self._asker.price_share,
+                "models": [model_name(each) for each in choices],
                 "prompts": [str(each.document.source.path or "") for each in plan.variants],
             },
             [each.name for each in plan.variants],

@@ -84,6 +84,23 @@ async def test_repeats_are_asked_each(bench: Bench, ledger: ExperimentLedger) ->
     assert len(bench.asked) == 4
 
 
+async def test_a_second_run_is_estimated_by_the_first(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    long = "word " * 900
+    bench.server.always(answering(bench.asked, lambda _text: long))
+    bench.write("capital.experiment.yaml", EXPERIMENT + "evaluateOptions: {cache: false}\n")
+    result, _ = await bench.run(ledger)
+    used = sum(each.tokens for each in ledger.scans.variant_totals(result))
+    runner = ExperimentRunner(bench.plan(), bench.services, ledger)
+    try:
+        estimate = await runner.prepare()
+    finally:
+        await runner.close()
+    assert estimate.to_send == 6
+    assert used / 1.5 < estimate.tokens < used * 1.5
+
+
 async def test_an_error_is_no_failure_and_can_be_asked_again(
     bench: Bench, ledger: ExperimentLedger
 ) -> None:
