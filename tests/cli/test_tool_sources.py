@@ -13,6 +13,7 @@ import pytest
 
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.core.tools.trust.store import TrustStore
 
 KEY = "planted-cli-key-5150"
 SERVER = '''
@@ -83,6 +84,11 @@ class _Api(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+@pytest.fixture(autouse=True)
+def trusted(tmp_path: Path, user_home: Path) -> None:
+    TrustStore().trust(tmp_path)
 
 
 @pytest.fixture
@@ -286,6 +292,7 @@ def test_the_functions_of_a_file(
 def test_a_prompts_whole_set_by_the_trust_in_its_folder(
     user_home: Path, servers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    TrustStore().forget(tmp_path)
     (tmp_path / "tools.py").write_text(TOOLS, encoding="utf-8")
     servers.rename(tmp_path / ".mcp.json")
     prompt = tmp_path / "agent.prompty"
@@ -308,6 +315,7 @@ def test_a_prompts_whole_set_by_the_trust_in_its_folder(
 def test_a_request_says_of_no_tool_that_it_sends_that_it_is_not_sent(
     user_home: Path, description: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    TrustStore().forget(description.parent)
     prompt = description.with_name("agent.prompty")
     tool = "{name: pets, kind: openapi, specification: api.yaml, connection: {kind: anonymous}}"
     text = f"---\nname: a\nmodel: m\ntools: [{tool}]\n---\n"
@@ -380,3 +388,36 @@ def test_nothing_in_a_description_is_hidden_and_words_to_the_model_are_marked(
         assert "Its text gives instructions to the model." in said.out + said.err
     run_command(["tools", "show", str(path), "mail", "--json"])
     assert len(json.loads(capsys.readouterr().out)["marks"]) == 2
+
+
+@pytest.mark.parametrize("command", [("list",), ("show", "add"), ("call", "add", "{}")])
+@pytest.mark.parametrize("name", ["my_tools.py", ".mcp.json"])
+def test_nothing_that_a_folder_names_runs_before_it_is_trusted(
+    command: tuple[str, ...],
+    name: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    mark = tmp_path / "ran"
+    plant = f"open({str(mark)!r}, 'w').close()\n"
+    (tmp_path / "my_tools.py").write_text(plant + "def add() -> int: return 1\n", encoding="utf-8")
+    entry = {"command": sys.executable, "args": ["-c", plant]}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"a": entry}}), encoding="utf-8")
+    TrustStore().forget(tmp_path)
+    kind, *rest = command
+    with pytest.raises(SystemExit) as ended:
+        sys.exit(run_command(["tools", kind, str(tmp_path / name), *rest]))
+    assert ended.value.code == USAGE
+    assert not mark.exists()
+    assert "Say --trust where nobody can be asked" in capsys.readouterr().err
+    run_command(["tools", kind, str(tmp_path / name), *rest, "--trust"])
+    assert mark.exists()
+
+
+def test_a_description_of_a_service_is_listed_but_not_called_before_trust(
+    description: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    TrustStore().forget(tmp_path)
+    assert run_command(["tools", "list", str(description)]) == FINE
+    assert run_command(["tools", "call", str(description), "getPet", '{"id": 7}']) == USAGE
+    assert "is not trusted" in capsys.readouterr().err

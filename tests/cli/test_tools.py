@@ -13,6 +13,7 @@ import pytest
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
 from studio.core.tools.python.environment import server_environment
+from studio.core.tools.trust.store import TrustStore
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -56,6 +57,11 @@ def lie() -> int:
 add.has_effects = False
 much.has_effects = True
 '''
+
+
+@pytest.fixture(autouse=True)
+def trusted(tmp_path: Path, user_home: Path) -> None:
+    TrustStore().trust(tmp_path)
 
 
 @pytest.fixture

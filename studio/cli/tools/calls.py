@@ -58,7 +58,7 @@ class _Said(list[str]):
 
 async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
     said = _Said()
-    async with opened(options) as tools:
+    async with opened(options, calls=True) as tools:
         spec = await wanted(tools, options.name)
         if options.rows is not None:
             needs(options.rows)
@@ -169,7 +169,7 @@ async def _check_calls(options: argparse.Namespace) -> int:
         SavedCallsError: the file cannot be used.
     """
     needs(options.calls)
-    async with opened(options) as tools:
+    async with opened(options, calls=True) as tools:
         calls = read_calls(options.calls)
         if not calls:
             raise UsageError(f"{options.calls}: there are no calls in it")

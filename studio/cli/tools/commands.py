@@ -303,8 +303,10 @@ class _ListedServer:
 
 async def _list_servers(options: argparse.Namespace, names: Sequence[str]) -> int:
     """All servers at once; one that cannot be listed is named, and hides no other."""
+    from studio.cli.tools.opening import ask_trust
     from studio.core.tools.forms import native_function
 
+    ask_trust(options)
     listed = await asyncio.gather(*(_of_server(options, name) for name in names))
     if options.json:
         found = [

@@ -14,7 +14,7 @@ from studio.application.tools.named_source import UnknownSourceError, is_address
 from studio.cli.arguments import allow_named, load, needs, trust_of
 from studio.cli.ask_input import terminal_asker
 from studio.cli.exit_codes import UsageError
-from studio.cli.terminal import tell
+from studio.cli.terminal import agreed, tell
 from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.prompty.prepare import prepare
@@ -23,6 +23,7 @@ from studio.core.text.invisible import reveal
 from studio.core.text.reason import named_reason
 from studio.core.text.values import JsonObject
 from studio.core.tools.arguments import check_arguments
+from studio.core.tools.document import OpenApi
 from studio.core.tools.limits import DEFAULT_LIMITS
 from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.mcp.source import McpSource
@@ -187,11 +188,15 @@ ToolSet: TypeAlias = SourceToolSet | PromptToolSet
 
 
 @asynccontextmanager
-async def opened(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
+async def opened(options: argparse.Namespace, *, calls: bool = False) -> AsyncIterator[ToolSet]:
     """Open what is named; it is closed again.
 
+    Args:
+        options: the command line's.
+        calls: whether tools are called, and not only listed.
+
     Raises:
-        UsageError: there is no such source, or it cannot be read.
+        UsageError: there is no such source, it cannot be read, or the user does not trust it.
     """
     place = options.source
     options.file = Path(place)
@@ -202,20 +207,40 @@ async def opened(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
             async with _of_prompt(options) as tools:
                 yield tools
         else:
-            async with _of_source(options, place) as tools:
+            async with _of_source(options, place, calls=calls) as tools:
                 yield tools
     except ToolSourceError as error:
         raise UsageError(named_reason(error)) from None
 
 
+def ask_trust(options: argparse.Namespace) -> None:
+    """Ask once whether a file may run code or reach addresses, where its folder is not trusted.
+
+    Raises:
+        UsageError: the user says no, or cannot be asked.
+    """
+    if is_address(options.source) or vars(options).get("is_agreed"):
+        return
+    path = Path(options.source).resolve()
+    if not trust_of(options, path).is_trusted(path):
+        words = f"{path.parent} is not trusted. Run what {path.name} names, this time?"
+        if not agreed(words, yes=False, options="--trust"):
+            raise UsageError(f"nothing of {path.name} was run")
+    options.is_agreed = True
+
+
 @asynccontextmanager
-async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[ToolSet]:
+async def _of_source(
+    options: argparse.Namespace, place: str, *, calls: bool
+) -> AsyncIterator[ToolSet]:
     connection = {"endpoint": options.endpoint, "apiKey": options.key}
     given = {name: text for name, text in connection.items() if text}
     try:
         declaration = named_by(place, options.server, given)
     except (UnknownSourceError, OSError) as error:
         raise UsageError(named_reason(error)) from None
+    if calls or not isinstance(declaration, OpenApi):
+        ask_trust(options)
     secrets = ToolSecrets(Masker(os.environ))
     secrets.note_written(declaration)
     environment = secrets.environment(source_key(declaration))
