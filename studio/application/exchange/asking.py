@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
@@ -29,7 +29,7 @@ from studio.core.export.target import ExportResult, ExportSource
 from studio.core.models.connections import address_of
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.reason import reason_of
-from studio.core.text.values import JsonObject, object_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of
 
 _SECONDS = 120
 _NOT_PASSED = re.compile(
@@ -215,12 +215,20 @@ def _ask_python(job: ProgramJob, program: ForeignProgram, python: Path | None) -
 def _answer(job: ProgramJob, number: int, item: JsonObject) -> SentRequest | str:
     """Return what a round gave: the request, messages where the package sends none, or a fault."""
     sent = job.log.first_of(number)
+    if sent is not None and job.name == "agent-framework":  # without the question, which is empty
+        messages = [item for item in list_of(sent.body.get("messages")) if _has_content(item)]
+        further: JsonObject = {"messages": messages} if messages else {}
+        return replace(sent, body={**sent.body, **further})
     if sent is not None:
         return sent
     if "fault" in item:
         return str(item["fault"])
-    messages = item.get("messages")
-    return SentRequest("", {"messages": messages}) if messages else "it sends no request"
+    found = item.get("messages")
+    return SentRequest("", {"messages": found}) if found else "it sends no request"
+
+
+def _has_content(item: Json) -> bool:
+    return object_of(item).get("content") not in ("", [], [{"type": "text", "text": ""}])
 
 
 def _last_line(done: subprocess.CompletedProcess[str]) -> str:

@@ -137,7 +137,7 @@ def prepare():
 def ask(path, values):
     async def run():
         agent = AgentFactory(safe_mode=False).create_agent_from_yaml_path(path)
-        await agent.run(order["question"])
+        await agent.run("")
     asyncio.run(run())
 """
 

@@ -23,7 +23,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.yaml.places import value_at
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.problem import Fix, Problem, Severity
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -76,7 +76,8 @@ class AgentSchemaFile:
         document = source.document
         converted = convert(document, "prompty", source.references)
         draft = ConversionDraft(converted.text)
-        losses = [*converted.notes, *_losses(parse(converted.text, document.source.path))]
+        losses = [*_of_agent_framework(document), *_words(draft, document)]
+        losses += [*converted.notes, *_losses(parse(converted.text, document.source.path))]
         text = _agent(draft, document)
         problems: list[Problem] = [*document.problems]
         if not document.model.id:
@@ -93,8 +94,63 @@ class AgentSchemaFile:
         return result(text, problems, losses, round_trips, before=document.source.text)
 
 
+_PROVIDERS = {"openai": "OpenAI", "azure": "AzureOpenAI", "anthropic": "Anthropic"}
+"""Agent Framework's words for providers (`PROVIDER_TYPE_OBJECT_MAPPING`)."""
+
+
+def _of_agent_framework(document: PromptDocument) -> Iterator[str]:
+    """Say plainly what the runtime of such files does with the instructions."""
+    if not _plain_instructions(document):
+        yield (
+            "No runtime renders these instructions: Agent Framework knows no template and no "
+            "roles, and sends them as they are written. Its users' messages come as it runs."
+        )
+    if document.tools or document.outputs:
+        yield "Agent Framework writes the schemas of tools and outputs in its own way."
+
+
+def _plain_instructions(document: PromptDocument) -> str:
+    """Return the text of a prompt that is one system message without expressions; else nothing."""
+    sections = document.sections
+    body = document.source.slice(document.body)
+    if len(sections) > 1 or document.variables or document.parameters or "{" in body:
+        return ""
+    if sections and sections[0].role not in ("", "system"):
+        return ""
+    return body[body.index("\n") + 1 :] if sections and sections[0].role else body
+
+
+def _words(draft: ConversionDraft, document: PromptDocument) -> Iterator[str]:
+    """Write providers, APIs and variables as Agent Framework reads them; yield what it cannot."""
+    model = document.model
+    if isinstance(draft.value("model"), Mapping):
+        is_keyed = model.connection.get("kind") == "key" or "apiKey" in model.connection
+        known = {**_PROVIDERS, "foundry": "AzureOpenAI" if is_keyed else "Foundry"}
+        word = known.get(model.provider)
+        if word is not None:
+            draft.replace(("model", "provider"), word)
+        elif model.provider:
+            yield f"model.provider: Agent Framework has no provider {model.provider!r}."
+        if model.provider and draft.has("model", "apiType"):
+            draft.replace(("model", "apiType"), model.api_type.capitalize())
+        elif model.provider:  # its reader takes Responses where nothing is said
+            draft.add_value(("model",), "apiType", model.api_type.capitalize())
+        elif model.api_type == "chat":  # without a provider its reader takes no API
+            draft.remove("model", "apiType")
+    edits = []
+    for entry in draft.document.entries:
+        written = str(draft.value(*entry.path))
+        reference = whole_reference(written)
+        if reference is not None and reference.protocol == "env" and len(entry.value):
+            edits.append(TextEdit(entry.value, write_scalar(f"=Env.{reference.argument}")))
+            if reference.default:
+                yield f"{reference.argument}: Agent Framework takes no default of a variable."
+    draft.apply(edits)
+
+
 def _agent(draft: ConversionDraft, document: PromptDocument) -> str:
-    body = draft.text[draft.document.body.start :].replace("\r\n", "\n")
+    body = _plain_instructions(document) or draft.text[draft.document.body.start :]
+    body = body.replace("\r\n", "\n")
     path = document.source.path
     for key in ("inputs", "outputs"):
         _samples(draft, key)

@@ -135,7 +135,7 @@ def test_the_agentschema_package_loads_the_agent(kind: str, make: Make) -> None:
     text = PROMPTS[kind].replace("template:\n", tools, 1)
     result = make(text, "agentschema")
     assert not result.blocked, result.problems
-    assert not result.losses
+    assert [loss.partition(" ")[0] for loss in result.losses] == ["No", "Agent"]
 
     agent = agentschema.AgentDefinition.load(yaml.safe_load(result.text))
 
@@ -651,5 +651,23 @@ def test_langchain_gets_its_own_names_and_the_prompts_server(make: Make) -> None
     assert model.options == {
         "maxOutputTokens": 50,
         "stopSequences": ["X"],
-        "additionalProperties": {"top_k": 3},
+        "topK": 3,
     }
+
+
+@pytest.mark.parametrize(
+    ("model", "written"),
+    [
+        ("provider: openai", "provider: OpenAI, apiType: Chat"),
+        ("provider: openai, apiType: responses", "provider: OpenAI, apiType: Responses"),
+        ("provider: foundry, connection: {kind: key, apiKey: '${env:K}'}", "AzureOpenAI"),
+        ("apiType: chat", "model: {id: m, }"),
+    ],
+)
+def test_an_agent_has_the_words_of_agent_framework(model: str, written: str, make: Make) -> None:
+    head = f"---\nname: a\nmodel: {{id: m, {model}}}\ntemplate: {{format: {{kind: jinja2}}"
+    made = make(f"{head}, parser: {{kind: prompty}}}}\n---\nsystem:\nBe kind.\n", "agentschema")
+    assert made.losses == ()
+    assert written in made.text
+    assert "${env:" not in made.text
+    assert made.text.endswith("instructions: |-\n  Be kind.\n")

@@ -168,7 +168,7 @@ def test_problems_without_a_way_out_get_no_fix() -> None:
 
 def test_agentschema_and_back_is_the_same_file(make: Make) -> None:
     for kind in ("jinja", "mustache", "thread", "plain"):
-        text = PROMPTS[kind]
+        text = PROMPTS[kind].replace("openai\n", "openai\n  apiType: chat\n", 1)
         again = import_agent_schema(make(text, "agentschema").text)
         assert again.text == text
         assert again.notes == ()
