@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from studio.application.run.debugging.breakpoints import place_name
+from studio.application.run.breakpoints import place_name
 from studio.application.words import translate_by
 from studio.core.agent.values.pause_point import PausePoint
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
+from studio.application.run.breakpoints import NO_BREAKPOINTS, BreakpointSet
 from studio.application.run.lanes import Lane, lanes_of, node_notes
 from studio.application.run.nodes import (
     CHAT_NODES,
@@ -76,6 +77,9 @@ class DiagramState:
     lanes: tuple[Lane, ...] = ()
     """The calls of this turn, where there are several; they replace Action and Tool."""
 
+    lane_breaks: frozenset[int] = frozenset()
+    """Rows of the calls whose tool has a breakpoint of its own."""
+
     lane: int | None = None
     """Row of the lane that is stood at or looked at."""
 
@@ -92,21 +96,23 @@ class DiagramState:
 def diagram_of(
     state: RunState | None,
     sentence: str,
-    break_places: Iterable[PausePoint] = (),
-    log_places: Iterable[PausePoint] = (),
+    breakpoints: BreakpointSet = NO_BREAKPOINTS,
 ) -> DiagramState:
     """The diagram for a run's state.
 
     Args:
         state: the run; None before the first.
         sentence: the state in words, spoken in place of the picture.
-        break_places: places with a breakpoint.
-        log_places: places with a log point.
+        breakpoints: what is marked at the nodes.
     """
-    marked, logged = _nodes_at(break_places), _nodes_at(log_places)
+    marked, logged = _nodes_at(breakpoints.places), _nodes_at(breakpoints.log_places)
     if state is None:
         return DiagramState(breakpoints=marked, log_points=logged, sentence=sentence)
     live = live_node(state)
+    own = [row for row, call in enumerate(state.step.calls) if call.tool in breakpoints.tools]
+    lanes = lanes_of(state.step)
+    if own and not lanes:
+        marked |= {"action"}
     is_chat = not state.setup.tools and live in CHAT_NODES
     return DiagramState(
         phase=phase_of(state),
@@ -122,7 +128,8 @@ def diagram_of(
         facts=node_facts(state.step, state.call),
         passes=passes_of(state, state.iteration),
         failed=failed_nodes(state.step),
-        lanes=lanes_of(state.step),
+        lanes=lanes,
+        lane_breaks=frozenset(own),
         lane=state.call,
         notes=node_notes(state.step),
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.debugging.console import ConsoleLine, lines_of
 from studio.application.run.debugging.live_output import LiveOutput
 from studio.application.run.past.again import PastRun
@@ -17,7 +18,6 @@ from studio.application.run.view import RunView, view_of
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree, state_at
 from studio.core.agent.values.events import Event, Logged, ToolCalled, ToolEnded
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.user_events import Paused
@@ -161,8 +161,7 @@ class DisplayedRun:
     def view(
         self,
         before: RunView,
-        places: Iterable[PausePoint],
-        logs: Iterable[PausePoint] = (),
+        breakpoints: BreakpointSet,
         *,
         starting: bool,
         model_now: RunModel | None = None,
@@ -172,8 +171,7 @@ class DisplayedRun:
 
         Args:
             before: the view of an earlier moment; its cards are taken over.
-            places: places with a breakpoint.
-            logs: places with a log point.
+            breakpoints: what is marked in the diagram.
             starting: whether its tools are being made ready.
             model_now: the model that a run of its prompt would begin with now.
             can_keep_model: whether the model that it has is to be had here.
@@ -182,8 +180,7 @@ class DisplayedRun:
             self.state,
             before,
             streaming=self.streaming,
-            break_places=places,
-            log_places=logs,
+            breakpoints=breakpoints,
             branches=branches_of(self.tree, self.cursor, self.names),
             record=self.record.title if self.record is not None else "",
             starting=starting,

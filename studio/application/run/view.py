@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from studio.application.run.breakpoints import NO_BREAKPOINTS, BreakpointSet
 from studio.application.run.cards.timeline import Timeline, timeline_of
 from studio.application.run.debugging.console import ConsoleLine
 from studio.application.run.diagram import DiagramState, diagram_of
@@ -134,8 +135,7 @@ def view_of(
     before: RunView | None = None,
     *,
     streaming: Reply | None = None,
-    break_places: Iterable[PausePoint] = (),
-    log_places: Iterable[PausePoint] = (),
+    breakpoints: BreakpointSet = NO_BREAKPOINTS,
     branches: tuple[BranchView, ...] = (),
     record: str = "",
     starting: bool = False,
@@ -152,8 +152,7 @@ def view_of(
         state: the run.
         before: the view of an earlier moment; cards of finished steps are taken over.
         streaming: what has come of the reply that runs now.
-        break_places: places with a breakpoint.
-        log_places: places with a log point.
+        breakpoints: what is marked in the diagram.
         branches: the ways through the run.
         record: for a run opened from history, what it is.
         starting: whether a run is being made ready.
@@ -171,7 +170,7 @@ def view_of(
     else:
         sentence = sentence_of(state)
     if state is None:
-        diagram = diagram_of(None, sentence, break_places, log_places)
+        diagram = diagram_of(None, sentence, breakpoints)
         return RunView(sentence=sentence, diagram=diagram, record=record, is_starting=starting)
     earlier = before.timeline if before is not None else None
     other = (
@@ -184,7 +183,7 @@ def view_of(
         state=state,
         sentence=sentence,
         timeline=timeline_of(state, earlier, streaming),
-        diagram=diagram_of(state, sentence, break_places, log_places),
+        diagram=diagram_of(state, sentence, breakpoints),
         offers=offers,
         protocol=PROTOCOL_NAMES[state.setup.protocol],
         protocol_reason=state.setup.protocol_reason,

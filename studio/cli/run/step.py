@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TextIO, TypeAlias
 
-from studio.application.run.debugging.breakpoints import describe
+from studio.application.run.breakpoints import describe
 from studio.application.run.text_commands import CommandError, command_of
 from studio.application.run.words import place_in_group
 from studio.cli.exit_codes import UsageError

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.cards.card_text import step_at
 from studio.application.run.cursor import RunCursor, TemplatePlaces, is_text_of
-from studio.application.run.debugging.breakpoints import BreakpointSet
 from studio.application.run.edits.in_file import NotInFileError, edits_to_keep
 from studio.application.run.edits.in_place import EditResult, EditSpec
 from studio.application.run.view import RunView

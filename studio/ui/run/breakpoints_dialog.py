@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.debugging.breakpoints import (
+from studio.application.run.breakpoints import (
     BreakpointSet,
     describe,
     exception_names,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.run.debugging.breakpoints import BreakpointSet
+from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.debugging.memory import DebugStore, FileDebugging
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import ExceptionFilter

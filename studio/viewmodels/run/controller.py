@@ -385,8 +385,7 @@ class RunController(QObject):
             return
         slot.view = slot.shown.view(
             slot.view,
-            self.breakpoints.value.places,
-            self.breakpoints.value.log_places,
+            self.breakpoints.value,
             starting=slot.is_live and slot.shown.state is None,
             model_now=self._model_to_ask(slot),
             can_keep_model=slot.can_keep_model,

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.cards.card import CardKind
 from studio.application.run.cards.timeline import timeline_of
 from studio.application.run.cursor import (
@@ -13,6 +14,7 @@ from studio.application.run.cursor import (
 )
 from studio.application.run.diagram import diagram_of
 from studio.application.run.nodes import CHAT_NODES
+from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
@@ -79,7 +81,9 @@ def test_a_node_leads_to_its_card_in_the_step_shown_and_else_to_the_one_before()
 
 
 def test_a_log_point_is_another_mark_than_a_breakpoint() -> None:
-    places = diagram_of(None, "", [PausePoint.REPLY], [PausePoint.TOOL_CALL])
+    stop = Breakpoint("1", frozenset({PausePoint.REPLY}))
+    log = Breakpoint("2", frozenset({PausePoint.TOOL_CALL}), log="here")
+    places = diagram_of(None, "", BreakpointSet((stop, log)))
 
     assert (places.breakpoints, places.log_points) == ({"reply"}, {"action"})
 

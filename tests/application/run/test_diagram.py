@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
+from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.diagram import diagram_of
 from studio.application.run.words import sentence_of
 from studio.core.agent.loop.machine import advance
+from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.events import Stopped, ToolCalled
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
@@ -56,9 +58,8 @@ def test_a_stopped_run_is_told_from_one_that_failed() -> None:
 
 
 def test_the_iteration_and_breakpoints_are_shown() -> None:
-    diagram = diagram_of(
-        run.at_second_request(), "x", (PausePoint.TOOL_CALL, PausePoint.BEFORE_REQUEST)
-    )
+    places = frozenset({PausePoint.TOOL_CALL, PausePoint.BEFORE_REQUEST})
+    diagram = diagram_of(run.at_second_request(), "x", BreakpointSet((Breakpoint("1", places),)))
 
     assert (diagram.iteration, diagram.max_iterations) == (2, 6)
     assert diagram.breakpoints == {"action", "prompt"}

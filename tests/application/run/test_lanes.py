@@ -2,12 +2,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.diagram import diagram_of
 from studio.application.run.lanes import node_notes
 from studio.application.run.words import sentence_of
+from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.events import ModelCalled, ModelFailed
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.user_events import CallDecided, CallEdited, Resumed
 from tests.application.run import examples as run
+
+
+def test_the_breakpoint_of_a_tool_is_marked_at_its_calls_only() -> None:
+    for places in (frozenset[PausePoint](), frozenset({PausePoint.TOOL_CALL})):
+        held = BreakpointSet((Breakpoint("1", places, tool="room"),))
+        diagram = diagram_of(run.four_calls().state, "", held)
+        assert (diagram.lane_breaks, diagram.breakpoints) == ({2}, frozenset())
+    one = BreakpointSet((Breakpoint("1", tool="lookup"),))
+    assert diagram_of(run.at_call(), "", one).breakpoints == {"action"}
 
 
 def test_several_calls_are_lanes_and_each_says_how_far_it_is() -> None:

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.debugging.breakpoints import describe
+from studio.application.run.breakpoints import describe
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog

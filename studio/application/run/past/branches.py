@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from studio.application.run.debugging.breakpoints import place_name
+from studio.application.run.breakpoints import place_name
 from studio.application.run.past.forks import origins_of, ways_of
 from studio.application.words import translate
 from studio.core.agent.past.tree import RunTree

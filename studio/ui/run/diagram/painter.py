@@ -86,7 +86,8 @@ class DiagramDrawing:
             small = _small(self.font)
             lanes = LanePainting(self.state, self.theme, small, self.now, self.moves, self.lane)
             lanes.paint(painter, layout)
-            self._paint_marks(painter, "action", next(iter(layout.lanes.values())))
+            for row, box in layout.lanes.items():
+                self._paint_marks(painter, "action", box, is_stop=row in self.state.lane_breaks)
         if not compact:
             self._paint_iteration(painter, layout)
             self._paint_notes(painter, layout)
@@ -190,9 +191,11 @@ class DiagramDrawing:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), radius + 3, radius + 3)
 
-    def _paint_marks(self, painter: QPainter, node: Node, box: QRectF) -> None:
+    def _paint_marks(
+        self, painter: QPainter, node: Node, box: QRectF, *, is_stop: bool = False
+    ) -> None:
         """A red disc for a breakpoint, an amber diamond for a log point."""
-        if node in self.state.breakpoints:
+        if is_stop or node in self.state.breakpoints:
             painter.setPen(QPen(QColor(self.theme.surface), 1.5))
             painter.setBrush(QColor(self.theme.error))
             painter.drawEllipse(QPointF(box.left() + 6, box.top()), 4.5, 4.5)

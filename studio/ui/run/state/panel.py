@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.run.breakpoints import BreakpointSet, describe
 from studio.application.run.cursor import RunCursor
-from studio.application.run.debugging.breakpoints import BreakpointSet, describe
 from studio.application.run.debugging.console import names_for
 from studio.application.run.debugging.variables import RunVariable, command_for, variables_at
 from studio.application.run.view import RunView

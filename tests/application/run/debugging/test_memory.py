@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from studio.application.run.debugging.breakpoints import BreakpointSet, describe
+from studio.application.run.breakpoints import BreakpointSet, describe
 from studio.application.run.debugging.memory import DebugStore, FileDebugging
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints

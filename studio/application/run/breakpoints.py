@@ -72,8 +72,15 @@ class BreakpointSet:
         return frozenset(
             place
             for item in self.breakpoints
-            if item.enabled and not item.log and not item.message
+            if item.enabled and not (item.log or item.message or item.tool)
             for place in item.places
+        )
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """Tools with a breakpoint of their own that is on: their calls are marked."""
+        return frozenset(
+            item.tool for item in self.breakpoints if item.enabled and not item.log and item.tool
         )
 
     @property
@@ -82,6 +89,10 @@ class BreakpointSet:
         return frozenset(
             place for item in self.breakpoints if item.enabled and item.log for place in item.places
         )
+
+
+NO_BREAKPOINTS = BreakpointSet()
+"""None but the usual exceptions."""
 
 
 def describe(item: Breakpoint) -> str:
