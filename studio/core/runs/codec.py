@@ -209,9 +209,29 @@ def _unplan(hint: Any) -> Decoder:  # noqa: ANN401 - one arm per kind of annotat
         if len(plans) == 1:
             return lambda data: tuple(plans[0](item) for item in data)
         return lambda data: tuple(plan(item) for plan, item in zip(plans, data, strict=True))
+    return _unplan_plain(hint)
+
+
+def _unplan_plain(hint: Any) -> Decoder:  # noqa: ANN401
+    """How a text, a number or a word of an enumeration is read."""
     if isinstance(hint, type) and issubclass(hint, Enum):
         return hint
+    if typing.get_origin(hint) is typing.Literal:
+        return _checked(*{type(each) for each in typing.get_args(hint)})
+    if hint in (str, int, bool):
+        return _checked(hint)
     return float if hint is float else _same
+
+
+def _checked(*kinds: type) -> Decoder:
+    """The decoder of a plain value, which must be of one of the kinds."""
+
+    def read(data: Any) -> Any:  # noqa: ANN401
+        if not isinstance(data, kinds):
+            raise TypeError(f"{data!r} is not a value of type {kinds[0].__name__}")
+        return data
+
+    return read
 
 
 def _late(kind: Any) -> Decoder:  # noqa: ANN401

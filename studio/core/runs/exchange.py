@@ -521,5 +521,8 @@ def import_run(text: str, store: RunStore) -> str:
     if not run or store.summary(run) is not None:
         run = uuid.uuid4().hex[:12]
         events[0] = replace(first, setup=replace(first.setup, run=run))
-    store.add(events, run, calls)
+    try:
+        store.add(events, run, calls)
+    except OverflowError as error:
+        raise JournalError(f"a number of it is too large: {error}") from error
     return run

@@ -7,13 +7,13 @@ google.github.io/dotprompt/reference/frontmatter; Genkit adds three keys.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from studio.core.prompty.agent_files.handlebars import template_problems
 from studio.core.prompty.agent_files.kinds import TITLES, AgentFileKind
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.split import split_front_matter
@@ -23,15 +23,6 @@ from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
-
-_TAG = re.compile(r"\{\{[{~]?\s*(#[>*]?|[\^/])\s*([^\s{}()|~]+)[^{}]*\}\}")
-"""Handlebars' tags that open and close a block: `#each`, `#> partial`, `#*inline`, `^inverse`."""
-
-_ROLE = re.compile(r"""\{\{\s*role\s+["'](\w*)["']\s*\}\}""")
-
-_ROLES = ("system", "user", "model", "tool")
-
-_COMMENT = re.compile(r"\{\{!(?:--.*?--|[^{}]*)\}\}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +168,7 @@ def read_agent_file(text: str, path: Path, kind: AgentFileKind) -> PromptDocumen
         found += _key_problems(kind, data, top, start)
         found += _skill_problems(data, top, path) if kind == "skill" else ()
     if kind == "dotprompt":
-        found += _template_problems(text, split.body.start)
+        found += template_problems(text, split.body.start)
     name, described = data.get("name"), data.get("description")
     return PromptDocument(
         SourceText(text, path),
@@ -273,26 +264,3 @@ def _skill_problems(
         fix = Fix(f"Change to {folder!r}", (TextEdit(place, folder),))
         message = f"The name of a skill is that of its folder, {folder!r}."
         yield Problem("agent-file-name", Severity.ERROR, message, place, (fix,))
-
-
-def _template_problems(text: str, start: int) -> Iterator[Problem]:
-    """Blocks of Handlebars that are not closed, and roles that nobody knows."""
-    body = _COMMENT.sub(lambda found: " " * len(found[0]), text)
-    opened: list[tuple[str, Span]] = []
-    for tag in _TAG.finditer(body, start):
-        place = Span(*tag.span())
-        if tag[1] != "/":
-            opened.append((tag[2], place))
-        elif opened and opened[-1][0] == tag[2]:
-            opened.pop()
-        else:
-            message = f"{tag[0]} closes nothing that is open."
-            yield Problem("agent-file-template", Severity.ERROR, message, place)
-    for name, place in opened:
-        message = f"No {{{{/{name}}}}} ends this block."
-        yield Problem("agent-file-template", Severity.ERROR, message, place)
-    for role in _ROLE.finditer(body, start):
-        if role[1] not in _ROLES:
-            message = f"There is no role {role[1]!r}; the roles are {', '.join(_ROLES)}."
-            place = Span(*role.span(1))
-            yield Problem("agent-file-template", Severity.ERROR, message, place)

@@ -150,3 +150,35 @@ def test_each_kind_has_its_own_rules(name: str, text: str, expected: list[tuple[
     assert sorted(code for code, _ in seen) == sorted(code for code, _ in expected)
     if all(line for _, line in expected):
         assert seen == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "code"),
+    [
+        ("{{#if age >= 18}}a{{/if}}", "agent-file-template"),
+        ("{{#if}}a{{/if}}", "agent-file-template"),
+        ("{{#each a b}}{{/each}}", "agent-file-template"),
+        ("Hi {{name", "agent-file-template"),
+        ("{{name.}}", "agent-file-template"),
+        ('{{role "system"}}x{{/role}}', "agent-file-template"),
+        ('{{role "boss"}}x', "agent-file-template"),
+        ("{{upper name}}", "agent-file-helper"),
+    ],
+)
+def test_what_dotprompt_refuses_in_a_template(template: str, code: str) -> None:
+    """Judged by npm dotprompt 1.1.2, which refuses each."""
+    assert found("a.prompt", f"---\nmodel: a/b\n---\n{template}\n") == [(code, 4)]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        '{{json a indent=2}} {{media url=x contentType="a/b"}} {{history}}',
+        "{{#ifEquals a 1}}x{{else}}y{{/ifEquals}} {{{raw}}} {{&x}} {{@auth.email}}",
+        "{{this.[a b]}} {{#each a as |b c|}}{{b}}{{else if x}}{{/each}}",
+        "{{#with (lookup a 0)}}{{name}}{{/with}}",
+        "{{! x >= {{> y }} {{!-- {{#if --}} \\{{name {{> part a=b}} {{~name~}}",
+    ],
+)
+def test_what_dotprompt_reads_has_no_problem(template: str) -> None:
+    assert found("a.prompt", f"---\nmodel: a/b\n---\n{template}\n") == []
