@@ -11,6 +11,7 @@ from studio.core.project_file import OWN_FILE, SettingsError, sections
 from studio.core.prompty.checks.echoes import without_echoes
 from studio.core.prompty.checks.portability import CODES, GROUP, check_portability
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.runtimes.prompty1 import refusals
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 
@@ -101,7 +102,7 @@ def project_findings(
             settings = CheckSettings()
             found = (Problem("project-settings", Severity.WARNING, f"{error}.", Span(0, 0)),)
     if settings.wants_portability:
-        found = (*found, *check_portability(document))
+        found = (*found, *check_portability(document), *refusals(document))
     return ProjectFindings(settings, found)
 
 

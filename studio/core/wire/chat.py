@@ -97,7 +97,7 @@ def _message(message: Message, draft: RequestDraft) -> dict[str, Json]:
     made: dict[str, Json] = {"role": message.role}
     # Attributes travel beside role and content and never replace them (docs/design/file-format.md).
     made |= sent_attributes(message, draft, CHAT)
-    if "tool_call_id" in message.attributes:
+    if message.attributes.get("tool_call_id") is not None:
         # A bare number in the role marker is typed; the API wants text.
         made["tool_call_id"] = result_id(message)
     text = merged_text(message)

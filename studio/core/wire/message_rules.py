@@ -144,7 +144,7 @@ def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) 
     taken = rules.attributes.get(message.role, frozenset())
     made: dict[str, Json] = {}
     for key, value in message.attributes.items():
-        if key in _WRITTEN_ELSEWHERE:
+        if key in _WRITTEN_ELSEWHERE or (key == "name" and value is None):
             continue
         if key not in taken:
             draft.report(

@@ -162,7 +162,9 @@ def read_attributes(
 
 
 def type_value(text: str) -> Json:
-    """The value of a bare word: `true`, `false`, an integer, a number, otherwise the text."""
+    """The value of a bare word: `true`, `null`, an integer, a number, otherwise the text."""
+    if text.lower() == "null":
+        return None
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     if len(text) < 40 and _INTEGER.fullmatch(text):

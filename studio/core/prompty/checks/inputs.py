@@ -107,7 +107,7 @@ def _check_shape(
         return
     if item.kind == "array" and item.items is None and item.span is not None:
         if isinstance(_written(document, item), Mapping):
-            message = f"The array {item.name!r} does not say what it holds; Prompty 2 wants items."
+            message = f"The array {item.name!r} has no items; Prompty 2.1 refuses the file."
             fixes = _items_fix(document, item)
             yield Problem("array-without-items", Severity.WARNING, message, place, fixes)
     elif item.kind == "union" and not item.variants:

@@ -18,6 +18,8 @@ from studio.core.prompty.runtimes.render import CannotRender, render_chevron, re
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.faults import LIMIT
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
 RUNTIME = "prompty 0.1.50"
@@ -79,6 +81,18 @@ def check_file(document: PromptDocument) -> Iterator[str]:
     for reference in find_references(text[own.front.start : own.front.end]):
         if reference.protocol == "file" and not reference.argument.endswith(".json"):
             yield f"it reads {reference.argument} as JSON"
+
+
+def refusals(document: PromptDocument) -> Iterator[Problem]:
+    """Yield why it does not load a file of Prompty 1, each reason at its key."""
+    if document.dialect != "legacy":
+        return
+    names = {".".join(map(str, entry.path)): entry.key for entry in document.entries}
+    for reason in check_file(document):
+        named = [name for name in names if name in reason]
+        place = names[max(named, key=len)] if named else Span(0, 0)
+        message = f"{RUNTIME} refuses this file: {reason}."
+        yield Problem("portable-refused", Severity.WARNING, message, place)
 
 
 def _model(model: Json) -> Iterator[str]:

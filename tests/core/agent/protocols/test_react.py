@@ -77,6 +77,20 @@ def test_accepted_with_a_remark(text, code):
     assert code in codes(reading)
 
 
+def test_text_before_the_labels_is_taken_as_it_is():
+    reading = read(f"Sure, let me look.\n{GOOD}")
+    assert isinstance(reading, Action)
+    assert reading.calls[0].arguments == {"query": "a"}
+
+
+@pytest.mark.parametrize("text", ["Thought: I have all I need.", "Thought: done\n"])
+def test_a_thought_alone_is_an_error_that_says_what_is_missing(text):
+    reading = read(text)
+    assert isinstance(reading, FormatError)
+    assert reading.code == "thought_only"
+    assert "final answer" in reading.message
+
+
 @pytest.mark.parametrize("args", ["", "Args:", "Args: {}", "Args: null", "Args: ```json\n```"])
 def test_no_arguments_are_none(args):
     reading = read(f"Thought: t\nAction: search\n{args}".rstrip())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import suppress
 from dataclasses import replace
 
@@ -280,6 +281,7 @@ async def test_a_tool_that_raises_is_an_observation():
     [
         (ACT.replace("search", "serch"), "serch is not a valid tool, try one of [search]. Did you"),
         (ACT.replace('"query"', '"q"'), "Error: "),
+        (re.sub(r"\{.*\}", "{}", ACT), "query"),  # a required parameter is missing
     ],
 )
 async def test_a_call_that_cannot_run_is_told(reply, said):
