@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.core.text.atomic_file import write_atomically
+from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import free_name
@@ -159,8 +159,7 @@ def add_servers(
         names.append(fresh)
     text = json.dumps({**data, key: known}, ensure_ascii=False, indent=2) + "\n"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text)
+        write_private(path, text.encode("utf-8"))  # variables and headers hold keys
     except OSError as error:
         raise ServerFileError(f"{path} cannot be written: {error.strerror}") from error
     return tuple(names)

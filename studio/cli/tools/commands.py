@@ -345,7 +345,10 @@ def _print(specs: Sequence[ToolSpec]) -> None:
 
     if not specs:
         return
-    print(reveal("\n".join(react_lines(spec) for spec in specs)))
+    for spec in specs:
+        print(reveal(react_lines(spec)))
+        if spec.id.name not in ("", spec.name):
+            print(reveal(f"  - {spec.source} calls it {spec.id.name!r}", lines=False))
     sys.stdout.flush()
     for line in _marked(specs):
         tell(f"prompt-studio: {reveal(line, lines=False)}")

@@ -226,7 +226,7 @@ class ToolSession:
         await self._current.sources.stop_reading(key)
 
     async def read_again(self) -> None:
-        """Let the next load read the descriptions whose reading the user stopped."""
+        """Let the next load ask every server, and read the descriptions that were stopped."""
         await self._current.sources.read_again()
 
     async def read_traffic(self, key: str) -> tuple[TrafficMessage, ...]:

@@ -12,6 +12,9 @@ from studio.ui.parts.json_view import line_height
 _MOST_LINES = 10
 
 
+_SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
 class GrowingText(QPlainTextEdit):
     """A text editor as high as its text, within limits."""
 
@@ -22,6 +25,8 @@ class GrowingText(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setProperty("field", True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.is_sent_by_enter = False
+        """Whether Enter belongs to the form around it; Shift+Enter is then a line break."""
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self.document().setDocumentMargin(3)
         self._fit()
@@ -32,9 +37,11 @@ class GrowingText(QPlainTextEdit):
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Enter ends a text, as in a chat."""
+        """Ctrl+Enter ends a text, as in a chat; in a form that is sent by Enter, Enter does."""
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        if is_enter and self.is_sent_by_enter and not event.modifiers() & _SHIFT:
+            event.ignore()  # the form sends it
+        elif is_enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.submitted.emit()
             event.ignore()  # it may mean something to what is around, too
         else:

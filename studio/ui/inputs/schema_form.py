@@ -104,9 +104,16 @@ class SchemaForm(FollowsTheme, QWidget):
     value_changed = Signal(str)  # name of the field that the user changed
     request_declare = Signal(str)  # name of an undeclared variable
 
-    def __init__(self, *, colored: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        colored: bool = False,
+        is_sent_by_enter: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._colored = colored
+        self._is_sent_by_enter = is_sent_by_enter
         self._folder: Path | None = None
         self._specs: tuple[FieldSpec, ...] = ()
         self._rows: dict[str, FieldRow] = {}
@@ -240,6 +247,8 @@ class SchemaForm(FollowsTheme, QWidget):
             editor.deleteLater()
             editor = JsonField(spec)
             editor.set_value(value)
+        if isinstance(editor, TextField | JsonField):
+            editor.text.is_sent_by_enter = self._is_sent_by_enter
         editor.set_folder(self._folder)
         row = FieldRow(spec, editor, self._color(index))
         row.changed.connect(partial(self._changed, spec.name))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QResizeEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -110,13 +110,13 @@ class TryPanel(QWidget):
         self._past: dict[ToolId, list[ToolTrial]] = {}
         self._running: ToolId | None = None
         self._began = 0.0
-        self.form = SchemaForm()
+        self.form = SchemaForm(is_sent_by_enter=True)
         self._make_request()
         self._make_history()
         self.answer = ToolAnswer()
         self.call_button = QPushButton(self.tr("Call"))
         self.call_button.setProperty("primary", True)
-        self.call_button.setToolTip(self.tr("Call the tool with these arguments"))
+        self.call_button.setToolTip(self.tr("Call the tool with these arguments (Enter)"))
         self.call_button.clicked.connect(self._call)
         self.cancel_button = QPushButton(self.tr("Cancel"))
         self.cancel_button.clicked.connect(self.request_cancel)
@@ -183,6 +183,13 @@ class TryPanel(QWidget):
             spacing=8,
         )
         column_of((self._splitter, 1), buttons, on=self, margins=0, spacing=0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter in a field calls the tool; Shift+Enter is a line break there."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._call()
+            return
+        super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Nothing is asked for of what is not looked at."""

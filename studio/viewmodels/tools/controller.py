@@ -173,7 +173,7 @@ class ToolsController(QObject):
         )
 
     def load_again(self) -> None:
-        """Load the tools now, also what the user stopped the reading of."""
+        """Ask every source for its tools now, also those whose reading the user stopped."""
         if self._background.is_running:
             self._background.start(self._session.read_again(), lambda _: self.reload())
 

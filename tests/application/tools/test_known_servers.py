@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,8 @@ def test_servers_are_added_beside_those_that_are_there(tmp_path: Path) -> None:
     assert add_servers(own, [("files", command)]) == ("files",)
     web = read_pasted(" https://example.com/mcp ", "Authorization: Bearer ${env:KEY}")[0].entry
     assert add_servers(own, [("files", web), ("web", web)]) == ("files_2", "web")
+    if os.name == "posix":  # keys may stand in it
+        assert stat.S_IMODE(own.stat().st_mode) == 0o600
     found = find_own_servers(own)
     assert found.problem == ""
     assert found.servers == {

@@ -10,11 +10,13 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.text.values import JsonObject
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.inputs.fields import NumberField
+from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.style.theme import DARK
 from studio.ui.tools.consent_dialog import ConsentDialog
 from studio.ui.tools.pane import ToolsPane
@@ -377,3 +379,18 @@ def test_the_answer_stands_beside_the_form_where_there_is_room(bench: Bench, qtb
     with qtbot.waitSignal(panel.request_try) as asked:
         panel.again_button.click()
     assert asked.args == [ToolId("", "add"), {}]
+
+
+def test_enter_calls_the_tool_and_shift_enter_is_a_line(bench: Bench, qtbot: QtBot) -> None:
+    panel = bench.pane.detail.try_panel
+    schema: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}}
+    bench.pane.show_registry(ToolRegistry((ToolEntry(ToolSpec("look", parameters=schema)),)))
+    field = panel.form.rows["city"].editor.findChild(GrowingText)
+    assert field is not None
+    qtbot.keyClicks(field, "Oslo")
+    qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(field, "Bergen")
+    panel.request_try.disconnect(bench.controller.try_tool)
+    with qtbot.waitSignal(panel.request_try) as asked:
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert asked.args == [ToolId("", "look"), {"city": "Oslo\nBergen"}]

@@ -142,6 +142,10 @@ class McpSource:
         self._facts = None
         return specs
 
+    def forget_list(self) -> None:
+        """Ask the server for its tools, prompts and resources with the next load."""
+        self._listed = self._facts = self._failure = None
+
     def place_of(self, name: str) -> str:
         """The command line or address; of what is not shown of it, a digest."""
         pin = address_pin(self._address)
@@ -269,7 +273,7 @@ class McpSource:
             return self._connection
 
     def _changed(self) -> None:
-        self._listed = self._facts = None
+        self.forget_list()
         if self._on_change is not None:
             self._on_change()
 

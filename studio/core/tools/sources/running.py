@@ -112,9 +112,11 @@ class RunningSources:
             source.stop_reading()
 
     async def read_again(self) -> None:
-        """Let the next load read the descriptions whose reading the user stopped."""
+        """Let the next load ask every server, and read the descriptions that were stopped."""
         for key, source in [*self.by_key.items()]:
-            if isinstance(source, OpenApiSource) and source.is_stopped:
+            if isinstance(source, McpSource):
+                source.forget_list()
+            elif isinstance(source, OpenApiSource) and source.is_stopped:
                 await self.restart(key)
 
     async def read_traffic(self, key: str) -> tuple[TrafficMessage, ...]:

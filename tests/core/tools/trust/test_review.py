@@ -317,3 +317,14 @@ async def test_what_a_project_says_of_its_tools_only_narrows(
         "get_weather": "once",
         "clean_up": "always",
     }
+
+
+async def test_loading_again_asks_the_server(
+    session: ToolSession, server: Server, prompt: WritePrompt
+) -> None:
+    document = prompt(AGENT)
+    await session.load(document)
+    server.has(WEATHER, {**WEATHER, "name": "later"})
+    assert [spec.name for spec in (await session.load(document)).specs] == ["get_weather"]
+    await session.read_again()
+    assert [spec.name for spec in (await session.load(document)).specs] == ["get_weather", "later"]
