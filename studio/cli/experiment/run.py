@@ -122,9 +122,9 @@ async def _drive(
     )
     interruption = Interruption(runner.stop, signal.SIGINT, signal.SIGTERM)
     try:
-        estimate = await progress.prepared(runner)
-        _tell_estimate(estimate)
+        whole = await progress.prepared(runner)
         result = _result_to_run(options, runner, ledger)
+        _tell_estimate(runner.left(result), whole.cells)
         state = await runner.run(result)
     finally:
         await runner.close()
@@ -210,10 +210,12 @@ def _result_to_run(
     return newest.id
 
 
-def _tell_estimate(estimate: ExperimentEstimate) -> None:
+def _tell_estimate(estimate: ExperimentEstimate, cells: int) -> None:
     cost = "" if estimate.cost is None else f", about {money(estimate.cost)}"
+    over = cells - estimate.cells
+    left = f"{over} of {counted(cells, 'cell')} are over, {estimate.cells} are left"
     tell(
-        f"{counted(estimate.cells, 'cell')}: {estimate.equal} answered before, "
+        f"{left if over else counted(cells, 'cell')}: {estimate.equal} answered before, "
         f"{estimate.to_send} will be sent, about {counted(estimate.tokens, 'token')}{cost}"
     )
     for fault in estimate.faults[:10]:

@@ -177,6 +177,8 @@ def test_a_killed_run_goes_on_where_it_was(server: ChatServer, tmp_path: Path) -
     )
     assert done.returncode == 0, done.stderr
     assert kills == 3
+    left = 40 - finished
+    assert f"{finished} of 40 cells are over, {left} are left: 0 answered before" in done.stderr
     # What was finished is not asked again; what was under way is, three at most for each kill.
     assert len(asked) - before == 40 - finished
     assert 40 <= len(asked) <= 40 + 3 * kills

@@ -117,6 +117,10 @@ class ExperimentRunner:
         await self._asker.open()
         return await self.cells.prepare(self._spending)
 
+    def left(self, result: int) -> ExperimentEstimate:
+        """Say what is left of a result; to be called after `prepare`."""
+        return self.cells.estimate(self._ledger.waiting_keys(result), self._spending)
+
     # Going ----------------------------------------------------------------------------------------
 
     def begin(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from studio.application.experiments.cell_asker import CellAsker
@@ -87,10 +87,21 @@ class SentCells:
             for at, variant in enumerate(plan.variants):
                 if variant.takes(row.case):
                     await self._identify(at, row)
-        identities = self._identities
         if plan.options.cache:
-            self._known = self._ledger.known(list(dict.fromkeys(identities.values())))
-        to_send = [key for key, identity in identities.items() if identity not in self._known]
+            self._known = self._ledger.known(list(dict.fromkeys(self._identities.values())))
+        return self.estimate(self._identities, spending)
+
+    def estimate(
+        self, keys: Collection[CellKey], spending: ExperimentSpending
+    ) -> ExperimentEstimate:
+        """Say what some cells will take, once their requests are worked out.
+
+        Args:
+            keys: the cells that are to be over.
+            spending: told what they are expected to use.
+        """
+        plan = self._plan
+        to_send = [key for key in keys if self._identities[key] not in self._known]
         faults = [
             f"{plan.variants[at].name}, row {number}: {fault}"
             for (at, number), fault in self._faults.items()
@@ -107,9 +118,7 @@ class SentCells:
         )
         count = len(to_send)
         spending.expect(tokens / max(1, count), (cost or 0.0) / max(1, count), count)
-        return ExperimentEstimate(
-            len(identities), len(identities) - count, count, tokens, cost, tuple(faults)
-        )
+        return ExperimentEstimate(len(keys), len(keys) - count, count, tokens, cost, tuple(faults))
 
     async def _identify(self, at: int, row: ExperimentRow) -> None:
         """Note what decides about a row of a variant."""

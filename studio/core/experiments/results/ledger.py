@@ -255,6 +255,13 @@ class ExperimentLedger:
         )
         return int(count)
 
+    def waiting_keys(self, experiment: int) -> list[CellKey]:
+        """The cells that are not over."""
+        found = self._scan(
+            "SELECT repeat, row, variant FROM cell WHERE experiment = ? AND state < 2", experiment
+        )
+        return [CellKey(*where) for where in found]
+
     # Outcomes -------------------------------------------------------------------------------------
 
     def finish(
