@@ -66,11 +66,13 @@ def build_registry(
             # What the document says of effects can only ask for more care.
             has_effects = spec.has_effects or not effects.isdisjoint((spec.name, names[tool]))
             told = replace(spec, name=names[tool], id=tool, has_effects=has_effects)
-            is_offered = not source.further and (source.stands_alone or not own)
+            is_chosen = not source.allowed or spec.name in source.allowed
+            is_offered = is_chosen and not source.further and (source.stands_alone or not own)
             entries.append(
                 replace(_bound_entry(told, spec, source), declared=False, enabled=is_offered)
             )
-    return ToolRegistry(tuple(_as_before(entries, before)), sources)
+    chosen = {source.key for source in offered if source.allowed}
+    return ToolRegistry(tuple(_as_before(entries, before, chosen)), sources)
 
 
 def _names(
@@ -168,8 +170,16 @@ def _default_approval(spec: ToolSpec) -> Approval:
     return "once" if spec.has_effects else "allow"
 
 
-def _as_before(entries: Iterable[ToolEntry], before: ToolRegistry | None) -> Iterator[ToolEntry]:
-    """Yield the entries as the user left them; a declared one also where another source runs it."""
+def _as_before(
+    entries: Iterable[ToolEntry], before: ToolRegistry | None, chosen: AbstractSet[str]
+) -> Iterator[ToolEntry]:
+    """Yield the entries as the user left them; a declared one also where another source runs it.
+
+    Args:
+        entries: as the document and the sources have them.
+        before: the registry so far.
+        chosen: keys of the sources of which the document itself says which tools are offered.
+    """
     known = before.entries if before is not None else ()
     kept = {entry.id: entry for entry in known}
     declared = {entry.name: entry for entry in known if entry.declared}
@@ -178,10 +188,11 @@ def _as_before(entries: Iterable[ToolEntry], before: ToolRegistry | None) -> Ite
         if old is None or old.declared != entry.declared:
             yield entry
             continue
+        is_kept = old.further == entry.further and entry.id.source not in chosen
         is_same = old.id.source in ("", entry.id.source)  # an approval is for one source's tool
         yield replace(
             entry,
-            enabled=old.enabled if old.further == entry.further else entry.enabled,
+            enabled=old.enabled if is_kept else entry.enabled,
             approval=old.approval if is_same else entry.approval,
             mock=old.mock,
             calls=old.calls,

@@ -17,6 +17,7 @@ from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.document import declared_items, server_names
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.schema import required_names
 
@@ -55,8 +56,16 @@ def declare_server(
         name: the server.
         allowed: the tools that are wanted; empty for all.
     """
-    if any(tool.name == name for tool in document.tools):
-        path = ("tools", _place(document, name), "allowedTools")
+    declared = next(
+        (
+            own
+            for own, item in declared_items(document.data.get("tools"))
+            if item.get("kind") == "mcp" and name in server_names(own, item)
+        ),
+        None,
+    )
+    if declared is not None:
+        path = ("tools", _place(document, declared), "allowedTools")
         entry = document.entry(*path)
         if allowed:
             return set_value(document, path, flow_value(list[Json](allowed)))

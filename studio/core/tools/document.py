@@ -257,7 +257,7 @@ def named_sources(
             for name in _names(_agent(document).get("tools"))
         ]
     workspace = workspace_servers(document)
-    for name, item in _declared_items(document.data.get("tools")):
+    for name, item in declared_items(document.data.get("tools")):
         kind = item.get("kind") or item.get("type")
         if kind == "mcp":
             found.append(_server(name, item, (workspace, own), path))
@@ -267,8 +267,10 @@ def named_sources(
                 found.append(_openapi(name, item, place, folder))
         elif isinstance(kind, str) and kind in plugin_kinds() and folder is not None:
             found.append(PluginTool(kind, name, item, folder))
+    declared = {item.name for item in found if isinstance(item, McpServer)}
     for name in _names(_agent(document).get("mcp_servers")):
-        found.append(_known_server(name, (workspace, own)))
+        if name not in declared:  # there, its tools are chosen
+            found.append(_known_server(name, (workspace, own)))
     return tuple(found)
 
 
@@ -320,8 +322,7 @@ def _server(
 ) -> McpServer:
     connection = item.get("connection")
     block = connection if isinstance(connection, Mapping) else {}
-    given = [block.get("name"), item.get("serverName"), name]
-    names = [word for word in given if isinstance(word, str) and word]
+    names = server_names(name, item)
     allowed = _names(item.get("allowedTools"))
     address = server_address(block, document.parent if document else Path())
     if address is not None:
@@ -330,8 +331,16 @@ def _server(
     return replace(_known_server(chosen, known), allowed=allowed, approval=item.get("approvalMode"))
 
 
-def _declared_items(tools: Json) -> list[tuple[str, JsonObject]]:
-    """(name, block) of each front-matter tool, of either form (list or mapping)."""
+def server_names(name: str, item: JsonObject) -> list[str]:
+    """Return the names under which a declared tool may name its MCP server, the first one first."""
+    connection = item.get("connection")
+    block = connection if isinstance(connection, Mapping) else {}
+    given = [block.get("name"), item.get("serverName"), name]
+    return [word for word in given if isinstance(word, str) and word]
+
+
+def declared_items(tools: Json) -> list[tuple[str, JsonObject]]:
+    """Return (name, block) of each front-matter tool, of either form (list or mapping)."""
     if isinstance(tools, Mapping):
         return [(name, item) for name, item in tools.items() if isinstance(item, Mapping)]
     if isinstance(tools, list | tuple):

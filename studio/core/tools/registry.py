@@ -179,6 +179,9 @@ class SourceTools:
     further: bool = False
     """Whether no prompt names it, so that its tools are listed switched off."""
 
+    allowed: tuple[str, ...] = ()
+    """The tools that the document chooses of a server; empty for all."""
+
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     """How the document says calls are to be approved, by the source's name, where it does."""
 

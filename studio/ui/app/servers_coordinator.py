@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from studio.application.tools.known_servers import (
     servers_of,
 )
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import JsonObject
 from studio.core.tools.declaration import declare_server
@@ -61,6 +62,8 @@ class ServersCoordinator(QObject):
         pane.sources.request_new_server.connect(self._offer)
         pane.sources.requests.edit.connect(self._edit_server)
         tools.registry_changed.connect(self._allow_added)
+        pane.request_change.connect(lambda tool, changes: self._write_ticks((tool,), changes))
+        pane.request_changes.connect(self._write_ticks)
 
     def _offer(self) -> None:
         """Ask which servers to add; those of other programs are offered."""
@@ -115,7 +118,7 @@ class ServersCoordinator(QObject):
         names = self._write(path, servers, instead_of)
         if not instead_of and place == "prompt":
             for name in names:
-                self._edit(lambda document, name=name: declare_server(document, name, wanted))  # type: ignore[misc]
+                self._edit(partial(declare_server, name=name, allowed=wanted))
 
     def _write(
         self, path: Path, servers: tuple[tuple[str, JsonObject], ...], instead_of: str
@@ -134,6 +137,28 @@ class ServersCoordinator(QObject):
                 words.format(file=path.name, names=", ".join(names))
             )
         return names
+
+    def _write_ticks(self, tools: tuple[ToolId, ...], changes: Mapping[str, object]) -> None:
+        """Write which tools of a server are ticked: the command line sends what the prompt says."""
+        servers = {tool.source for tool in tools if tool.source.startswith("mcp:")}
+        for key in servers if "enabled" in changes else ():
+            own = [
+                entry
+                for entry in self._tools.registry.entries
+                if entry.id.source == key and not entry.declared
+            ]
+            ticked = [
+                entry.id.name
+                for entry in own
+                if (changes["enabled"] if entry.id in tools else entry.enabled)
+            ]
+            if not ticked:
+                words = self.tr("Without a tool, a server is taken out of the prompt by hand.")
+                self._window.services.messages.info(words)
+                continue
+            wanted = () if len(ticked) == len(own) else tuple(ticked)
+            name = key.partition(":")[2]
+            self._edit(partial(declare_server, name=name, allowed=wanted))
 
     def _allow_added(self, registry: ToolRegistry) -> None:
         for source in registry.sources:

@@ -116,7 +116,7 @@ class McpSource:
         return self._connector.read_log(messages)
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
-        """Every tool that the document allows.
+        """Return every tool, also those that the document does not allow to be called.
 
         Raises:
             ToolSourceError: the server cannot be reached or started, or refuses.
@@ -137,10 +137,9 @@ class McpSource:
             reason = self._connector.reason(error)
             await self.restart()
             raise ToolSourceError(f"{self.label} does not list its tools: {reason}") from error
-        specs = tuple(spec for spec in listed if not self._allowed or spec.name in self._allowed)
-        self._listed = (time.monotonic(), specs)
+        self._listed = (time.monotonic(), listed)
         self._facts = None
-        return specs
+        return listed
 
     def forget_list(self) -> None:
         """Ask the server for its tools, prompts and resources with the next load."""

@@ -94,6 +94,7 @@ async def list_source(
         stands_alone=True,
         further=isinstance(declaration, McpServer) and declaration.further,
         approvals=declared_approvals(declaration, specs),
+        allowed=declaration.allowed if isinstance(declaration, McpServer) else (),
     )
 
 
