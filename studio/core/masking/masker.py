@@ -494,6 +494,11 @@ class MaskedStream:
         self._found = found
         self._held = ""
 
+    @property
+    def is_holding(self) -> bool:
+        """Whether something is held."""
+        return bool(self._held)
+
     def feed(self, piece: str) -> str:
         """What can be shown by now; may be empty."""
         table = self._masker.table()

@@ -280,6 +280,11 @@ class ReplyMask:
         """References of the secrets that the reply holds."""
         self._streams: dict[tuple[type, int], MaskedStream] = {}
 
+    @property
+    def is_holding(self) -> bool:
+        """Whether the beginning of a secret may have come, and not its end."""
+        return any(stream.is_holding for stream in self._streams.values())
+
     def feed(self, delta: ReplyDelta) -> tuple[ReplyDelta, ...]:
         """What can be shown by now."""
         match delta:

@@ -19,6 +19,9 @@ from studio.core.text.foreign_json import parse_json
 MOST_RAW = 8 * 1024**2
 """Bytes of a reply that are kept."""
 
+_ALWAYS_KEPT = 256 * 1024
+"""Bytes up to which an answer that still comes is kept each time."""
+
 _REQUEST_IDS = ("x-request-id", "request-id", "apim-request-id", "x-goog-request-id", "cf-ray")
 """Headers in which servers name a request, the most specific first."""
 
@@ -105,6 +108,7 @@ class WireRecorder:
     _call: WireCall | None = field(default=None, init=False)
     _raw: bytearray = field(default_factory=bytearray, init=False)
     _cut: int = field(default=0, init=False)
+    _kept: int = field(default=0, init=False)
 
     def sent(self, path: bytes, headers: Iterable[tuple[str, str]], body: bytes) -> None:
         """Take a request that is about to be sent."""
@@ -120,7 +124,7 @@ class WireRecorder:
             tuple(secrets),
         )
         self._raw.clear()
-        self._cut = 0
+        self._cut = self._kept = 0
         self.keep(self._call)
 
     def answered(self, headers: Mapping[str, str]) -> None:
@@ -134,6 +138,16 @@ class WireRecorder:
         room = MOST_RAW - len(self._raw)
         self._raw += piece[:room]
         self._cut += max(0, len(piece) - room)
+
+    def keep_so_far(self, *, holds_secret: bool) -> None:
+        """Keep what has come of the answer, for a process that is killed before its end.
+
+        A long answer is written again once it has grown by a quarter, so all writes together are a
+        few times its size.
+        """
+        if self._kept < _ALWAYS_KEPT or len(self._raw) > self._kept * 5 // 4:
+            self._kept = len(self._raw)
+            self.end(holds_secret=holds_secret)
 
     def end(self, *, holds_secret: bool = False) -> None:
         """Keep the call with its answer.

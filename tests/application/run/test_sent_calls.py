@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,7 +43,15 @@ from studio.core.wire import wire_call
 from studio.core.wire.wire_call import WireCall
 from tests.core.agent.runs import JSON_ACTION, NATIVE, REACT, Functions, document, search
 from tests.support import patience
-from tests.support.chat_server import Exchange, Received, failure, streamed
+from tests.support.chat_server import (
+    Exchange,
+    Received,
+    chunk,
+    events,
+    failure,
+    silent,
+    streamed,
+)
 from tests.support.planted import bytes_below, leaks
 from tests.support.wire_server import (
     APIS,
@@ -309,3 +317,24 @@ async def test_a_deleted_run_takes_its_calls_along(server: WireServer, store: Ru
     assert store.call(run, state.step.called) is not None
     assert store.prune(keep=0) == 1
     assert store.call(run, state.step.called) is None
+
+
+async def test_what_has_come_of_a_reply_is_kept_before_its_end(
+    server: WireServer, store: RunStore
+) -> None:
+    plan = plan_of(server, "chat", "native")
+    server.script(events([chunk({"content": "Half of"})], then=[silent()]))
+    going = asyncio.create_task(driven(plan, store))
+
+    def kept() -> WireCall | None:
+        runs = store.runs()
+        calls = [store.call(runs[0].id, seq) for seq in range(6)] if runs else []
+        call = next((each for each in calls if each is not None), None)
+        return call if call is not None and call.raw else None
+
+    call = await patience.until(kept, "the beginning of the raw reply")
+    assert call is not None
+    assert "Half of" in call.raw
+    going.cancel()
+    with suppress(asyncio.CancelledError):
+        await going

@@ -234,7 +234,15 @@ class Performer:
         if not request.messages:
             raise nothing_asked()  # also of models that would make something up
         reply, mask = Reply(), self.secrets.stream()
-        keeper = ReplyKeeper(self.plan.kept)
+        keep = self.plan.kept
+
+        def keep_so_far(came: Reply) -> None:
+            if keep is not None:
+                keep(came)
+            if request.wire is not None and not mask.is_holding:
+                request.wire.keep_so_far(holds_secret=bool(mask.found))
+
+        keeper = ReplyKeeper(keep_so_far if keep is not None else None)
         deltas = self.model.stream(request)
         try:
             async for came in deltas:
