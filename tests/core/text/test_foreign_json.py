@@ -38,6 +38,7 @@ READS_ITS_OWN = {
     "core/experiments/results/batch_store.py": "replies that it has read with bounds before",
     "core/experiments/results/kept_texts.py": "what it wrote",
     "core/experiments/results/ledger.py": "what it wrote",
+    "core/experiments/results/scans.py": "what it wrote",
     "core/models/embedded/child.py": "settings from the studio",
     "core/models/embedded/server.py": "the embedded server, its own child",
     "core/models/embedded/policy.py": "numbers of at most 16 digits",
