@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QLabel,
     QPushButton,
+    QSizePolicy,
     QWidget,
 )
 
@@ -226,11 +227,13 @@ class ProviderDialog(QDialog):
             self._group.addButton(choice)
             left.addWidget(choice)
         left.addStretch(1)
-        right = column_of((self.fields, 1), margins=(8, 16, 16, 16), spacing=12)
+        right = column_of(self.fields, margins=(8, 16, 16, 16), spacing=12)
         self.trial.setContentsMargins(-20, -8, -20, -8)  # its own are for the foot of a form
         self.trial.test.setText(self.tr("Connect"))
         self.trial.test.setToolTip(self.tr("Ask the provider for its models"))
         right.addWidget(self.trial)
+        self.trial.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        right.addWidget(self.fields.place, 1)
         columns = row_of((left, 2), (right, 3), spacing=8)
         close = QPushButton(self.tr("Cancel"))
         close.clicked.connect(self.reject)

@@ -60,11 +60,9 @@ class ProviderFields(QWidget):
             (self.tr("Model"), self.model),
         ):
             self.form.addRow(text, field)
-        column = column_of(
-            self.hint, self.form, self.note, (self.models, 1), on=self, margins=0, spacing=12
-        )
-        self._place = QWidget()
-        column.addWidget(self._place, 1)
+        column_of(self.hint, self.form, self.note, (self.models, 1), on=self, margins=0, spacing=12)
+        self.place = QWidget(self)
+        """Stands below the button, in the room that models would take."""
         self._connect()
         self._show_lines(())
 
@@ -116,7 +114,7 @@ class ProviderFields(QWidget):
         is_shown = not is_azure and (bool(models) or may_be_typed)
         self.form.setRowVisible(self.model, is_shown)
         self.models.setVisible(is_shown and bool(models))
-        self._place.setVisible(not self.models.isVisibleTo(self))
+        self.place.setVisible(not self.models.isVisibleTo(self))
         only = models[0] if len(models) == 1 else ""
         if models and self.model.text() not in models:
             self.model.setText(usual if usual in models else only)
