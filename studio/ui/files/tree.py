@@ -19,15 +19,13 @@ from PySide6.QtCore import (
     Signal,
     SignalInstance,
 )
-from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QKeyEvent, QPainter, QPalette
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPalette
 from PySide6.QtWidgets import (
     QFileSystemModel,
-    QLineEdit,
     QMenu,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
-    QWidget,
 )
 
 from studio.application.document.file_states import FileState
@@ -35,6 +33,7 @@ from studio.core.search_files import SUFFIXES, files_of
 from studio.core.text.problem import Severity
 from studio.core.wire.media_suffixes import SUFFIXES_OF
 from studio.ui.base.menus import add_actions, add_own, own_menu
+from studio.ui.parts.name_field import NameField
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
@@ -283,6 +282,8 @@ class FilesTree(QTreeView):
 
     def _ask(self, index: QModelIndex, name: str, take: Callable[[str], object]) -> None:
         field = NameField(self.viewport(), name, take)
+        field.setAccessibleName(self.tr("Name"))
+        field.setSelection(0, len(name.partition(".")[0]))
         place = self.visualRect(index) if index != self.rootIndex() else QRect(4, 4, 0, 24)
         room = self.viewport().width() - place.left() - 4
         field.setGeometry(place.left() + 20, place.top(), max(80, room - 20), 26)
@@ -358,35 +359,3 @@ def _named(root: Path, text: str) -> list[Path]:
     """The files below a folder whose names hold a text."""
     below = files_of(root, _SUFFIXES, _MOST_SEARCHED)
     return list(islice((each for each in below if text.lower() in each.stem.lower()), _MOST_FOUND))
-
-
-class NameField(QLineEdit):
-    """Asks for a name in the tree: Enter takes it, Esc and a click elsewhere leave it."""
-
-    def __init__(self, parent: QWidget, name: str, take: Callable[[str], object]) -> None:
-        super().__init__(name, parent)
-        self._take = take
-        self.setAccessibleName(self.tr("Name"))
-        self.setSelection(0, len(name.partition(".")[0]))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter and Esc end it."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            name = self.text().strip()
-            self._end()
-            if name:
-                self._take(name)
-        elif event.key() == Qt.Key.Key_Escape:
-            self._end()
-        else:
-            super().keyPressEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Somebody turned to something else."""
-        super().focusOutEvent(event)
-        self._end()
-
-    def _end(self) -> None:
-        if not self.isHidden():
-            self.hide()
-            self.deleteLater()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QContextMenuEvent, QPainter, QPixmap
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -25,7 +25,7 @@ from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
+from studio.ui.style.icons import dot, icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 
@@ -82,7 +82,6 @@ class FieldRow(QWidget):
         for label in (self._type, self.state, self._description):
             paint_text(label, "muted")
         self._tell_state()
-        self._tell_state()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """What can be done with the input, and the window's actions with their keys."""
@@ -133,7 +132,7 @@ class FieldRow(QWidget):
     def set_color(self, color: str) -> None:
         """The color that the preview gives this input's values."""
         if color:
-            self._dot.setPixmap(_dot(color))
+            self._dot.setPixmap(dot(color))
 
     def show_missing(self) -> None:
         """Name the field as one that a run needs, as when it was tried without."""
@@ -162,16 +161,12 @@ class FieldRow(QWidget):
         )
         self.reset.setToolTip(back)
         missing = not given and not origin
-        words = QCoreApplication.translate("VariablesTab", origin) if origin else ""
-        self.state.setText("" if given else (words or (self.tr("missing") if missing else "")))
-        paint_text(
-            self.state,
-            "warning" if missing and self.spec.required else "muted",
-        )
-        if missing and not self.spec.required:
-            self.state.setText(self.tr("not set"))
-        if origin == self.spec.type_name:
-            self.state.setText("")
+        words = QCoreApplication.translate("VariablesTab", origin)
+        if missing:
+            words = self.tr("missing") if self.spec.required else self.tr("not set")
+        is_told = given or origin == self.spec.type_name
+        self.state.setText("" if is_told else words)
+        paint_text(self.state, "warning" if missing and self.spec.required else "muted")
         self._problem.setText(problem)
         self._problem.setVisible(bool(problem) and self.spec.kind not in ("object",))
 
@@ -245,16 +240,3 @@ class FieldGroup(FollowsTheme, QWidget):
         name = "chevron-down" if is_open else "chevron-right"
         self.heading.setIcon(icon(name, "muted"))
         self._page.setHidden(not is_open)
-
-
-def _dot(color: str) -> QPixmap:
-    pixmap = QPixmap(16, 16)
-    pixmap.setDevicePixelRatio(2)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(color))
-    painter.drawEllipse(0, 0, 8, 8)
-    painter.end()
-    return pixmap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -275,22 +275,15 @@ class RequestTab(QWidget):
 
     def _copy_menu(self) -> QMenu:
         menu = QMenu(self)
-        menu.addAction(self.tr("As JSON"), self.copy_json)
-        menu.addAction(self.tr("As curl"), self.copy_curl)
-        menu.addAction(self.tr("As Python"), self.copy_python)
+        for words, write in (
+            (self.tr("As JSON"), request_as_json),
+            (self.tr("As curl"), request_as_curl),
+            (self.tr("As Python"), request_as_python),
+        ):
+            menu.addAction(words, partial(self.copy, write))
         return menu
 
-    def copy_json(self) -> None:
-        """Put the body on the clipboard."""
+    def copy(self, write: Callable[[RequestPreview], str]) -> None:
+        """Put the request on the clipboard; its key is read from the environment."""
         if self.current is not None:
-            QGuiApplication.clipboard().setText(request_as_json(self.current))
-
-    def copy_curl(self) -> None:
-        """Put a curl command on the clipboard; the key is read from the environment."""
-        if self.current is not None:
-            QGuiApplication.clipboard().setText(request_as_curl(self.current))
-
-    def copy_python(self) -> None:
-        """Put a Python script on the clipboard; the key is read from the environment."""
-        if self.current is not None:
-            QGuiApplication.clipboard().setText(request_as_python(self.current))
+            QGuiApplication.clipboard().setText(write(self.current))

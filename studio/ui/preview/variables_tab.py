@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -26,6 +26,7 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import input_color
+from studio.ui.style.icons import dot
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _ORIGINS = {
@@ -121,7 +122,7 @@ class VariablesTab(FollowsTheme, QWidget):
         uses = f"{len(row.uses)}" if row.uses else self.tr("unused")
         tokens = f"{row.tokens:,}" if row.tokens else ""
         item = QTreeWidgetItem([row.name, value_text(row), origin, uses, tokens])
-        item.setIcon(0, _dot(input_color(theme, number)))
+        item.setIcon(0, dot(input_color(theme, number)))
         item.setData(0, _ROW, row.place)
         item.setToolTip(1, plain_tip(value_text(row, 1_000)))
         warn = row.origin == "missing" or (not row.declared and row.origin != "reserved")
@@ -171,15 +172,3 @@ def _undeclared(row: VariableRow) -> str:
     return QCoreApplication.translate("VariablesTab", "{origin}, undeclared").format(
         origin=QCoreApplication.translate("VariablesTab", _ORIGINS[row.origin])
     )
-
-
-def _dot(color: str) -> QPixmap:
-    pixmap = QPixmap(20, 20)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(color))
-    painter.drawEllipse(2, 2, 16, 16)
-    painter.end()
-    return pixmap

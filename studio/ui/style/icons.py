@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from studio.core.resource_files import resource
@@ -106,3 +106,17 @@ def icon(name: str, color: str | None = None) -> QIcon:
     if name not in _names():
         raise FileNotFoundError(f"there is no icon named {name!r} in resources/icons")
     return QIcon(_Tinted(name, color))
+
+
+def dot(color: str) -> QPixmap:
+    """Return a dot of eight pixels in the color of an input."""
+    pixmap = QPixmap(16, 16)
+    pixmap.setDevicePixelRatio(2)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(color))
+    painter.drawEllipse(0, 0, 8, 8)
+    painter.end()
+    return pixmap

@@ -8,7 +8,7 @@ from contextlib import closing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signal
 
@@ -63,13 +63,12 @@ class HistoryController(QObject):
         self._interrupted: list[RunSummary] = []
         """Runs that were found without their process; told once the list is there."""
         self._changes: list[Callable[[RunStore], None]] = []
-        self._listing: LatestJob[tuple[tuple[RunSummary, ...], int, str]] = LatestJob(self)
-        self._opening: LatestJob[RunRecord] = LatestJob(self)
-        self._comparing: LatestJob[RunComparison] = LatestJob(self)
-        self._overviewing: LatestJob[RunOverview] = LatestJob(self)
-        self._finding: LatestJob[tuple[str, str]] = LatestJob(self)
-        self._finding.finished.connect(lambda found: self.last_found.emit(*found))
-        self._finding.failed.connect(self._on_failed)
+        self._jobs: list[LatestJob[Any]] = []
+        self._listing = self._job(self._on_listed)
+        self._opening = self._job(self._on_opened)
+        self._comparing = self._job(self.compared.emit)
+        self._overviewing = self._job(self.overviewed.emit)
+        self._finding = self._job(lambda found: self.last_found.emit(*found))
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_TYPING_MS)
@@ -81,17 +80,15 @@ class HistoryController(QObject):
         self._is_settling = False
         self._open_run = ""
         self._open_events = 0
-        self._following: LatestJob[RunRecord] = LatestJob(self)
-        self._following.finished.connect(self.followed)
-        self._listing.finished.connect(self._on_listed)
-        self._listing.failed.connect(self._on_failed)
-        self._opening.finished.connect(self._on_opened)
-        self._opening.failed.connect(self._on_failed)
+        self._following = self._job(self.followed.emit)
         self._opening.busy_changed.connect(self.opening_changed)
-        self._comparing.finished.connect(self.compared)
-        self._comparing.failed.connect(self._on_failed)
-        self._overviewing.finished.connect(self.overviewed)
-        self._overviewing.failed.connect(self._on_failed)
+
+    def _job(self, take: Callable[[Any], object]) -> LatestJob[Any]:
+        job: LatestJob[Any] = LatestJob(self)
+        job.finished.connect(take)
+        job.failed.connect(self._on_failed)
+        self._jobs.append(job)
+        return job
 
     def refresh(self) -> None:
         """Read the list again."""
@@ -173,12 +170,8 @@ class HistoryController(QObject):
         """Let jobs that still run end, and make the changes that wait."""
         self._timer.stop()
         self._watch.stop()
-        self._following.drop()
-        self._finding.drop()
-        self._opening.drop()
-        self._comparing.drop()
-        self._overviewing.drop()
-        self._listing.drop()
+        for job in self._jobs:
+            job.drop()
         QThreadPool.globalInstance().waitForDone(2000)
         if self._changes:
             changes, self._changes = tuple(self._changes), []

@@ -395,7 +395,7 @@ def test_the_request_is_shown_for_each_provider_and_copied(desk: Desk) -> None:
     tab.provider.activated.emit(tab.provider.currentIndex())
     desk.settle()
     assert '"max_tokens"' in tab.view.toPlainText()
-    tab.copy_json()
+    tab.copy_button.menu().actions()[0].trigger()
     assert QGuiApplication.clipboard().text() == tab.view.toPlainText()
     desk.write(DOC, city="Lisbon", q="Other")
     assert tab.provider.currentData() == "anthropic"

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QLineEdit
 
 from studio.application.editing.experiment import names as experiments
 from studio.application.editing.names import (
@@ -21,6 +19,7 @@ from studio.application.editing.names import (
     tool_rename,
 )
 from studio.core.text.span import Span
+from studio.ui.parts.name_field import NameField
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
@@ -31,8 +30,8 @@ _LEAST = 120
 _AROUND = 16
 
 
-class RenameField(QLineEdit):
-    """Enter renames, Esc and a click elsewhere leave everything as it is."""
+class RenameField(NameField):
+    """Lies over a name in the text."""
 
     def __init__(
         self, editor: PromptEditor, place: Span, name: str, rename: Callable[[str], bool]
@@ -45,11 +44,9 @@ class RenameField(QLineEdit):
             name: what stands there.
             rename: gives the new name; False where it cannot be used.
         """
-        super().__init__(editor)
-        self._editor = editor
-        self._rename = rename
+        super().__init__(editor, name, rename)
+        self._room = editor.width() - 4
         self.setFont(editor.font())
-        self.setText(name)
         self.setAccessibleName(self.tr("New name of {name!r}").format(name=name))
         self.setToolTip(self.tr("Enter renames everywhere, Esc leaves it"))
         self.textEdited.connect(self._fit)
@@ -64,34 +61,9 @@ class RenameField(QLineEdit):
 
     def _fit(self) -> None:
         width = max(_LEAST, self.fontMetrics().horizontalAdvance(self.text()) + 2 * _AROUND)
-        room = self._editor.width() - 4
-        left = max(0, min(self._at.x(), room - width))
-        self.setGeometry(left, max(0, self._at.y()), min(width, room), self.sizeHint().height())
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter and Esc end it."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            new = self.text().strip()
-            self._leave()
-            self._rename(new)
-        elif event.key() == Qt.Key.Key_Escape:
-            self._leave()
-        else:
-            super().keyPressEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Somebody turned to something else."""
-        super().focusOutEvent(event)
-        if event.reason() != Qt.FocusReason.PopupFocusReason:
-            self._end()
-
-    def _leave(self) -> None:
-        self._end()
-        self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _end(self) -> None:
-        self.hide()
-        self.deleteLater()
+        left = max(0, min(self._at.x(), self._room - width))
+        height = self.sizeHint().height()
+        self.setGeometry(left, max(0, self._at.y()), min(width, self._room), height)
 
 
 @dataclass(slots=True)
