@@ -32,16 +32,12 @@ class ExportController(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._job: LatestJob[ExportResult] = LatestJob(self)
-        self._job.finished.connect(self.made)
-        self._job.failed.connect(self._on_failed)
-        self._comparison: LatestJob[ComparedPart] = LatestJob(self)
-        self._comparison.finished.connect(self.compared)
-        self._comparison.failed.connect(self._on_failed)
+        self._job: LatestJob[ExportResult] = LatestJob(self, self.made.emit, self._on_failed)
+        self._comparison: LatestJob[ComparedPart] = LatestJob(
+            self, self.compared.emit, self._on_failed
+        )
 
-        self._judgment: LatestJob[Judgment] = LatestJob(self)
-        self._judgment.finished.connect(self.judged)
-        self._judgment.failed.connect(self._on_failed)
+        self._judgment: LatestJob[Judgment] = LatestJob(self, self.judged.emit, self._on_failed)
 
     def order(self, target: ExportTarget, source: ExportSource) -> None:
         """Make an export; the newest order wins."""
@@ -113,12 +109,10 @@ class RunExchange(QObject):
         super().__init__(parent)
         self._hide = hide
         self._path = path
-        self._writing: LatestJob[Path] = LatestJob(self)
-        self._reading: LatestJob[tuple[str, ...]] = LatestJob(self)
-        self._writing.finished.connect(self.exported)
-        self._writing.failed.connect(self._on_failed)
-        self._reading.finished.connect(self.imported)
-        self._reading.failed.connect(self._on_failed)
+        self._writing: LatestJob[Path] = LatestJob(self, self.exported.emit, self._on_failed)
+        self._reading: LatestJob[tuple[str, ...]] = LatestJob(
+            self, self.imported.emit, self._on_failed
+        )
 
     def export_run(
         self,

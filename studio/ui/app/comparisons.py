@@ -63,12 +63,9 @@ class Comparisons(QObject):
         self._kept = EarlierTexts(window.services.paths.data / "earlier")
         self.trusted = False
         """Whether the prompt's folder is trusted: its files and variables may be read."""
-        self._listing: LatestJob[_Commits] = LatestJob(self)
-        self._listing.finished.connect(self._offer)
-        self._reading: LatestJob[_Earlier] = LatestJob(self)
-        self._reading.finished.connect(self._read)
-        self._making: LatestJob[_Made] = LatestJob(self)
-        self._making.finished.connect(self._show)
+        self._listing = LatestJob(self, self._offer)
+        self._reading = LatestJob(self, self._read)
+        self._making = LatestJob(self, self._show)
         self._page: EditorPage | None = None
 
     def ask(self, page: EditorPage) -> None:

@@ -78,8 +78,7 @@ class DocumentCoordinator(QObject):
         self._trust = trust
         self._path: Path | None = None
         self._prompt: PromptDocument | None = None
-        self._loading: LatestJob[tuple[LoadedPart, ...]] = LatestJob(self)
-        self._loading.finished.connect(preview_pane.show_loaded)
+        self._loading: LatestJob[tuple[LoadedPart, ...]] = LatestJob(self, preview_pane.show_loaded)
 
     def show_document(self, document: PromptDocument | None) -> None:
         """Show a document, or none; a file's values come back with it."""

@@ -43,8 +43,7 @@ class FilesCoordinator(QObject):
         super().__init__(window.widget)
         self._window = window
         self._states: Mapping[Path, FileState] = {}
-        self._reading: LatestJob[Mapping[Path, FileState]] = LatestJob(self)
-        self._reading.finished.connect(self._on_states)
+        self._reading = LatestJob(self, self._on_states)
         self._later = QTimer(self)
         """Git is asked once for many changes."""
         self._later.setSingleShot(True)

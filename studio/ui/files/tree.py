@@ -173,8 +173,7 @@ class FilesTree(QTreeView):
         self._expected: Path | None = None
         """What was made or named here and has no row yet."""
         self.files.rowsInserted.connect(self._on_rows)
-        self._finding: LatestJob[list[Path]] = LatestJob(self)
-        self._finding.finished.connect(self._unfold)
+        self._finding = LatestJob(self, self._unfold)
         self._unfolded: list[QPersistentModelIndex] = []
         """Folders that the filter opened."""
         for column in (1, 2, 3):

@@ -63,7 +63,7 @@ class FindInFiles(QWidget):
         self._roots = roots
         self._replaced = ""
         """What a replacement came to, told with the next result."""
-        self._searching: LatestJob[tuple[SearchMatch, ...]] = LatestJob(self)
+        self._searching = LatestJob(self, self._show, self._on_failed)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_TYPED_MS)
@@ -114,8 +114,6 @@ class FindInFiles(QWidget):
         self.case.toggled.connect(self._search)
         self.regex.toggled.connect(self._search)
         self._soon.timeout.connect(self._search)
-        self._searching.finished.connect(self._show)
-        self._searching.failed.connect(self._on_failed)
         self.found.itemActivated.connect(self._choose)
         self.found.itemClicked.connect(self._choose)
         self.replace_all.clicked.connect(self._ask_replace)

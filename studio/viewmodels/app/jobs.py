@@ -68,8 +68,24 @@ class LatestJob(QObject, Generic[Result]):
     failed = Signal(Exception)  # the exception of the newest
     busy_changed = Signal(bool)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        take: Callable[[Result], object] | None = None,
+        fail: Callable[[Exception], object] | None = None,
+    ) -> None:
+        """Make it.
+
+        Args:
+            parent: its owner.
+            take: takes each newest result.
+            fail: takes the exception of the newest.
+        """
         super().__init__(parent)
+        if take is not None:
+            self.finished.connect(take)
+        if fail is not None:
+            self.failed.connect(fail)
         self._revision = 0
         self._flying: _Job[Result] | None = None
         self._spent: deque[_Relay] = deque()

@@ -79,9 +79,7 @@ class DocumentReading(QObject):
         self._unread_since = 0.0
         self._changed_at = 0.0
         self._is_burst = False
-        self._parsing: LatestJob[tuple[PromptDocument, ProjectFindings, float]] = LatestJob(self)
-        self._parsing.finished.connect(self._on_parsed)
-        self._parsing.failed.connect(self._on_failed)
+        self._parsing = LatestJob(self, self._on_parsed, self._on_failed)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._parse)

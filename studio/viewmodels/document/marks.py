@@ -31,10 +31,8 @@ class ChangesController(QObject):
         self._path: Path | None = None
         self._base: str | None = None
         self._source: SourceText | None = None
-        self._reading: LatestJob[str | None] = LatestJob(self)
-        self._comparing: LatestJob[Mapping[int, LineChange]] = LatestJob(self)
-        self._reading.finished.connect(self._on_read)
-        self._comparing.finished.connect(self._on_compared)
+        self._reading = LatestJob(self, self._on_read)
+        self._comparing = LatestJob(self, self._on_compared)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_READ_MS)
@@ -101,9 +99,7 @@ class SpellingController(QObject):
         self._language = ""
         self._own: frozenset[str] = frozenset()
         self._document: PromptDocument | None = None
-        self._checking: LatestJob[tuple[SourceText, tuple[Misspelled, ...]]] = LatestJob(self)
-        self._checking.finished.connect(self._on_checked)
-        self._checking.failed.connect(self._on_failed)
+        self._checking = LatestJob(self, self._on_checked, self._on_failed)
 
     def set_language(self, language: str, own: tuple[str, ...]) -> None:
         """Check in a language from now on, with the user's own words; none where empty."""

@@ -84,9 +84,7 @@ class HistoryController(QObject):
         self._opening.busy_changed.connect(self.opening_changed)
 
     def _job(self, take: Callable[[Any], object]) -> LatestJob[Any]:
-        job: LatestJob[Any] = LatestJob(self)
-        job.finished.connect(take)
-        job.failed.connect(self._on_failed)
+        job = LatestJob(self, take, self._on_failed)
         self._jobs.append(job)
         return job
 

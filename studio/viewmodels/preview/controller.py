@@ -145,9 +145,7 @@ class PreviewDetails(QObject):
             self._make_count()
 
     def _job(self, take: Callable[[Made], None]) -> LatestJob[Made]:
-        job: LatestJob[Made] = LatestJob(self)
-        job.finished.connect(take)
-        job.failed.connect(self._fail)
+        job = LatestJob(self, take, self._fail)
         self._jobs.append(job)
         return job
 
@@ -224,17 +222,13 @@ class PreviewController(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(debounce_ms)
         self._timer.timeout.connect(self._order)
-        self._job: LatestJob[Preview] = LatestJob(self)
-        self._job.finished.connect(self._take)
-        self._job.failed.connect(self._fail)
+        self._job = LatestJob(self, self._take, self._fail)
         self._job.busy_changed.connect(self.busy_changed)
-        self._probe_job: LatestJob[ProbeReport] = LatestJob(self)
-        self._probe_job.finished.connect(self.probed)
-        self._probe_job.failed.connect(self._fail)
+        self._probe_job: LatestJob[ProbeReport] = LatestJob(self, self.probed.emit, self._fail)
         self._pair: Pair | None = None
-        self._compare_job: LatestJob[ConversationComparison] = LatestJob(self)
-        self._compare_job.finished.connect(self.compared)
-        self._compare_job.failed.connect(self._fail)
+        self._compare_job: LatestJob[ConversationComparison] = LatestJob(
+            self, self.compared.emit, self._fail
+        )
         self.details = PreviewDetails(self)
 
     @property

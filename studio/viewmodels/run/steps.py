@@ -116,9 +116,7 @@ class RunSearch(QObject):
         super().__init__(parent)
         self._question = SearchOrder(None, (), "")
         self._found = SearchHits()
-        self._job: LatestJob[SearchPiece] = LatestJob(self)
-        self._job.finished.connect(self._on_piece)
-        self._job.failed.connect(self._on_failed)
+        self._job = LatestJob(self, self._on_piece, self._on_failed)
 
     @property
     def found(self) -> SearchHits:

@@ -91,8 +91,7 @@ class ToolsController(QObject):
         self._untrusted: Path | None = None
         self._saved = SavedFiles(self)
         self._saved.saved.connect(self.reload)
-        self._searching: LatestJob[tuple[ToolId, tuple[ToolRecording, ...]]] = LatestJob(self)
-        self._searching.finished.connect(self._on_recordings)
+        self._searching = LatestJob(self, self._on_recordings)
         self._document: PromptDocument | None = None
         self._hoisted: tuple[HoistedTool, ...] = ()
         self._inputs: dict[str, Json] = {}

@@ -47,8 +47,7 @@ class Folding(QObject):
         """At the first lines of what is folded away: they go along when lines come in above."""
         self._hidden = 0
         """How many lines were hidden the last time."""
-        self._looking: LatestJob[Mapping[int, FoldingRange]] = LatestJob(self)
-        self._looking.finished.connect(self._take)
+        self._looking = LatestJob(self, self._take)
 
     @property
     def folds(self) -> Mapping[int, FoldingRange]:

@@ -131,8 +131,7 @@ class MediaView(QWidget):
         row_of(self._picture, (words, 1), on=self, margins=(0, 4, 0, 4), spacing=12)
         paint_text(self._source, "muted")
         paint_text(self._note, "muted")
-        self._job: LatestJob[Picture] = LatestJob(self)
-        self._job.finished.connect(self._show)
+        self._job = LatestJob(self, self._show)
         if part.kind == "image":
             self._job.submit(partial(read_picture, part.source, folder))
 

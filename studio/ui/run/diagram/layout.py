@@ -254,10 +254,10 @@ def lay_out_with_lanes(
         arrows=(
             ("prompt", "model", _straight(boxes["prompt"], boxes["model"])),
             ("model", "reply", _straight(boxes["model"], boxes["reply"])),
-            ("final", "done", _back(boxes["final"], boxes["done"])),
+            ("final", "done", _straight(boxes["final"], boxes["done"])),
         ),
         loop=_bow(boxes["observation"], boxes["prompt"], up=True, reach=top / 2),
-        leave=_down_left(boxes["reply"], boxes["final"]),
+        leave=_down(boxes["reply"], boxes["final"]),
         loop_label=QPointF(
             (boxes["prompt"].center().x() + boxes["observation"].center().x()) / 2,
             round(top / 2) + 0.5,
@@ -282,50 +282,33 @@ def _curve(start: QRectF, end: QRectF) -> QPainterPath:
     return path
 
 
-def _back(start: QRectF, end: QRectF) -> QPainterPath:
-    middle = round(start.center().y()) + 0.5
-    path = QPainterPath(QPointF(start.left() - _TIP, middle))
-    path.lineTo(QPointF(end.right() + _TIP, middle))
-    return path
-
-
-def _down_left(start: QRectF, end: QRectF) -> QPainterPath:
-    """From below `start`, round a corner, to the right side of `end` at its left."""
-    x, level = round(start.center().x()) + 0.5, round(end.center().y()) + 0.5
-    path = QPainterPath(QPointF(x, start.bottom() + _TIP))
-    path.lineTo(x, level - 8.0)
-    path.quadTo(x, level, x - 8.0, level)
-    path.lineTo(end.right() + _TIP, level)
-    return path
-
-
 def _straight(start: QRectF, end: QRectF) -> QPainterPath:
+    """From the side of one box to the facing side of another."""
     middle = round(start.center().y()) + 0.5
-    path = QPainterPath(QPointF(start.right() + _TIP, middle))
-    path.lineTo(QPointF(end.left() - _TIP, middle))
+    is_back = end.left() < start.left()
+    path = QPainterPath(QPointF(start.left() - _TIP if is_back else start.right() + _TIP, middle))
+    path.lineTo(QPointF(end.right() + _TIP if is_back else end.left() - _TIP, middle))
     return path
 
 
 def _down(start: QRectF, end: QRectF) -> QPainterPath:
-    """From below `start`, round a corner, to the left side of `end`."""
+    """From below `start`, round a corner, to the side of `end` that it comes to."""
     x, level = round(start.center().x()) + 0.5, round(end.center().y()) + 0.5
+    way = 1.0 if end.left() > x else -1.0
     path = QPainterPath(QPointF(x, start.bottom() + _TIP))
     path.lineTo(x, level - 8.0)
-    path.quadTo(x, level, x + 8.0, level)
-    path.lineTo(end.left() - _TIP, level)
+    path.quadTo(x, level, x + way * 8.0, level)
+    path.lineTo(end.left() - _TIP if way > 0 else end.right() + _TIP, level)
     return path
 
 
 def _arrows(nodes: Mapping[Node, QRectF]) -> list[tuple[Node, Node, QPainterPath]]:
-    found: list[tuple[Node, Node, QPainterPath]] = []
-    for start, end in pairwise(NODES):
-        if (start, end) == ("observation", "final"):
-            continue  # an observation leads back into the loop, never out of it
-        middle = round(nodes[start].center().y()) + 0.5
-        path = QPainterPath(QPointF(nodes[start].right() + _TIP, middle))
-        path.lineTo(QPointF(nodes[end].left() - _TIP, middle))
-        found.append((start, end, path))
-    return found
+    """The arrows of the row; an observation leads back into the loop, never out of it."""
+    return [
+        (start, end, _straight(nodes[start], nodes[end]))
+        for start, end in pairwise(NODES)
+        if (start, end) != ("observation", "final")
+    ]
 
 
 def _bow(start: QRectF, end: QRectF, *, up: bool, reach: float) -> QPainterPath:
