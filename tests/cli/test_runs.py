@@ -176,3 +176,47 @@ def test_a_filter_that_nothing_can_pass_is_wrong_usage(
         run_command(["runs", "list", *wrong])
     assert ended.value.code == USAGE
     assert "_count" not in capsys.readouterr().err
+
+
+HOSTILE_JOURNALS = {
+    "nothing": "",
+    "no object": "[]\n",
+    "lists inside lists": "[" * 100_000 + "\n",
+    "digits without end": '{"seq": ' + "9" * 100_000 + "}\n",
+    "an unknown event": '{"event": "Exec", "command": "touch /tmp/x"}\n',
+    "an event of a wrong shape": '{"event": "Started", "setup": 7, "seq": 1, "at": 1e308}\n',
+    "half a character": '{"event": "Started", "setup": "\\ud800"}\n',
+    "an id that is a path": '{"prompt_studio_journal": 1, "run": "../../../etc/x"}\n',
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE_JOURNALS.values(), ids=HOSTILE_JOURNALS.keys())
+def test_a_hostile_journal_is_refused_with_a_sentence(
+    text: str, user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "project" / "bad.jsonl"
+    bad.parent.mkdir()
+    bad.write_text(text, encoding="utf-8")
+    assert run_command(["runs", "import", str(bad)]) == PROBLEMS
+    assert str(bad) in capsys.readouterr().err
+    assert run_command(["runs", "list"]) == FINE
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_a_journal_with_one_wrong_value_does_no_harm(
+    run: str, number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run.jsonl"
+    assert run_command(["runs", "export", run, "--format", "journal", "-o", str(out)]) == FINE
+    lines = out.read_text(encoding="utf-8").splitlines()
+    wrong = (None, 7, "x", [], {}, -1, 1e308, 10**30, "\ud800", "../x", True, [[[]]])[number]
+    for place, line in enumerate(lines):
+        entry = json.loads(line)
+        key = sorted(entry)[place % len(entry)]
+        changed = json.dumps({**entry, key: wrong})
+        out.write_text("\n".join([*lines[:place], changed, *lines[place + 1 :]]), encoding="utf-8")
+        assert run_command(["runs", "import", str(out)]) in (FINE, PROBLEMS)
+        assert "Traceback" not in capsys.readouterr().err
+    assert run_command(["runs", "list"]) == FINE
+    assert run in capsys.readouterr().out

@@ -495,6 +495,10 @@ def export_run(
 _NO_JOURNAL = "the file is not a journal of a run, the one form that comes back in"
 
 
+_YEAR_9999 = 253_370_764_800
+"""Seconds since 1970; later times cannot be shown."""
+
+
 def import_run(text: str, store: RunStore) -> str:
     """Take a journal into the history; gives the run's id, a new one where its own is taken.
 
@@ -512,6 +516,8 @@ def import_run(text: str, store: RunStore) -> str:
         raise JournalError(f"{_NO_JOURNAL}: it does not begin with a run's start")
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
         raise JournalError("events are missing, or not in their order")
+    if not all(0 <= event.at < _YEAR_9999 for event in events):
+        raise JournalError("an event has a time that no clock shows")
     try:
         walk(events)
     except (ValueError, TypeError, LookupError, AttributeError, RuntimeError) as error:

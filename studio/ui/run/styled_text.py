@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
@@ -26,6 +27,8 @@ from studio.ui.style.theme import Theme, mono_font, ui_font
 
 _MARGIN = 12.0
 _LINE = "\u2028"
+_LONGEST_LINE = 50_000
+"""Characters of a line that are laid out: Qt takes minutes for a line of a million."""
 _TINTED: tuple[BlockKind, ...] = ("added", "removed", "gone", "same", "warning", "error")
 
 
@@ -81,6 +84,8 @@ class StyledText(FollowsTheme, QTextEdit):
         bar = self.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 4
         place = bar.value()
+        cut = self.tr("cut here; Copy takes the whole line")
+        blocks = tuple(_with_short_lines(block, f" … [{cut}]") for block in blocks)
         same = common_start(self._blocks, blocks)
         if same == len(self._blocks) == len(blocks):
             return
@@ -249,3 +254,17 @@ class StyledText(FollowsTheme, QTextEdit):
             "ignored": lambda t: t.muted,
         }
         return pick[style](theme) if style in pick else theme.text
+
+
+def _with_short_lines(block: Block, mark: str) -> Block:
+    """Return a block whose lines can be laid out; a mark is at the end of each that was cut."""
+    if all(len(piece.text) <= _LONGEST_LINE for piece in block.pieces):
+        return block
+
+    def short(line: str) -> str:
+        return line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + mark
+
+    pieces = (
+        replace(piece, text="\n".join(map(short, piece.text.split("\n")))) for piece in block.pieces
+    )
+    return replace(block, pieces=tuple(pieces))

@@ -85,3 +85,11 @@ def test_a_selection_ends_with_the_text_that_it_was_made_in(qtbot: QtBot) -> Non
     view.selectAll()
     view.show_blocks((body("something else"),))
     assert not view.textCursor().hasSelection()
+
+
+def test_a_line_of_megabytes_is_cut_and_says_so(qtbot: QtBot) -> None:
+    view = _shown(qtbot, (body("short\n" + "9" * 4_000_000 + "\nlast"),))
+    first, long, last = view.toPlainText().split("\n")
+    assert (first, last) == ("short", "last")
+    assert len(long) < 51_000
+    assert long.endswith("[cut here; Copy takes the whole line]")
