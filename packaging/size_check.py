@@ -26,9 +26,6 @@ ROOT = Path(__file__).resolve().parent.parent
 class FileSize:
     """The size of one module."""
 
-    lines: int
-    """Lines of the file, blank ones and comments included."""
-
     code: int
     """Lines that are neither blank, a comment nor part of a docstring."""
 
@@ -44,7 +41,7 @@ class Limits:
     """The limits of [tool.size]."""
 
     file_lines: int
-    """Most lines of a file."""
+    """Most code lines of a file."""
 
     folder_files: int
     """Most modules in a folder, `__init__.py` not counted."""
@@ -67,12 +64,11 @@ def size_of(source: str) -> FileSize:
             imports += (node.end_lineno or node.lineno) - node.lineno + 1
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             strings.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    lines = source.splitlines()
     code = sum(
         number not in strings and bool(text := line.strip()) and not text.startswith("#")
-        for number, line in enumerate(lines, 1)
+        for number, line in enumerate(source.splitlines(), 1)
     )
-    return FileSize(len(lines), code, imports, nodes)
+    return FileSize(code, imports, nodes)
 
 
 def package_of(path: Path) -> str:
@@ -101,8 +97,9 @@ def excesses(sizes: Mapping[Path, FileSize], limits: Limits) -> Iterator[str]:
     folders: Counter[Path] = Counter()
     for path, size in sizes.items():
         folders[path.parent] += path.name != "__init__.py"
-        if size.lines > limits.file_lines:
-            yield f"{path.as_posix()}: {size.lines} lines; at most {limits.file_lines} are allowed"
+        if size.code > limits.file_lines:
+            name, most = path.as_posix(), limits.file_lines
+            yield f"{name}: {size.code} code lines; at most {most} are allowed"
     for folder, count in folders.items():
         if count > limits.folder_files:
             yield f"{folder.as_posix()}: {count} modules; at most {limits.folder_files} are allowed"

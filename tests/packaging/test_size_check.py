@@ -54,7 +54,7 @@ def test_each_limit_that_is_passed_is_named(product: Path) -> None:
     assert list(SIZES.excesses(sizes, SIZES.Limits(9, 1, 10, nodes))) == []
     low = SIZES.Limits(8, 0, 9, {".": 99, "core/deep": 1})
     assert list(SIZES.excesses(sizes, low)) == [
-        "core/deep/a.py: 9 lines; at most 8 are allowed",
+        "core/deep/a.py: 9 code lines; at most 8 are allowed",
         ".: 1 modules; at most 0 are allowed",
         "core/deep: 1 modules; at most 0 are allowed",
         "core/deep/low: 1 modules; at most 0 are allowed",
