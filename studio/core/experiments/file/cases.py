@@ -13,6 +13,8 @@ from itertools import islice, product
 from typing import Literal
 
 from studio.core.experiments.file.assertions import read_assertions
+from studio.core.experiments.file.foreign import FOREIGN_KEYS
+from studio.core.experiments.file.keys import key_names
 from studio.core.experiments.file.nodes import YamlNode
 from studio.core.experiments.values import (
     DatasetReference,
@@ -23,22 +25,6 @@ from studio.core.experiments.values import (
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json, JsonObject
 
-CASE_KEYS = (
-    "vars",
-    "assert",
-    "threshold",
-    "description",
-    "metadata",
-    "options",
-    "provider",
-    "providers",
-    "prompts",
-    "providerOutput",
-    "id",
-    "expected",
-    "tags",
-    "assertScoringFunction",
-)
 _DATASET_KEYS = ("path", "take", "seed", "where", "columns", "config")
 DATA_SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json", ".yaml", ".yml")
 """Files that rows are read from."""
@@ -75,7 +61,7 @@ def read_case(
     node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
 ) -> ExperimentCase:
     """One case; also `defaultTest`."""
-    node.check_keys(CASE_KEYS, "A test")
+    node.check_keys((*key_names("case"), *FOREIGN_KEYS["test"]), "A test")
     node.check_foreign("test")
     node.get("options").check_foreign("options")
     expected = node.get("expected")

@@ -18,6 +18,7 @@ from studio.core.experiments.file.cases import (
     read_scenarios,
 )
 from studio.core.experiments.file.foreign import FOREIGN_KEYS
+from studio.core.experiments.file.keys import key_names
 from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode, read_nodes
 from studio.core.experiments.file.variants import read_variants
 from studio.core.experiments.values import (
@@ -32,26 +33,7 @@ from studio.core.experiments.values import (
 )
 from studio.core.text.source import SourceText
 
-KEYS = (
-    "description",
-    "tags",
-    "prompts",
-    "providers",
-    "targets",
-    "variants",
-    "exclude",
-    "tests",
-    "defaultTest",
-    "scenarios",
-    "assertionTemplates",
-    "evaluateOptions",
-    "passRule",
-    "baseline",
-    "gates",
-    "budget",
-    "keep",
-    "mocks",
-)
+KEYS = key_names("root")
 """What is read of a file."""
 
 _IGNORED = (
@@ -64,16 +46,7 @@ _IGNORED = (
     "version",
     "author",
 )
-_GATES = (
-    "pass_rate",
-    "row_pass_rate",
-    "pass_hat",
-    "lost_rows",
-    "p_value",
-    "cost",
-    "p95_ms",
-    "slices",
-)
+_IGNORED_OPTIONS = ("showProgressBar", "interactiveProviders", "generateSuggestions")
 
 
 def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
@@ -131,20 +104,7 @@ def _tags(node: YamlNode) -> tuple[str, ...]:
 
 
 def _options(node: YamlNode) -> EvaluateOptions:
-    node.check_keys(
-        (
-            "repeat",
-            "maxConcurrency",
-            "timeoutMs",
-            "maxEvalTimeMs",
-            "delay",
-            "cache",
-            "showProgressBar",
-            "interactiveProviders",
-            "generateSuggestions",
-        ),
-        "evaluateOptions",
-    )
+    node.check_keys((*key_names("options"), *_IGNORED_OPTIONS), "evaluateOptions")
     whole = node.get("maxEvalTimeMs").number("maxEvalTimeMs", 0)
     return EvaluateOptions(
         repeat=node.get("repeat").whole("repeat", 1, MOST_REPEATS) or 1,
@@ -170,7 +130,7 @@ def _pass_rule(node: YamlNode) -> PassRule:
 
 def _gates(node: YamlNode) -> Gates:
     node.object("gates")
-    node.check_keys(_GATES, "gates")
+    node.check_keys(key_names("gates"), "gates")
     hat = node.get("pass_hat")
     pair: tuple[int, float] | None = None
     if hat.value is not None:
@@ -193,7 +153,7 @@ def _gates(node: YamlNode) -> Gates:
 
 def _budget(node: YamlNode) -> ExperimentBudget:
     node.object("budget")
-    node.check_keys(("cost", "tokens", "minutes"), "budget")
+    node.check_keys(key_names("budget"), "budget")
     return ExperimentBudget(
         cost=node.get("cost").number("cost", 0),
         tokens=node.get("tokens").whole("tokens"),
