@@ -19,8 +19,8 @@ from studio.application.experiments.text import (
     variants_of,
 )
 from studio.application.words import translate
-from studio.core.experiments.file.cases import DATA_SUFFIXES
 from studio.core.experiments.file.assertions import ASSERTION_HELP
+from studio.core.experiments.file.cases import DATA_SUFFIXES
 from studio.core.experiments.file.keys import SHAPES
 from studio.core.experiments.file.variants import PROMPT_SUFFIXES
 from studio.core.prompty.document import PromptDocument
