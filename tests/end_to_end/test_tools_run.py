@@ -111,9 +111,12 @@ def load(qtbot: QtBot, workbench: Workbench, tool: str) -> None:
     assert document is not None
     assert document.source.path is not None
     workbench.tools.trust_folder(document.source.path.parent)
-    qtbot.waitUntil(lambda: workbench.tools_pane.model.row_of(tool) >= 0)
+    qtbot.waitUntil(
+        lambda: workbench.tools_pane.model.row_of(tool_id(workbench.tools.registry, tool)) >= 0
+    )
     workbench.window.docks.show("tools")
-    workbench.tools_pane.choose(tool)
+    pane = workbench.tools_pane
+    pane.choose(tool_id(pane.registry, tool))
 
 
 def run(qtbot: QtBot, workbench: Workbench) -> None:

@@ -21,6 +21,7 @@ from studio.ui.tools.consent_dialog import ConsentDialog
 from studio.ui.tools.questions import AnswerDialog
 from tests.core.tools.conftest import is_running
 from tests.support.modal import answering
+from tests.support.tool_ids import tool_id
 
 Open = Callable[[Path], Workbench]
 
@@ -133,7 +134,7 @@ def choose(qtbot: QtBot, workbench: Workbench, name: str) -> None:
 
     def is_chosen() -> bool:
         # The registry is new in the loop's thread a moment before the pane shows it.
-        workbench.tools_pane.choose(name)
+        workbench.tools_pane.choose(tool_id(workbench.tools_pane.registry, name))
         entry = workbench.tools_pane.detail.entry
         return entry is not None and entry.name == name
 
@@ -197,7 +198,7 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
     said = agreed(lambda: qtbot.mouseClick(pane.banners.shown[0], Qt.MouseButton.LeftButton))
     assert str(path.parent) in said
     assert str(path.with_name("tools.py")) in said, "what it covers is shown"
-    qtbot.waitUntil(lambda: pane.model.row_of("add") >= 0)
+    qtbot.waitUntil(lambda: pane.model.row_of(tool_id(pane.registry, "add")) >= 0)
     assert not pane.banners.shown
 
     # Found by its name, opened by a click, tried by its form.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
@@ -21,6 +21,21 @@ class ToolPicture:
 
     data: str
     """Its bytes, in base64."""
+
+
+MOST_PICTURES = 6_000_000
+"""Characters of base64 that one answer may add to a conversation, each request of which has it."""
+
+
+def bounded(pictures: Iterable[ToolPicture]) -> tuple[ToolPicture, ...]:
+    """Return the first pictures of an answer that a conversation has room for."""
+    kept: list[ToolPicture] = []
+    left = MOST_PICTURES
+    for each in pictures:
+        left -= len(each.data)
+        if left >= 0:
+            kept.append(each)
+    return tuple(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +70,7 @@ class ToolOutcome:
     """Of an answer by HTTP, its status and headers, in lines."""
 
     pictures: tuple[ToolPicture, ...] = ()
-    """Pictures of the result, for the user; the model reads of them in the text."""
+    """Pictures, audio and documents of the result; `text` describes them, too."""
 
     @property
     def is_error(self) -> bool:

@@ -18,11 +18,12 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.wire.draft import (
     RequestDraft,
     described_tool,
+    has_media,
     report_attributes,
     report_kind,
-    report_text_only,
     resolve_media,
     result_id,
+    takes_only,
     tool_calls,
 )
 from studio.core.wire.message_rules import ANTHROPIC, sent_attributes
@@ -99,12 +100,12 @@ def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
         if message.role in _SYSTEM:
             continue
         if message.role == "tool":
-            report_text_only(message, draft, "A tool's result")
+            message = takes_only(message, draft, ("image", "file"))  # noqa: PLW2901
             # All results of a turn go into one user message.
             result: dict[str, Json] = {
                 "type": "tool_result",
                 "tool_use_id": result_id(message),
-                "content": message.text,
+                "content": _blocks(message, draft) if has_media(message) else message.text,
             }
             draft.origins.note_result(result, message, "tool_use_id", "content")
             results.append(_cached(result, message))

@@ -19,6 +19,7 @@ from studio.core.wire.draft import (
     declared_type,
     file_name,
     image_detail,
+    media_after_results,
     merged_text,
     report_attributes,
     resolve_media,
@@ -50,6 +51,7 @@ _NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 def chat_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
     """The body of a chat completions request."""
     body: dict[str, Json] = {"model": draft.model.id}
+    messages = tuple(media_after_results(messages, draft))
     talk: list[Json] = [_message(message, draft) for message in messages]
     for index, message in enumerate(messages):
         draft.origins.note(talk, index, message_origin(message))

@@ -6,11 +6,18 @@ Resolves media parts to an address or to data, and says what a provider cannot t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from studio.core.prompty.threads import read_call
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
@@ -274,6 +281,47 @@ def report_attributes(part: MediaPart, draft: RequestDraft, known: Iterable[str]
                 " place for it.",
                 part.span,
             )
+
+
+def has_media(message: Message) -> bool:
+    """Whether a message holds more than text and calls."""
+    return any(isinstance(part, MediaPart) for part in message.parts)
+
+
+def takes_only(message: Message, draft: RequestDraft, kinds: Collection[str]) -> Message:
+    """Return a tool's result with the media that a provider takes there; others are reported."""
+    left_out = [p for p in message.parts if isinstance(p, MediaPart) and p.kind not in kinds]
+    report_text_only(replace(message, parts=tuple(left_out)), draft, "A tool's result here")
+    parts = (part for part in message.parts if part not in left_out)
+    return replace(message, parts=tuple(parts))
+
+
+def media_after_results(messages: Iterable[Message], draft: RequestDraft) -> Iterator[Message]:
+    """Yield the messages, media of tools' results in a message of the user after them.
+
+    For APIs that take nothing but text in a result.
+    """
+    held: list[Part] = []
+    for message in messages:
+        if message.role != "tool" and held:
+            yield Message("user", tuple(held))
+            held = []
+        media = [part for part in message.parts if isinstance(part, MediaPart)]
+        if message.role == "tool" and media:
+            name = message.attributes.get("name") or result_id(message)
+            draft.report(
+                UNSUPPORTED_MEDIA,
+                f"The media in the result of {name!r} follow it as a message of the user: this "
+                "API takes text alone there.",
+                severity=Severity.HINT,
+            )
+            held += [TextPart(f"From the result of {name}:"), *media]
+            words = tuple(part for part in message.parts if part not in media)
+            yield replace(message, parts=words)
+        else:
+            yield message
+    if held:
+        yield Message("user", tuple(held))
 
 
 def report_text_only(message: Message, draft: RequestDraft, place: str) -> None:

@@ -146,6 +146,9 @@ def _result(message: Message, before: Sequence[Message], draft: RequestDraft) ->
         value = None
     held: dict[str, Json] = {"result": message.text}
     made["response"] = value if isinstance(value, Mapping) else held
+    media: list[Json] = [_media(p, draft) for p in message.parts if isinstance(p, MediaPart)]
+    if media:
+        made["parts"] = media
     draft.origins.note_result(made, message, "id", "response")
     draft.origins.note(held, "result", text_origin(message))
     return {"functionResponse": made}

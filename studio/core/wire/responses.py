@@ -19,6 +19,7 @@ from studio.core.wire.draft import (
     SYSTEM_MOVED,
     RequestDraft,
     file_name,
+    has_media,
     image_detail,
     merged_text,
     report_attributes,
@@ -26,6 +27,7 @@ from studio.core.wire.draft import (
     report_text_only,
     resolve_media,
     result_id,
+    takes_only,
     tool_calls,
 )
 from studio.core.wire.media import MediaData, is_web
@@ -120,11 +122,11 @@ def _format(asked: dict[str, Json]) -> dict[str, Json]:
 
 def _items(message: Message, draft: RequestDraft) -> list[Json]:
     if message.role == "tool":
-        report_text_only(message, draft, "A tool's result")
+        message = takes_only(message, draft, ("image", "file"))
         result: dict[str, Json] = {
             "type": "function_call_output",
             "call_id": result_id(message),
-            "output": message.text,
+            "output": _blocks(message, draft) if has_media(message) else message.text,
         }
         draft.origins.note_result(result, message, "call_id", "output")
         return [result]

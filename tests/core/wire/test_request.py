@@ -196,7 +196,7 @@ def test_what_a_system_text_cannot_hold_is_said(provider: Provider) -> None:
         Message("system", (TextPart("one"), MediaPart("image", "a.png")), {"name": "boss"}),
         _user(TextPart("hi")),
         Message("assistant", (ToolCallPart("1", "look", "{}"),)),
-        Message("tool", (ToolResultPart("x"), MediaPart("image", "b.png")), {"tool_call_id": "1"}),
+        Message("tool", (ToolResultPart("x"), MediaPart("audio", "b.wav")), {"tool_call_id": "1"}),
         Message("system", (TextPart("two"),)),
     ]
 
@@ -210,7 +210,7 @@ def test_what_a_system_text_cannot_hold_is_said(provider: Provider) -> None:
         ("unsupported-media", Severity.WARNING),
     ]
     assert "'a.png'" in found[1].message
-    assert "'b.png'" in found[3].message
+    assert "'b.wav'" in found[3].message
 
 
 @pytest.mark.parametrize("provider", _PROVIDERS)
@@ -602,3 +602,43 @@ def test_a_system_text_alone_is_no_request(provider: Provider) -> None:
     asked = Message("user", (TextPart("Why?"),))
     request = to_request([alone, asked], (), ModelDeclaration(id="m"), provider=provider)
     assert request.problems == ()
+
+
+_DRAWN = [
+    _user(TextPart("draw")),
+    Message("assistant", (ToolCallPart("c1", "draw", "{}"),)),
+    Message(
+        "tool",
+        (ToolResultPart("drawn"), MediaPart("image", "data:image/png;base64,UE5H")),
+        {"tool_call_id": "c1", "name": "draw"},
+    ),
+]
+
+
+def test_pictures_of_a_result_are_sent_in_it_where_the_api_takes_them() -> None:
+    sent = _request(_DRAWN, provider="anthropic").body["messages"][-1]["content"][0]
+    source = {"type": "base64", "media_type": "image/png", "data": "UE5H"}
+    assert sent["content"] == [
+        {"type": "text", "text": "drawn"},
+        {"type": "image", "source": source},
+    ]
+    sent = _request(_DRAWN, provider="openai-responses").body["input"][-1]
+    assert sent["output"] == [
+        {"type": "input_text", "text": "drawn"},
+        {"type": "input_image", "image_url": "data:image/png;base64,UE5H"},
+    ]
+    sent = _request(_DRAWN, provider="gemini").body["contents"][-1]["parts"][0]
+    data = {"inlineData": {"mimeType": "image/png", "data": "UE5H"}}
+    assert sent["functionResponse"]["parts"] == [data]
+
+
+def test_pictures_of_a_result_follow_it_where_results_are_text() -> None:
+    request = _request([*_DRAWN, Message("assistant", (TextPart("done"),))])
+    result, picture, answer = request.body["messages"][2:]
+    assert (result["role"], result["content"]) == ("tool", "drawn")
+    assert picture["role"] == "user"
+    assert picture["content"][0] == {"type": "text", "text": "From the result of draw:"}
+    assert picture["content"][1]["image_url"]["url"] == "data:image/png;base64,UE5H"
+    assert answer["role"] == "assistant"
+    [said] = [each for each in request.problems if "follow it" in each.message]
+    assert said.severity == Severity.HINT

@@ -6,7 +6,8 @@ The messages of a `native` run: what a step adds, and what keeps a history legal
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from studio.core.agent.protocols.feedback import INTERRUPTED
 from studio.core.agent.values.copying import replace
@@ -14,6 +15,7 @@ from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.step import Call, Step
 from studio.core.prompty.messages import (
+    MediaPart,
     Message,
     Part,
     TextPart,
@@ -42,7 +44,9 @@ def exchange(step: Step) -> tuple[Message, ...]:
     thought = step.reading.kept if step.reading is not None else ""
     parts: list[Part] = [TextPart(thought)] if thought else []
     parts += [ToolCallPart(call.id, call.tool, _arguments(call)) for call in step.calls]
-    results = [_result(call.id, call.observation, call.tool) for call in step.calls]
+    results = [
+        _result(call.id, call.observation, call.tool, result_media(call)) for call in step.calls
+    ]
     carried = step.reply.carried if step.reply is not None else ()
     return (Message("assistant", tuple(parts), carried=carried), *results)
 
@@ -54,9 +58,24 @@ def _arguments(call: Call) -> str:
     return json_text(call.arguments)
 
 
-def _result(call_id: str, text: str | None, tool: str = "") -> Message:
+def result_media(call: Call) -> tuple[MediaPart, ...]:
+    """Pictures, audio and documents of a call's answer; none of one that the user edited."""
+    outcome = call.outcome
+    if outcome is None or "observation" in call.edited:
+        return ()
+    return tuple(
+        MediaPart(kind, f"data:{each.kind};base64,{each.data}")
+        for each in outcome.pictures
+        if (kind := _SENT_KINDS.get(each.kind)) is not None
+    )
+
+
+def _result(
+    call_id: str, text: str | None, tool: str = "", media: tuple[MediaPart, ...] = ()
+) -> Message:
     attributes = {"tool_call_id": call_id} | ({"name": tool} if tool else {})
-    return Message("tool", (ToolResultPart(INTERRUPTED if text is None else text),), attributes)
+    result = ToolResultPart(INTERRUPTED if text is None else text)
+    return Message("tool", (result, *media), attributes)
 
 
 def legal(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -99,6 +118,19 @@ _STANDING = ("system", "developer")
 
 SUMMARY = "[Summary of earlier conversation] "
 """What the message that stands for dropped ones begins with; it comes from the vectors."""
+
+_SENT_KINDS: Mapping[str, Literal["image", "audio", "file"]] = {
+    "image/png": "image",
+    "image/jpeg": "image",
+    "image/gif": "image",
+    "image/webp": "image",
+    "audio/wav": "audio",
+    "audio/x-wav": "audio",
+    "audio/mpeg": "audio",
+    "audio/mp3": "audio",
+    "application/pdf": "file",
+}
+"""Media types of a tool's answer that models take; of others they read in words."""
 
 _OLDER_SUMMARY = "[Context summary: "
 """The same as the studio wrote it up to 0.1.0; journals hold it."""

@@ -60,7 +60,7 @@ from studio.core.text.amounts import duration
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
-from studio.core.tools.source import ToolOutcome
+from studio.core.tools.source import ToolOutcome, bounded
 from studio.core.wire.reply import (
     Finished,
     RefusedOption,
@@ -351,8 +351,7 @@ class Performer:
             outcome = ToolOutcome("The user stopped this call.", "cancelled")
         except Exception as error:  # noqa: BLE001 - the border to foreign code: an observation
             outcome = ToolOutcome(f"Error: {type(error).__name__}: {error}", "error")
-        # The journal keeps what the model reads, which is told of pictures in words.
-        outcome = replace(outcome, duration=_since(started), pictures=())
+        outcome = replace(outcome, duration=_since(started), pictures=bounded(outcome.pictures))
         self.emit(ToolEnded(index, outcome, self.plan.toolbox.origin(call.tool)))
 
     def stop_call(self, index: int) -> None:

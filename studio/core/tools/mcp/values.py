@@ -95,7 +95,7 @@ def block_pictures(blocks: Iterable[object]) -> tuple[ToolPicture, ...]:
         inner = getattr(block, "resource", None) or block
         data = getattr(inner, "data", None) or getattr(inner, "blob", None)
         kind = getattr(inner, "mime_type", None) or ""
-        if isinstance(data, str) and kind.startswith(("image/", "audio/")):
+        if isinstance(data, str) and kind.startswith(("image/", "audio/", "application/pdf")):
             found.append(ToolPicture(kind, data))
     return tuple(found[:_MOST_PICTURES])
 
@@ -106,9 +106,10 @@ def block_text(block: object) -> str:
     if isinstance(text, str):
         return text
     kind = getattr(block, "type", "content")
-    mime = getattr(block, "mime_type", None) or ""
-    data = getattr(block, "data", None)
     resource = getattr(block, "resource", None)
+    inner = resource or block
+    mime = getattr(inner, "mime_type", None) or "of unknown type"
+    data = getattr(inner, "data", None) or getattr(inner, "blob", None)
     if resource is not None and isinstance(getattr(resource, "text", None), str):
         return str(resource.text)
     size = f", {len(data) * 3 // 4:,} bytes" if isinstance(data, str) else ""
