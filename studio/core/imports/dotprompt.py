@@ -182,10 +182,9 @@ def _plain(item: Json) -> str:
 def _body(text: str, work: Composition, read: Callable[[str], str]) -> None:
     def partial(name: str) -> str | None:
         try:
-            found = read(f"_{name}.prompt")
+            return read(f"_{name}.prompt").rstrip("\n")
         except ImportFailure:
             return None
-        return found[split_front_matter(found).body.start :].rstrip("\n")
 
     made = rewrite(text, partial)
     work.notes += made.notes

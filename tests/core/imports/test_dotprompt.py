@@ -15,10 +15,46 @@ from studio.core.text.values import Json
 
 PARTIALS = {
     "style": "Be {{personality}}.",
-    "voice": '---\nname: voice\n---\n{{role "system"}}Speak as {{who}}.{{role "user"}}',
+    "voice": '{{role "system"}}Speak as {{who}}.{{role "user"}}',
     "card": "{{name}}: {{#each tags}}{{this}} {{/each}}",
     "again": "x{{>again}}",
 }
+
+CASES: tuple[tuple[str, dict[str, Json], list[tuple[str, list[str]]]], ...] = (
+    (
+        "{{#each images}}{{media url=this}}\n{{/each}}{{images.length}} of them",
+        {"images": ["http://h/a.png", "http://h/b.png"]},
+        [("user", ["<http://h/a.png>", "<http://h/b.png>", "2 of them"])],
+    ),
+    (
+        "Look: {{media url='http://h/a.png'}} and ![b](http://h/b.png)",
+        {},
+        [("user", ["Look:", "<http://h/a.png>", "and ![b](http://h/b.png)"])],
+    ),
+    ("{{#if tags.length}}some{{else}}none{{/if}}", {"tags": []}, [("user", ["none"])]),
+    (
+        "{{role 'system'}}Hi{{history}}so {{x}}",
+        {"x": "far", "history": [{"role": "user", "content": "1"}]},
+        [("system", ["Hi"]), ("user", ["1"]), ("assistant", ["so far"])],
+    ),
+    (
+        '{{>style personality=mood}} {{>style personality="calm"}}',
+        {"mood": "kind"},
+        [("user", ["Be kind. Be calm."])],
+    ),
+    (
+        "{{>voice who=name}}Hello",
+        {"name": "Ann"},
+        [("system", ["Speak as Ann."]), ("user", ["Hello"])],
+    ),
+    (
+        "{{#each people}}{{>card this}}{{/each}}",
+        {"people": [{"name": "A", "tags": ["x"]}, {"name": "B", "tags": ["y", "z"]}]},
+        [("user", ["A: x B: y z"])],
+    ),
+    ("{{>card person}}", {"person": {"name": "A", "tags": ["x"]}}, [("user", ["A: x"])]),
+)
+"""Template, values, and the texts and media of each message; `make interop` asks npm dotprompt."""
 
 
 def parts(folder: Path, template: str, values: dict[str, Json]) -> list[tuple[str, list[str]]]:
@@ -41,43 +77,7 @@ def parts(folder: Path, template: str, values: dict[str, Json]) -> list[tuple[st
     return found
 
 
-@pytest.mark.parametrize(
-    ("template", "values", "wanted"),
-    [
-        (
-            "{{#each images}}{{media url=this}}\n{{/each}}{{images.length}} of them",
-            {"images": ["http://h/a.png", "http://h/b.png"]},
-            [("user", ["<http://h/a.png>", "<http://h/b.png>", "2 of them"])],
-        ),
-        (
-            "Look: {{media url='http://h/a.png'}} and ![b](http://h/b.png)",
-            {},
-            [("user", ["Look:", "<http://h/a.png>", "and ![b](http://h/b.png)"])],
-        ),
-        ("{{#if tags.length}}some{{else}}none{{/if}}", {"tags": []}, [("user", ["none"])]),
-        (
-            "{{role 'system'}}Hi{{history}}so {{x}}",
-            {"x": "far", "history": [{"role": "user", "content": "1"}]},
-            [("system", ["Hi"]), ("user", ["1"]), ("assistant", ["so far"])],
-        ),
-        (
-            '{{>style personality=mood}} {{>style personality="calm"}}',
-            {"mood": "kind"},
-            [("user", ["Be kind. Be calm."])],
-        ),
-        (
-            "{{>voice who=name}}Hello",
-            {"name": "Ann"},
-            [("system", ["Speak as Ann."]), ("user", ["Hello"])],
-        ),
-        (
-            "{{#each people}}{{>card this}}{{/each}}",
-            {"people": [{"name": "A", "tags": ["x"]}, {"name": "B", "tags": ["y", "z"]}]},
-            [("user", ["A: x B: y z"])],
-        ),
-        ("{{>card person}}", {"person": {"name": "A", "tags": ["x"]}}, [("user", ["A: x"])]),
-    ],
-)
+@pytest.mark.parametrize(("template", "values", "wanted"), CASES)
 def test_the_messages_are_those_of_dotprompt(
     template: str, values: dict[str, Json], wanted: list[tuple[str, list[str]]], tmp_path: Path
 ) -> None:
