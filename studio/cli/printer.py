@@ -80,7 +80,8 @@ def _lines(event: Event) -> list[str]:
                 lines += [f"Action: {call.tool} {call.text}".rstrip() for call in reading.calls]
             elif isinstance(reading, FormatError):
                 lines.append(f"Error: {reading.message}")
-            return lines
+            # What was dropped of the reply: a second action, an answer beside one, …
+            return lines + [f"({warning.message})" for warning in reading.warnings]
         case CallsChecked(checks=checks):
             return [f"Error: {problem}" for check in checks for problem in check.problems]
         case ToolEnded(outcome=outcome):

@@ -8,6 +8,7 @@ import pytest
 
 from studio.cli.exit_codes import FINE, USAGE
 from studio.cli.main import run_command
+from studio.core.resource_files import resource
 from tests.cli.test_main import script
 
 
@@ -55,3 +56,13 @@ def test_what_the_prompt_reads_is_no_question(
     value = "x" if name in ("question", "who") else "[]"
     run_command(["run", str(path), "-i", f"{name}={value}", "--max-iterations", "1"])
     assert "Nothing reads" not in capsys.readouterr().err
+
+
+def test_what_is_dropped_of_a_reply_is_said(
+    user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = 'Thought: t\nAction: calculator\nArgs: {"expression": "6 * 7"}\n'
+    script(user_home, f"{call}Final Answer: 41", "Thought: d\nFinal Answer: 42")
+    react = str(resource("examples", "react-agent.prompty"))
+    assert run_command(["run", react, "-i", "question=?"]) == FINE
+    assert "the answer is not used.)" in capsys.readouterr().out

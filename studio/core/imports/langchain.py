@@ -254,6 +254,9 @@ def _part(item: Json, formats: list[str]) -> Part | None:
     name, kwargs = _constructor(item)
     formats.append(_format_of(kwargs))
     template = kwargs.get("template")
+    if name == "DictPromptTemplate" and isinstance(template, Mapping):
+        text = template.get("text")  # a block with further keys, such as cache_control
+        return TextPart(text) if isinstance(text, str) else None
     if name == "ImagePromptTemplate" and isinstance(template, Mapping):
         extra = {key: value for key, value in template.items() if key != "url"}
         return MediaPart("image", str(template.get("url", "")), extra)

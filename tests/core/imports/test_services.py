@@ -511,3 +511,19 @@ def test_a_value_of_dotprompt_that_nobody_gives_is_no_error(tmp_path: Path) -> N
     prepared = prepare(parse(made.text), {}, preview=True)
     assert not [item.message for item in prepared.problems if item.severity == "error"]
     assert messages(made, meta={"a": 1})[0][1] == 'A {"a": 1} B'
+
+
+def test_a_block_of_langchain_with_further_keys_keeps_its_text(tmp_path: Path) -> None:
+    block = {
+        "lc": 1,
+        "id": ["x", "DictPromptTemplate"],
+        "kwargs": {
+            "template": {"type": "text", "text": "Hi {a}", "cache_control": {"type": "ephemeral"}},
+            "template_format": "f-string",
+        },
+    }
+    message = {"lc": 1, "id": ["x", "SystemMessagePromptTemplate"], "kwargs": {"prompt": [block]}}
+    chat = {"lc": 1, "id": ["x", "ChatPromptTemplate"], "kwargs": {"messages": [message]}}
+    made = imported(tmp_path, "a.json", chat)
+    assert messages(made, a="Ann") == [("system", "Hi Ann")]
+    assert any("cache_control" in note for note in made.notes)
