@@ -155,7 +155,8 @@ def sentences_of(
         is_whole: whether every cell is over.
     """
     made = [_same(each) for each in variants if each.same_as]
-    made += [_lacks(each) for each in variants if each.left_out and not each.same_as]
+    told = {name for each in variants if each.same_as for name in (each.name, each.same_as)}
+    made += [_lacks(each) for each in variants if each.left_out and each.name not in told]
     if rows < FEW_ROWS:
         made.append(
             _tr("Few rows ({count}) say little: 8 of 10 may be anything from 49 to 94 %.").format(

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from studio.core.paths import user_paths
-from studio.core.text.atomic_file import write_atomically
+from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.shortened import one_line
@@ -92,11 +92,10 @@ class RefusedOptions:
 
     def _write(self, refusals: tuple[LearnedRefusal, ...]) -> None:
         self._kept = refusals
-        if self._path is None:
-            return
-        with suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path, json.dumps(list(map(asdict, refusals)), indent=1))
+        if self._path is not None:
+            text = json.dumps(list(map(asdict, refusals)), indent=1)
+            with suppress(OSError):
+                write_private(self._path, text.encode())
 
 
 def kept_refusals() -> RefusedOptions:
