@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import signal
 from pathlib import Path
 
@@ -123,6 +124,7 @@ async def _drive(
     interruption = Interruption(runner.stop, signal.SIGINT, signal.SIGTERM)
     try:
         whole = await progress.prepared(runner)
+        gc.freeze()  # what is loaded stays: no collection looks through it for some cells
         result = _result_to_run(options, runner, ledger)
         _tell_estimate(runner.left(result), whole.cells)
         state = await runner.run(result)
