@@ -24,6 +24,9 @@ from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.tools.questions import InputQuestion, Question
 
+_FIELD, _MOST_HEIGHT = 64, 448
+"""Height of a field with its title, and the most that a form opens with, in pixels."""
+
 
 class _QuestionDialog(QDialog):
     """A question that waits; closing the dialog answers it, too: nobody must wait for ever."""
@@ -120,11 +123,11 @@ class InputDialog(_QuestionDialog):
         self.accept_button.clicked.connect(self._give)
         self.decline_button = QPushButton(self.tr("Decline"), self, autoDefault=False)
         self.decline_button.clicked.connect(lambda: self._answer(InputGiven("decline")))
+        if not wanted.url:
+            self.form.set_schema(wanted.schema)
         self._arrange(head)
         if wanted.url:
             self._show_page(wanted.url)
-        else:
-            self.form.set_schema(wanted.schema)
 
     def _refuse(self) -> None:
         self.given.emit(self.question.id, InputGiven("cancel"))
@@ -134,7 +137,7 @@ class InputDialog(_QuestionDialog):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(self.form)
         area.setVisible(not self.question.wanted.url)
-        area.setMinimumHeight(160)
+        area.setMinimumHeight(min(_FIELD * max(len(self.form.rows), 3), _MOST_HEIGHT))
         buttons = row_of(1, self.decline_button, self.accept_button)
         column_of(
             head,

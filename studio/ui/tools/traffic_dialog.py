@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
+    QFileDialog,
     QHeaderView,
     QLabel,
+    QLineEdit,
     QPushButton,
     QSplitter,
     QTreeWidget,
@@ -19,7 +24,9 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.text.amounts import duration
+from studio.core.text.atomic_file import write_atomically
 from studio.core.text.invisible import reveal
+from studio.core.text.reason import reason_of
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.traffic import TrafficMessage
 from studio.ui.parts.json_view import JsonView
@@ -61,6 +68,13 @@ class TrafficDialog(QDialog):
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         self.text = JsonView(self)
         self.text.setAccessibleName(self.tr("The message"))
+        self.filter = QLineEdit(self, clearButtonEnabled=True)
+        self.filter.setPlaceholderText(self.tr("Filter by words of the messages"))
+        self.filter.setAccessibleName(self.tr("Filter by words of the messages"))
+        self.filter.textChanged.connect(self._filter)
+        self.save_button = QPushButton(self.tr("Save…"), self)
+        self.save_button.setToolTip(self.tr("Write the messages to a file, one a line, as JSON"))
+        self.save_button.clicked.connect(self._ask_file)
         self.copy_button = QPushButton(self.tr("Copy"), self)
         self.curl_button = QPushButton(self.tr("Copy as curl"), self)
         self.curl_button.setToolTip(self.tr("The request as a command; keys are masked in it"))
@@ -97,6 +111,7 @@ class TrafficDialog(QDialog):
         for each in self._messages:
             if each.number not in known:
                 self.table.addTopLevelItem(self._item(each))
+        self._filter()
         if at_end:
             self.table.scrollToBottom()
         self.hint.setHidden(bool(self._messages))
@@ -113,11 +128,44 @@ class TrafficDialog(QDialog):
         self._timer.stop()
 
     def _arrange(self) -> None:
-        buttons = row_of(self.hint, 1, self.copy_button, self.curl_button)
+        buttons = row_of(self.hint, 1, self.save_button, self.copy_button, self.curl_button)
         splitter = QSplitter(Qt.Orientation.Vertical, self)
         splitter.addWidget(self.table)
         splitter.addWidget(self.text)
-        column_of((splitter, 1), buttons, on=self, margins=12)
+        column_of(self.filter, (splitter, 1), buttons, on=self, margins=12)
+
+    @property
+    def shown(self) -> tuple[TrafficMessage, ...]:
+        """The messages in which every word of the filter occurs."""
+        words = self.filter.text().casefold().split()
+        return tuple(
+            each
+            for each in self._messages
+            if all(word in f"{each.title}\n{each.text}".casefold() for word in words)
+        )
+
+    def _filter(self) -> None:
+        numbers = {each.number for each in self.shown}
+        for row in range(self.table.topLevelItemCount()):
+            item = self.table.topLevelItem(row)
+            if item is not None:
+                item.setHidden(item.data(0, Qt.ItemDataRole.UserRole) not in numbers)
+        self.save_button.setEnabled(bool(numbers))
+
+    def _ask_file(self) -> None:
+        kinds = self.tr("JSON lines (*.jsonl)")
+        name, _ = QFileDialog.getSaveFileName(self, self.tr("Save"), "traffic.jsonl", kinds)
+        if name:
+            self.save(Path(name))
+
+    def save(self, path: Path) -> None:
+        """Write the messages that are shown to a file; say why where that fails."""
+        lines = (json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in self.shown)
+        try:
+            write_atomically(path, "".join(lines))
+        except (OSError, UnicodeEncodeError) as error:
+            self.hint.setText(f"{path.name}: {reason_of(error)}")
+            self.hint.show()
 
     def _item(self, message: TrafficMessage) -> QTreeWidgetItem:
         took = duration(message.seconds) if message.seconds is not None else ""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
@@ -37,4 +40,26 @@ def test_messages_are_followed_and_copied(qtbot: QtBot) -> None:
     dialog.table.setCurrentItem(last)
     assert dialog.message == log.messages[-1]
     assert not dialog.curl_button.isVisible()
+    dialog.close()
+
+
+def test_messages_are_filtered_and_saved(qtbot: QtBot, tmp_path: Path) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    log = TrafficLog()
+    log.sent("tools/list", "{}", 2, 1)
+    log.received("", '{"tools": ["Rain"]}', 19, 1)
+    log.sent("tools/call", "{}", 2)
+    dialog = TrafficDialog(SourceStatus("mcp:x", "mcp: x", "ready"), parent)
+    dialog.show_traffic("mcp:x", log.messages)
+    dialog.filter.setText("LIST rain")
+    hidden = [dialog.table.topLevelItem(row).isHidden() for row in range(3)]  # type: ignore[union-attr]
+    assert hidden == [True, False, True]
+    dialog.save(tmp_path / "t.jsonl")
+    [line] = (tmp_path / "t.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["text"] == '{"tools": ["Rain"]}'
+    dialog.filter.setText("nothing like it")
+    assert not dialog.save_button.isEnabled()
+    dialog.save(tmp_path / "gone" / "t.jsonl")
+    assert "t.jsonl" in dialog.hint.text()
     dialog.close()
