@@ -68,8 +68,7 @@ class Lifecycle(QObject):
         self._is_first = is_first
         if is_first:
             self._server.listen()
-        self._timer = QTimer(self)
-        self._timer.setInterval(_KEEP_MS)
+        self._timer = QTimer(self, interval=_KEEP_MS)
         self._timer.timeout.connect(self.keep_session)
         if restore:
             self._restore()

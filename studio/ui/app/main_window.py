@@ -79,8 +79,7 @@ class MainWindow(QMainWindow):
         apply_theme(_application(), theme_for(services.settings.value.theme), self._fonts)
         self._escaped_at: int | None = None
         """When the Esc was pressed that may be the first of two, by the keyboard's clock."""
-        self._recovery = QTimer(self)
-        self._recovery.setSingleShot(True)
+        self._recovery = QTimer(self, singleShot=True)
         self.setObjectName("window")
         self.setMinimumSize(720, 480)
         self.setAcceptDrops(True)

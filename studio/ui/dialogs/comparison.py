@@ -46,8 +46,7 @@ class ComparisonDialog(QDialog):
         self.resize(960, 680)
         legend = QLabel(self.tr("− earlier   + now"), self)
         legend.setProperty("tone", "muted")
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
+        self.tabs = QTabWidget(self, documentMode=True)
         for name, parts in kinds.items():
             view = ComparisonView()
             view.setAccessibleName(name)
@@ -137,8 +136,7 @@ class RewriteDialog(QDialog):
         return buttons
 
     def _lay_out(self, now: str) -> None:
-        words = QLabel(now, self)
-        words.setWordWrap(True)
+        words = QLabel(now, self, wordWrap=True)
         words.setProperty("tone", "muted")
         label = QLabel(self.tr("&Rewrite for"), self)
         label.setBuddy(self.target)

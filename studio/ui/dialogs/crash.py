@@ -42,8 +42,7 @@ class CrashDialog(QDialog):
         self.picture = Drawing("triangle-alert", 28, "warning")
         self.title = QLabel(self.tr("Something went wrong inside the studio."))
         self.title.setProperty("scale", "heading")
-        self.what = QLabel()
-        self.what.setWordWrap(True)
+        self.what = QLabel(wordWrap=True)
         self.what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.safe = QLabel(
             self.tr(
@@ -69,9 +68,8 @@ class CrashDialog(QDialog):
         self.folder.clicked.connect(self._open_folder)
         self.leave = QPushButton(self.tr("Save all and quit"))
         self.leave.clicked.connect(self._leave)
-        self.go_on = QPushButton(self.tr("Go on"))
+        self.go_on = QPushButton(self.tr("Go on"), default=True)
         self.go_on.setProperty("primary", True)
-        self.go_on.setDefault(True)
         self.go_on.clicked.connect(self.accept)
         self._lay_out(note)
 

@@ -23,9 +23,7 @@ class StateLine(FollowsTheme, QWidget):
         self._picture = ""
         self._tone: StateTone = "muted"
         self.mark = QLabel()
-        self._said = QLabel()
-        self._said.setTextFormat(Qt.TextFormat.PlainText)
-        self._said.setWordWrap(True)
+        self._said = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         row = row_of(on=self, margins=0, spacing=8)
         row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._said, 1)

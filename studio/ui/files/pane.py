@@ -79,9 +79,8 @@ class FolderSection(QWidget):
     def _add(
         self, row: QHBoxLayout, drawing: str, words: str, act: Callable[[], object]
     ) -> QToolButton:
-        button = QToolButton(self)
+        button = QToolButton(self, autoRaise=True)
         button.setIcon(icon(drawing))
-        button.setAutoRaise(True)
         button.setToolTip(words)
         button.setAccessibleName(words)
         button.clicked.connect(partial(_ignoring_state, act))
@@ -205,17 +204,14 @@ class FilesPane(QStackedWidget):
     @cached_property
     def filter(self) -> QLineEdit:
         """Shows only files whose names hold what is typed."""
-        line = QLineEdit()
-        line.setPlaceholderText(self.tr("Filter by name"))
+        line = QLineEdit(placeholderText=self.tr("Filter by name"), clearButtonEnabled=True)
         line.setAccessibleName(self.tr("Filter files by name"))
-        line.setClearButtonEnabled(True)
         return line
 
     @cached_property
     def _column(self) -> QSplitter:
         """The folders below the filter, made with the first."""
-        column = QSplitter(Qt.Orientation.Vertical)
-        column.setChildrenCollapsible(False)
+        column = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         head = QWidget()
         column_of(self.filter, on=head, margins=(12, 0, 8, 8))
         page = QWidget()

@@ -164,11 +164,10 @@ class FilesTree(QTreeView):
         self.setItemDelegate(_Drawings(self))
         self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.files = QFileSystemModel(self)
+        self.files = QFileSystemModel(self, nameFilterDisables=False)
         self.files.setOption(QFileSystemModel.Option.DontUseCustomDirectoryIcons)
         self.files.setFilter(QDir.Filter.AllDirs | QDir.Filter.Files | QDir.Filter.NoDotAndDotDot)
         self.files.setNameFilters(list(PATTERNS))
-        self.files.setNameFilterDisables(False)
         self.setModel(self.files)
         self._expected: Path | None = None
         """What was made or named here and has no row yet."""

@@ -87,8 +87,7 @@ class HistoryFooter(QWidget):
         self._size = 0
         self._keep = (0, 0)
         self._answer = ElidedLabel()
-        self.keeping = QPushButton()
-        self.keeping.setFlat(True)
+        self.keeping = QPushButton(flat=True)
         self.keeping.setToolTip(self.tr("Choose how long runs are kept"))
         self.keeping.clicked.connect(self._on_keeping)
         row_of((self._answer, 1), self.keeping, on=self, margins=(12, 2, 8, 2), spacing=16)

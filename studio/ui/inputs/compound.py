@@ -158,9 +158,7 @@ class ListField(FieldEditor):
         self._folder: Path | None = None
         self._given = False
         self.items: list[_Item] = []
-        self._summary = QLabel()
-        self._summary.setTextFormat(Qt.TextFormat.PlainText)
-        self._summary.setWordWrap(True)
+        self._summary = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.add_button = QPushButton(self.tr("Add item"))
         self.add_button.setIcon(icon("plus"))
         self.add_button.setAccessibleName(self.tr("Add an item to {name}").format(name=spec.name))

@@ -108,9 +108,8 @@ class NumberField(FieldEditor):
 
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
-        self.line = QLineEdit()
+        self.line = QLineEdit(placeholderText=self._placeholder(self.tr("A number")))
         self.line.setAccessibleName(spec.name)
-        self.line.setPlaceholderText(self._placeholder(self.tr("A number")))
         self.line.textEdited.connect(self.changed)
         fill(self, self.line)
 

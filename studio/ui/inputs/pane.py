@@ -63,8 +63,7 @@ class InputsPane(FollowsTheme, QWidget):
         """
         super().__init__(parent)
         self.setAccessibleName(self.tr("Inputs"))
-        self._summary = QLabel()
-        self._summary.setTextFormat(Qt.TextFormat.PlainText)
+        self._summary = QLabel(textFormat=Qt.TextFormat.PlainText)
         self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._names: tuple[str, ...] = ()
         self.fold_button = self._head()
@@ -79,9 +78,7 @@ class InputsPane(FollowsTheme, QWidget):
         self.reset_button.setAccessibleName(self.tr("Clear all values"))
         self.form = SchemaForm(colored=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
-        self.raw_problem = QLabel()
-        self.raw_problem.setTextFormat(Qt.TextFormat.PlainText)
-        self.raw_problem.setWordWrap(True)
+        self.raw_problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.empty = EmptyState(
             "sliders-horizontal",
             self.tr("No inputs"),
@@ -111,16 +108,13 @@ class InputsPane(FollowsTheme, QWidget):
         self.follow_theme()
 
     def _later(self, act: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(0)
+        timer = QTimer(self, singleShot=True, interval=0)
         timer.timeout.connect(act)
         return timer
 
     def _head(self) -> QToolButton:
-        button = QToolButton()
+        button = QToolButton(autoRaise=True)
         button.setCheckable(True)
-        button.setAutoRaise(True)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setText(self.tr("Inputs"))
         button.setProperty("head", True)
@@ -269,9 +263,8 @@ def _height_of(part: QWidget | None, width: int) -> int:
 
 
 def _scrolled(form: QWidget) -> QScrollArea:
-    area = QScrollArea()
+    area = QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidgetResizable(True)
     area.setWidget(_page(form))
     return area
 

@@ -86,9 +86,7 @@ class ThreadField(FieldEditor):
         super().__init__(spec, parent)
         self._given = False
         self.turns: list[_Turn] = []
-        self._summary = QLabel()
-        self._summary.setTextFormat(Qt.TextFormat.PlainText)
-        self._summary.setWordWrap(True)
+        self._summary = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._list = QVBoxLayout()
         self._list.setSpacing(8)
         self.add_button = QPushButton(self.tr("Add message"))

@@ -22,9 +22,7 @@ class Banner(QWidget):
         super().__init__(parent)
         self._tone = "error"
         self._picture = Drawing("triangle-alert", 16, self._tone)
-        self._text = QLabel()
-        self._text.setWordWrap(True)
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._place = QLabel()
         row = row_of(on=self, margins=(12, 8, 12, 8), spacing=8)
         row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)

@@ -17,13 +17,9 @@ class EmptyState(QWidget):
         self, icon_name: str, title: str, sentence: str, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._title = QLabel(title)
-        self._title.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._title = QLabel(title, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self._title.setProperty("title", True)
-        self._title.setWordWrap(True)
-        self._sentence = QLabel(sentence)
-        self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._sentence.setWordWrap(True)
+        self._sentence = QLabel(sentence, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         layout = column_of(1, on=self, margins=(32, 24, 32, 24), spacing=8)
         layout.addWidget(Drawing(icon_name, 28, "muted"), 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addWidget(self._title)

@@ -38,9 +38,7 @@ class PaintedParts(QObject):
         self._owner = owner
         self._parts = parts
         self._children: list[QWidget] = []
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(0)
+        self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._show)
         owner.installEventFilter(self)
 
@@ -60,10 +58,9 @@ class PaintedParts(QObject):
         while len(self._children) > len(parts):
             self._children.pop().deleteLater()
         while len(self._children) < len(parts):
-            child = QWidget(self._owner)
+            child = QWidget(self._owner, focusPolicy=Qt.FocusPolicy.NoFocus)
             child.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             child.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
-            child.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             child.show()
             self._children.append(child)
         for child, part in zip(self._children, parts, strict=True):

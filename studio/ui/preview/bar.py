@@ -126,10 +126,8 @@ class PreviewBar(FollowsTheme, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.tabs = QTabBar()
+        self.tabs = QTabBar(expanding=False, drawBase=False)
         self.tabs.setAccessibleName(self.tr("Views of the preview"))
-        self.tabs.setExpanding(False)
-        self.tabs.setDrawBase(False)
         for title in (
             self.tr("Messages"),
             self.tr("Request"),

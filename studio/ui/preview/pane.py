@@ -97,8 +97,7 @@ class ProbePanel(QFrame):
         self._report: ProbeReport | None = None
         self._is_outdated = False
         self._picture = Drawing("shield-check", 16)
-        self.summary = QLabel()
-        self.summary.setWordWrap(True)
+        self.summary = QLabel(wordWrap=True)
         close = QToolButton()
         close.setIcon(icon("x"))
         close.setIconSize(QSize(14, 14))

@@ -69,10 +69,9 @@ class DockHead(QWidget):
             ("external-link", self.tr("In a window of its own"), self._float),
             ("x", self.tr("Close"), self.request_close.emit),
         ):
-            button = QToolButton()
+            button = QToolButton(autoRaise=True)
             button.setIcon(icon(drawing))
             button.setIconSize(QSize(_HEAD_MARK, _HEAD_MARK))
-            button.setAutoRaise(True)
             button.setToolTip(tip)
             button.setAccessibleName(f"{title}: {tip}")
             button.clicked.connect(act)
@@ -159,9 +158,7 @@ class DockedPanes(QObject):
         window.setDocumentMode(True)
         window.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
         window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
-        self._titles = QTimer(self)
-        self._titles.setSingleShot(True)
-        self._titles.setInterval(0)
+        self._titles = QTimer(self, singleShot=True, interval=0)
         self._titles.timeout.connect(self._show_titles)
 
     # -- the panes ------------------------------------------------------------------------------

@@ -184,15 +184,12 @@ class _Card(QFrame):
         self.setProperty("weight", notice.weight)
         self.setAccessibleName(f"{notice.weight}: {notice.what}")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        what = QLabel(notice.what)
-        what.setTextFormat(Qt.TextFormat.PlainText)
-        what.setWordWrap(True)
+        what = QLabel(notice.what, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         what.setProperty("title", True)
         self.close_button = QToolButton()
         self.close_button.setIcon(icon("x"))
         self.close_button.setAccessibleName(self.tr("Close this notice"))
-        self.finished = QTimer(self)
-        self.finished.setSingleShot(True)
+        self.finished = QTimer(self, singleShot=True)
         seconds = _SECONDS.get(notice.weight, 0)
         if seconds and not notice.offers:
             self.finished.start(seconds * 1000)
@@ -204,9 +201,7 @@ class _Card(QFrame):
         box = column_of(top, on=self, margins=(12, 8, 8, 8), spacing=4)
         for text in (notice.hint, notice.where):
             if text:
-                label = QLabel(text)
-                label.setTextFormat(Qt.TextFormat.PlainText)
-                label.setWordWrap(True)
+                label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
                 label.setProperty("tone", "muted")
                 label.setContentsMargins(28, 0, 0, 0)
                 box.addWidget(label)
@@ -236,8 +231,7 @@ class DesktopNotice(QObject):
         super().__init__(window)
         self._window = window
         self._tray: QSystemTrayIcon | None = None
-        self._over = QTimer(self)
-        self._over.setSingleShot(True)
+        self._over = QTimer(self, singleShot=True)
         self._over.timeout.connect(self._hide)
 
     def tell(self, head: str, text: str) -> bool:

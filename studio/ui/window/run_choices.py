@@ -121,9 +121,8 @@ class RunChoices(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._model = ""
-        self.button = QToolButton(self)
+        self.button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.button.setObjectName("model")
-        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setAccessibleName(self.tr("Model and connection"))
         self.button.setMaximumWidth(_WIDEST)

@@ -67,9 +67,8 @@ class StatusBar(QStatusBar):
         self._trust.clicked.connect(self.offer_trust)
 
     def _cell(self, name: str, *, permanent: bool) -> QToolButton:
-        button = QToolButton()
+        button = QToolButton(autoRaise=True)
         button.setAccessibleName(name)
-        button.setAutoRaise(True)
         button.hide()
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         if permanent:

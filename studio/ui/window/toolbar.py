@@ -28,9 +28,8 @@ _RUN = ("run.pause", "run.stop", "run.step", "run.start")
 
 def build_toolbar(actions: ActionSet, choices: RunChoices, menus: QMenuBar) -> QToolBar:
     """The one row above: the menus, the commands, what a run takes, and the run."""
-    bar = QToolBar(QCoreApplication.translate("Toolbar", "Toolbar"))
+    bar = QToolBar(QCoreApplication.translate("Toolbar", "Toolbar"), movable=False)
     bar.setObjectName("toolbar")
-    bar.setMovable(False)
     bar.setIconSize(QSize(16, 16))
     bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
     if not menus.isNativeMenuBar():

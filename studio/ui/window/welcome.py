@@ -61,8 +61,7 @@ class WelcomePage(QScrollArea):
 
     def _build(self) -> None:
         """Make the page; only when it is first shown, since most starts open a file."""
-        inside = QWidget()
-        inside.setMaximumWidth(1000)
+        inside = QWidget(maximumWidth=1000)
         column = column_of(self._head(), on=inside, margins=(24, 40, 24, 24), spacing=0)
         column.addSpacing(32)
         self._columns.addLayout(self._ways(), 2)
@@ -206,10 +205,9 @@ class WelcomePage(QScrollArea):
     ) -> None:
         if box.count():
             box.addSpacing(24)
-        heading = QLabel(title)
+        heading = QLabel(title, wordWrap=True)
         heading.setProperty("title", True)
         heading.setProperty("tone", "muted")
-        heading.setWordWrap(True)
         box.addWidget(heading)
         box.addSpacing(8)
         for part in parts:
@@ -245,9 +243,8 @@ class WelcomePage(QScrollArea):
 
 
 def _muted(text: str) -> QLabel:
-    label = QLabel(text)
+    label = QLabel(text, wordWrap=True)
     label.setProperty("tone", "muted")
-    label.setWordWrap(True)
     return label
 
 

@@ -33,8 +33,7 @@ class IdleCollector(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._was_enabled = gc.isenabled()
-        self._timer = QTimer(self)
-        self._timer.setInterval(_QUIET_MS)
+        self._timer = QTimer(self, interval=_QUIET_MS)
         self._timer.timeout.connect(self._tick)
         self._touched = False
         self._waited = 0

@@ -80,8 +80,7 @@ class DocumentReading(QObject):
         self._changed_at = 0.0
         self._is_burst = False
         self._parsing = LatestJob(self, self._on_parsed, self._on_failed)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._parse)
 
     @property
@@ -217,9 +216,7 @@ class DocumentController(QObject):
         self._watcher.directoryChanged.connect(self._watch_timer.start)
 
     def _timer(self, milliseconds: int, slot: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(milliseconds)
+        timer = QTimer(self, singleShot=True, interval=milliseconds)
         timer.timeout.connect(slot)
         return timer
 

@@ -33,9 +33,7 @@ class ChangesController(QObject):
         self._source: SourceText | None = None
         self._reading = LatestJob(self, self._on_read)
         self._comparing = LatestJob(self, self._on_compared)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(_READ_MS)
+        self._soon = QTimer(self, singleShot=True, interval=_READ_MS)
         self._soon.timeout.connect(self._read)
 
     def read(self, path: Path) -> None:

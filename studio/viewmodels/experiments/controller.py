@@ -104,8 +104,7 @@ class ExperimentController(QObject):
         self.answers.failed.connect(self.failed)
         self.answers.written.connect(self.reload_plan)
         self.answers.rated.connect(self._count)
-        self._drawing = QTimer(self)
-        self._drawing.setInterval(_DRAW_MS)
+        self._drawing = QTimer(self, interval=_DRAW_MS)
         self._drawing.timeout.connect(self._draw)
         self._asked_at = 0.0
         self._counting = QTimer(self)

@@ -218,9 +218,7 @@ class PreviewController(QObject):
         self._last_good: Preview | None = None
         self._newest: Preview | None = None
         self._revision = 0
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(debounce_ms)
+        self._timer = QTimer(self, singleShot=True, interval=debounce_ms)
         self._timer.timeout.connect(self._order)
         self._job = LatestJob(self, self._take, self._fail)
         self._job.busy_changed.connect(self.busy_changed)

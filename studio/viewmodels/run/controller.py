@@ -77,8 +77,7 @@ class RunController(QObject):
         """What drives the runs."""
         self._model_now: RunModel | None = None
         self._wanted = Inspection()
-        self._listening = QTimer(self)
-        self._listening.setInterval(_OUTPUT_MS)
+        self._listening = QTimer(self, interval=_OUTPUT_MS)
         self._listening.timeout.connect(self._read_live_output)
         self.sessions.changed.connect(self._show)
         self.sessions.streamed.connect(self._on_streamed)

@@ -60,8 +60,7 @@ class RunSessions(QObject):
         self._journal = journal
         self._breakpoints = breakpoints
         self._marks: dict[str, RunMark] = {}
-        self._drain = QTimer(self)
-        self._drain.setInterval(DRAIN_MS)
+        self._drain = QTimer(self, interval=DRAIN_MS)
         self._drain.timeout.connect(self._take)
         breakpoints.changed.connect(self._on_breakpoints)
 

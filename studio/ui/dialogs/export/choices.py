@@ -143,14 +143,12 @@ class ExportFooter(QWidget):
         super().__init__()
         self._folder = folder
         self._suffix = ""
-        self.place = QLineEdit()
+        self.place = QLineEdit(placeholderText=self.tr("File to write"))
         self.place.setAccessibleName(self.tr("File to write"))
-        self.place.setPlaceholderText(self.tr("File to write"))
         self.browse = self._button(self.tr("Browse…"))
         self.copy = self._button(self.tr("Copy"))
         self.leave = self._button(self.tr("Close"))
-        self.save = QPushButton(self.tr("Export"))
-        self.save.setDefault(True)
+        self.save = QPushButton(self.tr("Export"), default=True)
         self.save.setProperty("primary", True)
         row_of(
             (self.place, 1),
@@ -184,9 +182,7 @@ class ExportFooter(QWidget):
         self.copy.setEnabled(may_copy)
 
     def _button(self, text: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setAutoDefault(False)
-        return button
+        return QPushButton(text, autoDefault=False)
 
     def _ask_where(self) -> None:
         start = str(self.path or self._folder)

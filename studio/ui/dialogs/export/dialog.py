@@ -50,9 +50,7 @@ class ExportDialog(QDialog):
         self._messages = messages
         self._result: ExportResult | None = None
         self._controller = ExportController(self)
-        self._waiting = QTimer(self)
-        self._waiting.setSingleShot(True)
-        self._waiting.setInterval(_WAIT)
+        self._waiting = QTimer(self, singleShot=True, interval=_WAIT)
         self._make_parts()
         self._lay_out()
         self._wire()
@@ -120,8 +118,7 @@ class ExportDialog(QDialog):
         self.place, self.copy, self.save = self.footer.place, self.footer.copy, self.footer.save
 
     def _lay_out(self) -> None:
-        frame = QFrame()
-        frame.setFrameShape(QFrame.Shape.StyledPanel)
+        frame = QFrame(frameShape=QFrame.Shape.StyledPanel)
         column_of(self.tabs, on=frame, margins=0)
         right = QWidget()
         column_of(
@@ -136,12 +133,11 @@ class ExportDialog(QDialog):
             margins=(16, 0, 0, 0),
             spacing=8,
         )
-        split = QSplitter()
+        split = QSplitter(childrenCollapsible=False)
         split.addWidget(self.forms)
         split.addWidget(right)
         split.setSizes([270, 780])
         split.setStretchFactor(1, 1)
-        split.setChildrenCollapsible(False)
         column_of((split, 1), self.footer, on=self, margins=16, spacing=12)
 
     def _wire(self) -> None:
@@ -310,7 +306,6 @@ class ExportDialog(QDialog):
 
 
 def _muted() -> QLabel:
-    label = QLabel()
+    label = QLabel(wordWrap=True)
     label.setProperty("tone", "muted")
-    label.setWordWrap(True)
     return label

@@ -44,11 +44,8 @@ class CheckRow(QWidget):
 
     def __init__(self, picture: str, color: str, text: str, fixes: Sequence[Fix] = ()) -> None:
         super().__init__()
-        self.mark = QLabel()
-        self.mark.setPixmap(icon(picture, color).pixmap(16, 16))
-        self.label = QLabel(text)
-        self.label.setWordWrap(True)
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.mark = QLabel(pixmap=icon(picture, color).pixmap(16, 16))
+        self.label = QLabel(text, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._row = row = QHBoxLayout(self)
@@ -58,8 +55,7 @@ class CheckRow(QWidget):
         row.addWidget(self.label, 1)
         self.buttons: list[QPushButton] = []
         for fix in fixes[:2]:
-            button = QPushButton(fix.title)
-            button.setAutoDefault(False)
+            button = QPushButton(fix.title, autoDefault=False)
             button.setToolTip(
                 QCoreApplication.translate("Export", "Change the prompt in the editor; undo works")
             )
@@ -175,8 +171,7 @@ class ResultTabs(QTabWidget):
         self.round_trips.setWordWrap(True)
         self.round_trips.setIconSize(QSize(16, 16))
         self._is_judged = False
-        self.ask = QPushButton(self.tr("Read it in the program itself"))
-        self.ask.setAutoDefault(False)
+        self.ask = QPushButton(self.tr("Read it in the program itself"), autoDefault=False)
         self.ask.setToolTip(
             self.tr("Let the installed package load the file, and compare the messages")
         )

@@ -210,8 +210,7 @@ class TrustList(QWidget):
         self._store = store
         self.list = QListWidget()
         self.list.setAccessibleName(self.tr("Trusted folders"))
-        self.forget = QPushButton(self.tr("Stop trusting"))
-        self.forget.setAutoDefault(False)
+        self.forget = QPushButton(self.tr("Stop trusting"), autoDefault=False)
         self.forget.clicked.connect(self._forget)
         row = row_of(self.forget, 1)
         column_of(self.list, row, on=self, margins=0)
@@ -249,10 +248,8 @@ class SettingsDialog(QDialog):
         self.resize(820, 600)
         self._services = services
         self._store = services.settings
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(self.tr("Search settings"))
+        self.search = QLineEdit(placeholderText=self.tr("Search settings"), clearButtonEnabled=True)
         self.search.setAccessibleName(self.tr("Search settings"))
-        self.search.setClearButtonEnabled(True)
         self.sections = QListWidget()
         self.sections.setAccessibleName(self.tr("Pages of the settings"))
         self.sections.setIconSize(QSize(16, 16))
@@ -329,8 +326,7 @@ class SettingsDialog(QDialog):
 
     def _connections(self) -> SettingsPage:
         page = SettingsPage(self.tr("Connections"))
-        button = QPushButton(icon("plug"), self.tr("Open Connections…"))
-        button.setAutoDefault(False)
+        button = QPushButton(icon("plug"), self.tr("Open Connections…"), autoDefault=False)
         button.clicked.connect(self._go_to_connections)
         page.add(
             self.tr("Where models answer"),
@@ -407,8 +403,7 @@ class SettingsDialog(QDialog):
         return page
 
     def _folder_button(self, name: str, folder: Path) -> QPushButton:
-        button = QPushButton(icon("folder-open"), self.tr("Open folder"))
-        button.setAutoDefault(False)
+        button = QPushButton(icon("folder-open"), self.tr("Open folder"), autoDefault=False)
         button.setAccessibleName(self.tr("Open folder: {name}").format(name=name))
         button.clicked.connect(lambda: _open_folder(folder))
         return button

@@ -28,8 +28,7 @@ class _Row(QWidget):
         title.setProperty("title", True)
         box = column_of(title, on=self, margins=0, spacing=4)
         if sentence:
-            label = QLabel(sentence)
-            label.setWordWrap(True)
+            label = QLabel(sentence, wordWrap=True)
             label.setProperty("tone", "muted")
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             box.addWidget(label)

@@ -40,9 +40,7 @@ class EditorAssist(QObject):
         self._editor = editor
         self._misspelled: tuple[Misspelled, ...] = ()
         self._suggest: Callable[[str], tuple[str, ...]] = lambda _: ()
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(_TYPED_DELAY_MS)
+        self._soon = QTimer(self, singleShot=True, interval=_TYPED_DELAY_MS)
         self._soon.timeout.connect(self._on_typed)
         editor.viewport().installEventFilter(self)
         editor.take_offer = self._take_at_once

@@ -65,8 +65,7 @@ class Highlighter(QSyntaxHighlighter):
         self._colored_in = theme_in_use()
         self._make_formats(self._colored_in)
         super().__init__(None)  # type: ignore[call-overload] # as Qt lets it; the text comes below
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._go_on)
         # Connected before Qt's own slot, so that each change begins with a fresh budget.
         document.contentsChange.connect(self._begin)

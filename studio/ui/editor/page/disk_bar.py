@@ -37,8 +37,7 @@ class DiskBar(QWidget):
         self.is_read_only = False
         """Whether the file cannot be written."""
         self.setObjectName("diskBar")
-        self._text = QLabel()
-        self._text.setWordWrap(True)
+        self._text = QLabel(wordWrap=True)
         self.compare = QPushButton(self.tr("Compare…"))
         self.reload = QPushButton(self.tr("Reload"))
         self.keep = QPushButton(self.tr("Keep mine"))

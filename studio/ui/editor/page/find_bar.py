@@ -29,12 +29,9 @@ class FindBar(QWidget):
         super().__init__(parent)
         self._editor = editor
         self._matches: list[Any] = []
-        self._find = QLineEdit()
-        self._find.setPlaceholderText(self.tr("Find"))
+        self._find = QLineEdit(placeholderText=self.tr("Find"), clearButtonEnabled=True)
         self._find.setAccessibleName(self.tr("Find"))
-        self._find.setClearButtonEnabled(True)
-        self._replace = QLineEdit()
-        self._replace.setPlaceholderText(self.tr("Replace with"))
+        self._replace = QLineEdit(placeholderText=self.tr("Replace with"))
         self._replace.setAccessibleName(self.tr("Replace with"))
         self._count = QLabel()
         self._count.setProperty("tone", "muted")
@@ -47,9 +44,7 @@ class FindBar(QWidget):
             Qt.Key.Key_W: self._word,
             Qt.Key.Key_R: self._regex,
         }
-        self._again = QTimer(self)
-        self._again.setSingleShot(True)
-        self._again.setInterval(_DELAY_MS)
+        self._again = QTimer(self, singleShot=True, interval=_DELAY_MS)
         self._lay_out()
         self._wire()
         self.hide()

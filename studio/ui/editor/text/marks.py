@@ -146,9 +146,7 @@ class ShownMarks:
         self._carets: list[Selection] = []
         self._flashed: list[Selection] = []
         self._run: list[Selection] = []
-        self._flash_timer = QTimer(editor)
-        self._flash_timer.setSingleShot(True)
-        self._flash_timer.setInterval(_FLASH_MS)
+        self._flash_timer = QTimer(editor, singleShot=True, interval=_FLASH_MS)
         self._flash_timer.timeout.connect(self._end_flash)
         self._bracket: tuple[int, int] | None = None
 

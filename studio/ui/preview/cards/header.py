@@ -24,13 +24,11 @@ class CardHeader(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._role = QLabel()
-        self._role.setTextFormat(Qt.TextFormat.PlainText)
+        self._role = QLabel(textFormat=Qt.TextFormat.PlainText)
         font = self._role.font()
         font.setWeight(QFont.Weight.DemiBold)
         self._role.setFont(font)
-        self._meta = QLabel()
-        self._meta.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._meta = QLabel(alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._chips = QHBoxLayout()
         self._chips.setSpacing(8)
         self._warnings = QHBoxLayout()

@@ -112,8 +112,7 @@ class MediaView(QWidget):
         self._picture = QLabel()
         self._picture.hide()
         self._title = QLabel(f"<b>{part.kind}</b>")
-        self._source = QLabel(shortened(part.source, 60))
-        self._source.setTextFormat(Qt.TextFormat.PlainText)
+        self._source = QLabel(shortened(part.source, 60), textFormat=Qt.TextFormat.PlainText)
         self._source.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._source.setToolTip(plain_tip(shortened(part.source, 200)))
         self._note = QLabel()
@@ -124,8 +123,7 @@ class MediaView(QWidget):
         if part.alt:
             details = f"“{part.alt}” {details}"
         if details.strip():
-            label = QLabel(details.strip())
-            label.setTextFormat(Qt.TextFormat.PlainText)
+            label = QLabel(details.strip(), textFormat=Qt.TextFormat.PlainText)
             words.addWidget(label)
         words.addStretch(1)
         row_of(self._picture, (words, 1), on=self, margins=(0, 4, 0, 4), spacing=12)

@@ -58,8 +58,7 @@ class AnswerView(FollowsTheme, QWidget):
         self._notes.document().setDocumentMargin(_NOTE_MARGIN)
         self._parts: Iterator[str] = iter(())
         self._waiting = ""
-        self._more = QTimer(self)
-        self._more.setInterval(0)
+        self._more = QTimer(self, interval=0)
         self._more.timeout.connect(self._show_more)
         column_of(
             self._heading,

@@ -76,9 +76,7 @@ class WatchTable(FollowsTheme, QTableWidget):
         self._rows: tuple[WatchRow, ...] = ()
         self._filling = False
         self._is_stale = False
-        self._refill = QTimer(self)
-        self._refill.setSingleShot(True)
-        self._refill.setInterval(0)
+        self._refill = QTimer(self, singleShot=True, interval=0)
         self._refill.timeout.connect(self._on_refill)
         self._delegate = _ExpressionDelegate(self)
         self.setItemDelegate(self._delegate)

@@ -64,8 +64,7 @@ class RunningCall(FollowsTheme, QWidget):
         """Take the tool and when it was asked for, in seconds since 1970."""
         super().__init__(parent)
         self._began = began
-        self.title = QLabel(reveal(tool, lines=False), self)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title = QLabel(reveal(tool, lines=False), self, textFormat=Qt.TextFormat.PlainText)
         self.clock = QLabel(self)
         self.output_label = ElidedLabel(self)
         self.stop_button = QPushButton(self.tr("Stop this call"), self)
@@ -115,8 +114,7 @@ class RunningCalls(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(16, 4, 8, 4)
         self._column.setSpacing(4)
-        self._timer = QTimer(self)
-        self._timer.setInterval(_TICK_MS)
+        self._timer = QTimer(self, interval=_TICK_MS)
         self._timer.timeout.connect(self._tick)
         self.setAccessibleName(self.tr("Calls under way"))
         self.hide()

@@ -256,8 +256,7 @@ class TimelineView(QTableView):
 
     def menu_of(self, card: StepCard) -> QMenu:
         """What can be done from a card; each makes a branch, and what was is kept."""
-        menu = QMenu(self)
-        menu.setToolTipsVisible(True)
+        menu = QMenu(self, toolTipsVisible=True)
         back = menu.addAction(
             icon("git-branch"), self.tr("Go back to here") + self.tr("\tCtrl+Return")
         )

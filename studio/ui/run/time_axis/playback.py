@@ -27,8 +27,7 @@ class Playback(QObject):
     def __init__(self, scrubber: RunScrubber) -> None:
         super().__init__(scrubber)
         self._scrubber = scrubber
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._on_time)
         self._row = -1
         self.speed = SPEEDS[0]
@@ -83,12 +82,10 @@ class PlayedScrubber(FollowsTheme, QWidget):
         super().__init__()
         self.scrubber = scrubber
         self.playback = Playback(scrubber)
-        self.button = QToolButton()
-        self.button.setAutoRaise(True)
+        self.button = QToolButton(autoRaise=True)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self._on_clicked)
-        self.speed = QToolButton()
-        self.speed.setAutoRaise(True)
+        self.speed = QToolButton(autoRaise=True)
         self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.speed.setAccessibleName(self.tr("Speed of playing back"))

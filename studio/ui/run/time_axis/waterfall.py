@@ -59,8 +59,7 @@ class WaterfallView(QWidget):
         self._shown = Waterfall()
         self._call: int | None = None
         self._first = 0
-        self._clock = QTimer(self)
-        self._clock.setInterval(_TICK_MS)
+        self._clock = QTimer(self, interval=_TICK_MS)
         self._clock.timeout.connect(self.update)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
