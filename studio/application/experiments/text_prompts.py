@@ -84,15 +84,18 @@ def text_documents(
 
 def _check_template(text: str, name: str, lines: int) -> None:
     """Refuse a template that would reach the model with its braces."""
-    _, problems = find_variables(text, "jinja2")
-    fault = next((each for each in problems if each.severity is Severity.ERROR), None)
-    if fault is None:
+    variables, problems = find_variables(text, "jinja2")
+    faults = [(each.span, each.message) for each in problems if each.severity is Severity.ERROR]
+    unread = _tr("Variables of the environment are not read in a text: name it under `vars`.")
+    faults += [(each.span, unread) for each in variables if each.name == "env"]
+    if not faults:
         return
-    place = lines + SourceText(text).position(fault.span.start).line
+    span, fault = faults[0]
+    place = lines + SourceText(text).position(span.start).line
     where = f"{name}:{place}" if name else _tr("line {number}").format(number=place)
     raise ImportFailure(
-        _tr("{where}: {fault} Change the template; nothing is sent with its braces.").format(
-            where=where, fault=fault.message
+        _tr("{where}: {fault} Change the template; nothing is sent until then.").format(
+            where=where, fault=fault
         )
     )
 

@@ -64,6 +64,12 @@ def test_a_template_that_cannot_be_read_is_refused(bench: Bench, prompt: str, pl
     assert not bench.asked
 
 
+def test_a_variable_of_the_environment_is_refused(bench: Bench) -> None:
+    experiment(bench, "'Say {{ env.HOME }}'", "  - {vars: {a: hello}}")
+    with pytest.raises(ExperimentError, match="line 1: Variables of the environment are not read"):
+        bench.plan()
+
+
 async def test_promptfoos_own_filters_are_known(bench: Bench, ledger: ExperimentLedger) -> None:
     text = "{{ (style | load).tone }}, {{ style | load | dump }}, {{ items.length }}"
     experiment(bench, f"'{text}'", """  - {vars: {style: '{"tone": "kind", "n": 2}', items: ab}}""")
