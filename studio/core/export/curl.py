@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from studio.core.export.python.settings import key_variable
 from studio.core.export.request_script import ApiEndpoint, curl_command, endpoint_of
 from studio.core.export.requests import LABELS, request_losses, request_of, request_round_trips
+from studio.core.export.sent import key_variable, named_connection
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
+from studio.core.models.connections import address_of
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.values import JsonObject
 from studio.core.wire.request import Provider
@@ -87,19 +88,17 @@ class CurlCommand:
         """Where the request goes and with which key, and the address as the prompt says it."""
         model = source.document.model
         usual = endpoint_of(self.provider, model.api_type)
-        own = self._speaks_to_the_document(source)
-        written = model.connection.get("endpoint") if own else None
-        given = source.base_url or (written.strip() if isinstance(written, str) else "")
-        key = key_variable(source.document) if own else ""
+        connection = named_connection(source, self.provider)
+        given = connection.base_url
+        key = key_variable(connection)
         if not _VARIABLE.fullmatch(key):
             key = "ANTHROPIC_API_KEY" if self.provider == "anthropic" else "OPENAI_API_KEY"
-        path = usual.path
+        # What comes between the address that the prompt names and the path of the API.
+        path = address_of(connection).rstrip("/").removeprefix(given.rstrip("/")) + usual.path
         headers = [f"Authorization: Bearer ${key}"]
         if self.provider == "anthropic":
             headers = [f"x-api-key: ${key}", "anthropic-version: 2023-06-01"]
-            if given and not given.rstrip("/").endswith("/v1"):
-                path = f"/v1{path}"
-        elif own and given and not source.base_url and model.provider in ("foundry", "azure"):
+        elif connection.kind == "azure":
             headers = [f"api-key: ${key}"]
-            path = f"/openai/v1{path}"
+        path = path if given else usual.path
         return replace(usual, path=path, headers=tuple(headers)), given

@@ -60,7 +60,7 @@ def named_connection(source: ExportSource, provider: Provider | None = None) -> 
         return known
     if known.kind == "anthropic" or wanted == "anthropic":
         other = provider_connection("anthropic" if wanted == "anthropic" else "openai")
-        known = other or known
+        known = replace(other or known, base_url=source.base_url)
     return replace(known, api="responses" if wanted == "openai-responses" else "chat")
 
 

@@ -478,6 +478,7 @@ def test_a_bundle_says_what_it_leaves_out(make: Make) -> None:
 
 
 UNLIKE = """---
+model: {id: m}
 inputs:
   yes: {kind: boolean, default: true}
   two: {kind: float, default: 2.0}
@@ -555,7 +556,7 @@ def test_the_script_puts_in_pictures_of_its_folder_and_of_inputs(
 ) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\nrest")
     text = (
-        "---\ninputs:\n  pic: {kind: image}\n  talk: {kind: string, default: x}\n"
+        "---\nmodel: {id: m}\ninputs:\n  pic: {kind: image}\n  talk: {kind: string, default: x}\n"
         "template: {format: {kind: jinja2}, parser: {kind: section}}\n---\n"
         "user:\nLook, {{ talk }}:\n![image](a.png)\n{{ pic }}\n"
     )

@@ -13,56 +13,65 @@ from dataclasses import dataclass, replace
 
 from studio.core.agent.loop.setup import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol, reading_style
-from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
+from studio.core.export.chat_items import THREAD, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
 from studio.core.export.consumers import check_bounds, script_renderer
 from studio.core.export.format_strings import as_format_strings
 from studio.core.export.python import code
 from studio.core.export.python.loops import PLAIN_RUN, RUNS
-from studio.core.export.python.settings import chat_tool, key_variable, quoted, setting, stops
+from studio.core.export.python.settings import chat_tool, quoted, stops
 from studio.core.export.python.tools import PythonTools, python_tools, stub, stub_name
 from studio.core.export.python_literal import python_expression, python_literal
-from studio.core.export.requests import lost
-from studio.core.export.round_trip import Meaning, compare, utf8_problem
+from studio.core.export.requests import lost, request_of
+from studio.core.export.round_trip import utf8_problem
+from studio.core.export.sent import (
+    compare_requests,
+    key_variable,
+    model_losses,
+    named_connection,
+    openai_connection,
+    sent_by_studio,
+    with_model,
+)
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
+from studio.core.models.connections import address_of
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, list_of, object_of
 from studio.core.wire.draft import is_sendable
 from studio.core.wire.request import to_request
 
 
-def script_round_trips(
-    text: str, source: ExportSource, form: TemplateFormat | None
-) -> Iterator[RoundTrip]:
-    """Read messages and tools out of the script, and render them as the script will."""
+def script_round_trips(script: _Script, text: str) -> Iterator[RoundTrip]:
+    """Read messages, options and tools out of the script, and make its first request of them."""
     found = _constants(text)
-    items = found.get("MESSAGES")
-    listed = items if isinstance(items, list) else []
-    tools = found.get("TOOLS")
-    names = [
-        str(inner.get("name"))
-        for tool in (tools if isinstance(tools, list) else [])
-        if isinstance(tool, Mapping) and isinstance(inner := tool.get("function"), Mapping)
-    ]
-    wanted = [tool.name for tool in source.all_tools if is_sendable(tool)]
-    render = script_renderer(form) if form else None
-    for name, prepared in source.round_trips.items():
+    render = script_renderer(script.form) if script.form else None
+    options = dict(object_of(found.get("OPTIONS")))
+    options |= object_of(options.pop("extra_body", None))
+    if script.protocol == "native" and found.get("TOOLS"):
+        options["tools"] = found["TOOLS"]
+    address = f"{address_of(script.connection).rstrip('/')}/chat/completions"
+    for name, each in script.source.rounds.items():
         try:
-            check_bounds(prepared)
-            got = fill_items(listed, render, prepared.inputs, drops=True)
+            check_bounds(each.prepared)
+            got = fill_items(
+                list_of(found.get("MESSAGES")), render, each.prepared.inputs, drops=True
+            )
         except CannotRender as error:
             yield RoundTrip(name, f"the script cannot render the prompt: {error}")
             continue
-        made = compare(name, Meaning(as_sent(prepared.messages.messages)), Meaning(as_sent(got)))
-        if made.is_same and names != wanted:
-            words = f"the tools are {', '.join(names) or 'none'} instead of {', '.join(wanted)}."
-            made = replace(made, difference=words)
-        yield replace(made, tools=len(names))
+        expected = sent_by_studio(each)
+        own = request_of(each, "openai-chat", got).body  # with the files that it reads as it runs
+        sent = {  # a parameter of the settings without a value is named apart
+            key: expected.body.get(key) if "${params:" in str(value) else value
+            for key, value in options.items()
+        }
+        body = {"model": own["model"], "messages": own["messages"], **sent}
+        yield compare_requests(name, expected, replace(expected, address=address, body=body))
 
 
 def _constants(text: str) -> dict[str, Json]:
@@ -194,16 +203,16 @@ class PythonScript:
             Problem("export-remark", Severity.HINT, remark, Span(0, 0))
             for remark in script.tools.remarks
         )
-        return result(
-            text, problems, script.losses(), script_round_trips(text, source, script.form)
-        )
+        return result(text, problems, script.losses(), script_round_trips(script, text))
 
 
 class _Script:
     """The parts of one script."""
 
     def __init__(self, source: ExportSource) -> None:
-        self.source = source
+        self.model_losses = tuple(model_losses(source))
+        self.source = source = with_model(source)
+        self.connection = openai_connection(named_connection(source))
         self.document, self.fixed = settled_for_code(source)
         self.template: ChatTemplate = as_format_strings(chat_template(source))
         self.protocol = choose_protocol(self.document).protocol
@@ -230,6 +239,7 @@ class _Script:
 
     def losses(self) -> Iterator[str]:
         """What the script does not carry, or does differently."""
+        yield from self.model_losses
         yield from self.template.losses
         yield from self.fixed
         yield from lost((*self.item_problems, *self.request.problems))
@@ -243,10 +253,6 @@ class _Script:
                 f"{tool.name}: no Python function runs it{where}; the script holds a stand-in that "
                 "answers with an error."
             )
-        if self.document.model.api_type == "responses":
-            yield "The script asks through chat completions instead of the responses API."
-        if self.document.model.provider == "anthropic" and not self.source.base_url:
-            yield "Set OPENAI_BASE_URL: Anthropic is asked through its OpenAI endpoint."
         if self.template.is_plain and self.protocol != "native":
             yield "The template cannot be rendered at each step, so the model sees no earlier step."
 
@@ -289,7 +295,7 @@ class _Script:
             "",
             f"Made by Prompt Studio{f' from {_safe(path.name)}' if path else ''}. It needs: pip "
             f"install {packages}",
-            f"The key is read from {key_variable(self.document)}; OPENAI_BASE_URL names another"
+            f"The key is read from {key_variable(self.connection)}; OPENAI_BASE_URL names another"
             " server.",
         ]
         body = "\n".join(lines)
@@ -321,9 +327,9 @@ class _Script:
         ]
         lines = [
             "FOLDER = Path(__file__).resolve().parent",
-            f"MODEL = {setting(document.model.id or self.source.model, 'OPENAI_MODEL')}",
+            f"MODEL = {python_expression(document.model.id or self.source.model)}",
             f"BASE_URL = {self._base_url()}",
-            f"KEY_VARIABLE = {quoted(key_variable(document))}",
+            f"KEY_VARIABLE = {quoted(key_variable(self.connection))}",
             "# Whether what the model writes is the answer, and no step on the way to it.",
             f"SHOWN_IS_ANSWER = {not loop}",
             _assigned("OPTIONS", options),
@@ -388,13 +394,8 @@ class _Script:
         return found
 
     def _base_url(self) -> str:
-        endpoint = self.document.model.connection.get("endpoint")
-        given = self.source.base_url or (endpoint if isinstance(endpoint, str) else "")
-        if self.document.model.provider == "foundry" and given and not self.source.base_url:
-            fallback = setting(given, "")
-            return f'os.environ.get("OPENAI_BASE_URL") or {fallback}.rstrip("/") + "/openai/v1"'
-        fallback = setting(given, "") if given else "None"
-        return f'os.environ.get("OPENAI_BASE_URL") or {fallback}'
+        address = address_of(self.connection).rstrip("/") if self.connection.base_url else None
+        return f'os.environ.get("OPENAI_BASE_URL") or {python_expression(address)}'
 
 
 def _assigned(name: str, value: Json) -> str:
