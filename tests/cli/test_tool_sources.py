@@ -421,3 +421,11 @@ def test_a_description_of_a_service_is_listed_but_not_called_before_trust(
     assert run_command(["tools", "list", str(description)]) == FINE
     assert run_command(["tools", "call", str(description), "getPet", '{"id": 7}']) == USAGE
     assert "is not trusted" in capsys.readouterr().err
+
+
+def test_arguments_may_stand_behind_options(
+    description: Path, api: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["tools", "call", str(description), "getPet", "--endpoint", api, '{"id": 7}']
+    assert run_command(call) == FINE
+    assert "/pets/7" in capsys.readouterr().out

@@ -35,9 +35,30 @@ _MOST_MARKED = 5
 """Tools that are named where the same is to be looked at in many."""
 
 
+class _AnyOrderParser(argparse.ArgumentParser):
+    """Takes options anywhere: `call SOURCE TOOL --endpoint URL '{}'` has its arguments last."""
+
+    _is_inside = False
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse options first, then what is left; each half comes here, too."""
+        takes_rest = any(
+            action.nargs == argparse.REMAINDER for action in self._get_positional_actions()
+        )
+        if self._is_inside or takes_rest:
+            return super().parse_known_args(args, namespace)
+        self._is_inside = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_inside = False
+
+
 def add_tools(parser: argparse.ArgumentParser) -> None:
     """Add the commands."""
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_AnyOrderParser)
     serve = commands.add_parser("serve", help="serve a Python file over MCP on stdin and stdout")
     serve.add_argument("file", type=Path, metavar="FILE")
     serve.add_argument("--characters", type=whole(1), help="longest result, in characters")
@@ -119,7 +140,7 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     removed.set_defaults(action=_remove, prompt=None)
 
 
-def _add_offers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_offers(commands: argparse._SubParsersAction[_AnyOrderParser]) -> None:
     """Add the commands for what a server has beside its tools."""
     kinds = {"resources": ("resource", "resource template"), "prompts": ("prompt",)}
     for name, meant in kinds.items():
