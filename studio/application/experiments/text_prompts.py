@@ -16,9 +16,8 @@ from pathlib import Path
 
 from studio.application.words import translate
 from studio.core.experiments.assertions.result import UndecidedError
-from studio.core.imports.compose import Composition, write_document
+from studio.core.imports.compose import Composition, declare_variables, write_document
 from studio.core.imports.imported import ImportFailure
-from studio.core.imports.promptfoo import declare_inputs
 from studio.core.imports.promptfoo_parts import (
     ReadFile,
     as_nunjucks,
@@ -77,7 +76,7 @@ def text_documents(
             _check_template(as_nunjucks(found), label if whole else "", before.count("\n"))
         work = Composition(is_template=True)
         work.messages += messages_of(found, as_nunjucks)
-        declare_inputs(work, {})
+        declare_variables(work, {}, "sample")
         work.inputs.pop(CONVERSATION, None)
         yield parse(write_document(work), path)
 

@@ -11,20 +11,23 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from studio.core.imports.compose import Composition, LiteralText, compose
+from studio.core.imports.compose import (
+    Composition,
+    LiteralText,
+    compose,
+    declare_variables,
+    read_items,
+)
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.langchain import settle_literals, template_format
 from studio.core.imports.langchain_script import PLACEHOLDER, read_rows
 from studio.core.imports.record import with_unread_keys
 from studio.core.imports.request_json import import_request
 from studio.core.prompty.edit.edits import set_value, write_scalar
-from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
-from studio.core.prompty.templates import find_variables
-from studio.core.prompty.threads import read_thread
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import apply_edits
 from studio.core.text.reason import reason_of
@@ -118,7 +121,7 @@ def import_script(text: str) -> Imported:
     model = _model(found)
     if model:
         work.front["model"] = model
-    _declare(work, inputs)
+    declare_variables(work, object_of(inputs), "default")
     work.tools += [function_tool(tool) for tool in objects_of(found.get("TOOLS"))]
     if work.tools and not is_langchain:
         work.notes.append("The functions of the tools stay in the script; name it as a tool file.")
@@ -157,7 +160,7 @@ def _script_messages(text: str, messages: Json, work: Composition) -> None:
         if isinstance(item.get("thread"), str):
             _add_thread(work, str(item["thread"]))
         else:
-            work.messages.append(_read_message(item))
+            work.messages += read_items([item])
 
 
 def _langchain_messages(text: str, tree: ast.Module, work: Composition) -> JsonObject:
@@ -177,7 +180,7 @@ def _langchain_messages(text: str, tree: ast.Module, work: Composition) -> JsonO
         if role == PLACEHOLDER:
             _add_thread(work, str(content))
             continue
-        made = _read_message({"role": role, "content": content, **further})
+        (made,) = read_items([{"role": role, "content": content, **further}])
         if further:  # a message object, in which LangChain renders nothing
             texts = [LiteralText(p.text) if isinstance(p, TextPart) else p for p in made.parts]
             kept = {key: value for key, value in made.attributes.items() if key != "static"}
@@ -202,11 +205,6 @@ def _literal_pairs(node: ast.Dict, work: Composition) -> dict[str, Json]:
 def _add_thread(work: Composition, name: str) -> None:
     work.inputs[name] = {"kind": "thread"}
     work.messages.append(name)
-
-
-def _read_message(item: JsonObject) -> Message:
-    (made,) = read_thread([item], {}, None) or ()
-    return Message(made.role, made.parts, made.attributes)
 
 
 def _literals(tree: ast.Module) -> dict[str, Json]:
@@ -245,28 +243,6 @@ def _value(node: ast.expr) -> Json:
             return f"${{env:{name}:{default}}}" if default else f"${{env:{name}}}"
     value: Json = ast.literal_eval(node)
     return value
-
-
-def _declare(work: Composition, inputs: Json) -> None:
-    given: JsonObject = inputs if isinstance(inputs, Mapping) else {}
-    texts = "\n".join(
-        part.text
-        for item in work.messages
-        if isinstance(item, Message)
-        for part in item.parts
-        if isinstance(part, TextPart)
-    )
-    names = (
-        [each.name for each in find_variables(texts, work.format)[0]] if work.is_template else []
-    )
-    for name in dict.fromkeys((*given, *names)):
-        if name in work.inputs:
-            continue
-        value = given.get(name)
-        declared: dict[str, Json] = {"kind": kind_of_value(value)}
-        if value is not None:
-            declared["default"] = value
-        work.inputs[name] = declared
 
 
 def import_bundle(content: bytes) -> Imported:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.edit.edits import write_scalar
+from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -26,7 +27,8 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
-from studio.core.prompty.threads import thread_calls
+from studio.core.prompty.templates import find_variables
+from studio.core.prompty.threads import read_thread, thread_calls
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.amounts import counted
 from studio.core.text.naming import free_name
@@ -310,6 +312,35 @@ def _check(work: Composition, text: str) -> None:
             )
     if len(wanted) != len(again):
         work.notes.append(f"{counted(len(again), 'message')} instead of {len(wanted)}.")
+
+
+def read_items(items: Sequence[Json]) -> Iterator[Message]:
+    """Yield the messages of a list in which they stand as chat completions write them."""
+    for each in read_thread(list(items), {}, None) or ():
+        yield Message(each.role, each.parts, each.attributes)
+
+
+def declare_variables(
+    work: Composition, values: JsonObject, key: Literal["default", "sample"]
+) -> None:
+    """Declare an input for each variable of the messages, with the value that came along.
+
+    Args:
+        work: the file in the making.
+        values: values by name; as defaults they are declared where no message has them, too.
+        key: what a value is.
+    """
+    parts = [part for item in work.messages if isinstance(item, Message) for part in item.parts]
+    texts = [part.text for part in parts if isinstance(part, TextPart)]
+    texts += [part.source for part in parts if isinstance(part, MediaPart)]
+    found = find_variables("\n".join(texts), work.format) if work.is_template else ((), ())
+    work.notes += (f"The template needs a look: {problem.message}" for problem in found[1])
+    names = [variable.name for variable in found[0]]
+    for name in dict.fromkeys((*names, *(values if key == "default" else ()))):
+        if name not in work.inputs:
+            value = values.get(name)
+            given = {"kind": kind_of_value(value), key: value} if value is not None else {}
+            work.inputs[name] = given or {"kind": "string"}
 
 
 def declare_string(

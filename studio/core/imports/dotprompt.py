@@ -14,22 +14,13 @@ from studio.core.imports.handlebars import rewrite
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.record import with_unread_keys
 from studio.core.prompty.front.declarations import INPUT_KINDS, kind_of_value, kind_of_word
+from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.front.tool_shapes import properties_of_schema
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject, object_of
 
-_CONFIG = {
-    "temperature": "temperature",
-    "maxOutputTokens": "maxOutputTokens",
-    "topK": "topK",
-    "topP": "topP",
-    "stopSequences": "stopSequences",
-    "seed": "seed",
-    "presencePenalty": "presencePenalty",
-    "frequencyPenalty": "frequencyPenalty",
-}
 _PROVIDERS = {
     "googleai": "google",
     "vertexai": "google",
@@ -90,12 +81,7 @@ def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
         if slash and provider in _PROVIDERS:
             found["provider"] = _PROVIDERS[provider]
     config = data.get("config")
-    options: dict[str, Json] = {}
-    further: dict[str, Json] = {}
-    for key, value in config.items() if isinstance(config, Mapping) else ():
-        (options if key in _CONFIG else further)[_CONFIG.get(key, key)] = value
-    if further:
-        options["additionalProperties"] = further
+    options = legacy_options(object_of(config))
     if options:
         found["options"] = options
     return found

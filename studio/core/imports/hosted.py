@@ -7,7 +7,7 @@ import re
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 
-from studio.core.imports.compose import Composition, compose, declare_string
+from studio.core.imports.compose import Composition, compose, declare_string, read_items
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.record import plain
 from studio.core.imports.request_json import read_outputs
@@ -15,7 +15,6 @@ from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import Message, TextPart
-from studio.core.prompty.threads import read_thread
 from studio.core.text.naming import unique_names
 from studio.core.text.values import Json, JsonObject, object_of
 
@@ -49,7 +48,9 @@ def import_langfuse(data: Json) -> Imported:
             work.inputs[name] = {"kind": "thread"}
             work.messages.append(name)
         elif isinstance(item, Mapping):
-            _add([{key: item[key] for key in ("role", "content", "name") if key in item}], work)
+            work.messages += read_items(
+                [{key: item[key] for key in ("role", "content", "name") if key in item}]
+            )
     name = _front(data, work)
     config = data.get("config")
     if isinstance(config, Mapping):
@@ -88,11 +89,13 @@ def import_stored(data: Json) -> Imported:
     work = Composition(is_template=True)
     instructions = block.get("instructions")
     if isinstance(instructions, str) and instructions:
-        _add([{"role": "system", "content": instructions}], work)
+        work.messages += read_items([{"role": "system", "content": instructions}])
     listed = _template_of(data) or block.get("messages") or block.get("input")
     if isinstance(listed, str):
         listed = [{"role": "user", "content": listed}]
-    _add([_flat(item) for item in listed] if isinstance(listed, list) else [], work)
+    work.messages += read_items(
+        [_flat(item) for item in listed] if isinstance(listed, list) else []
+    )
     if not work.messages:
         raise ImportFailure("The export holds no messages: an eval keeps them in its runs.")
     name = _front(data, work)
@@ -206,13 +209,6 @@ def _branch(conversation: JsonObject) -> Iterator[JsonObject]:
             found.append(node["message"])  # type: ignore[arg-type]
         at = node.get("parent")
     yield from reversed(found)
-
-
-def _add(items: list[Json], work: Composition) -> None:
-    work.messages += [
-        Message(each.role, each.parts, each.attributes)
-        for each in read_thread(items, {}, None) or ()
-    ]
 
 
 def _front(data: JsonObject, work: Composition) -> str:

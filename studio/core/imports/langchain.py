@@ -11,21 +11,20 @@ from studio.core.imports.compose import (
     Composition,
     LiteralText,
     compose,
+    declare_variables,
     fits_section,
     literal,
+    read_items,
 )
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.record import implied
 from studio.core.prompty.document import TemplateFormat
-from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import MediaPart, Message, Part, Role, TextPart
-from studio.core.prompty.templates import find_variables
-from studio.core.prompty.threads import read_thread
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, list_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of
 
 _FORMATS: dict[str, TemplateFormat] = {
     "f-string": "fstring",
@@ -103,7 +102,7 @@ def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Im
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
     _settle_format(work, formats)
-    _inputs(work, kwargs)
+    declare_variables(work, object_of(kwargs.get("partial_variables")), "default")
     return Imported(compose(work), "LangChain prompt", tuple(work.notes))
 
 
@@ -202,9 +201,7 @@ def _add(item: Json, work: Composition, formats: list[str]) -> None:
         work.messages.append(Message(role, tuple(parts)))
         return
     if name == "" and isinstance(item, Mapping):
-        work.messages += [
-            Message(m.role, m.parts, m.attributes) for m in read_thread([item], {}, None) or ()
-        ]
+        work.messages += read_items([item])
         return
     if role is None:
         work.notes.append(f"A message of the class {name!r} is left out.")
@@ -244,7 +241,7 @@ def _static(role: Role, kwargs: JsonObject, work: Composition) -> None:
             ),
             message.attributes,
         )
-        for message in read_thread([item], {}, None) or ()
+        for message in read_items([item])
     ]
 
 
@@ -326,27 +323,6 @@ def settle_literals(work: Composition) -> None:
         )
         done.append(Message(item.role, parts, item.attributes))
     work.messages = done
-
-
-def _inputs(work: Composition, kwargs: JsonObject) -> None:
-    given = kwargs.get("partial_variables")
-    partial = given if isinstance(given, Mapping) else {}
-    texts = []
-    for item in work.messages:
-        if not isinstance(item, str):
-            texts += [part.text for part in item.parts if isinstance(part, TextPart)]
-            texts += [part.source for part in item.parts if isinstance(part, MediaPart)]
-    variables, problems = find_variables("\n".join(texts), work.format)
-    for problem in problems:
-        work.notes.append(f"The template needs a look: {problem.message}")
-    names = [variable.name for variable in variables]
-    for name in dict.fromkeys((*names, *(str(key) for key in partial))):
-        if name in work.inputs:
-            continue
-        declared: dict[str, Json] = {"kind": "string"}
-        if name in partial:
-            declared = {"kind": kind_of_value(partial[name]), "default": partial[name]}
-        work.inputs[name] = declared
 
 
 def _constructor(data: Json) -> tuple[str, JsonObject]:

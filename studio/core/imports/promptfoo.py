@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, product
 
-from studio.core.imports.compose import Composition, compose, declare_string
+from studio.core.imports.compose import Composition, compose, declare_variables
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.promptfoo_parts import (
     FindFiles,
@@ -26,11 +26,8 @@ from studio.core.imports.promptfoo_parts import (
     template_notes,
 )
 from studio.core.imports.record import plain, with_unread_keys
-from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.front.tool_shapes import function_tool
-from studio.core.prompty.messages import Message, TextPart
-from studio.core.prompty.templates import find_variables
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
@@ -108,7 +105,7 @@ def _made(data: JsonObject, text: str, read: ReadFile, choose: int, find: FindFi
     work.messages += messages_of(content)
     work.notes += template_notes(content)
     sets = _sets(data, work, read)
-    declare_inputs(work, sets)
+    declare_variables(work, next(iter(sets.values()), {}), "sample")
     if len(prompts) > 1:
         others = ", ".join(name for index, name in enumerate(names) if index != choose)
         work.notes.append(f"This is the prompt {title!r}; the file also holds: {others}.")
@@ -377,24 +374,3 @@ def read_tests(path: str, text: str) -> Iterator[JsonObject]:
 def _vars(test: Json) -> dict[str, Json]:
     values = test.get("vars") if isinstance(test, Mapping) else None
     return {str(key): item for key, item in values.items()} if isinstance(values, Mapping) else {}
-
-
-def declare_inputs(work: Composition, sets: Mapping[str, JsonObject]) -> None:
-    """An input for each variable that the prompt uses, with the first test's value as sample."""
-    texts = "\n".join(
-        part.text
-        for item in work.messages
-        if isinstance(item, Message)
-        for part in item.parts
-        if isinstance(part, TextPart)
-    )
-    variables, problems = find_variables(texts, work.format)
-    for problem in problems:
-        work.notes.append(f"The template needs a look: {problem.message}")
-    first = next(iter(sets.values()), {})
-    for name in dict.fromkeys(variable.name for variable in variables):
-        declared = dict(declare_string())
-        if name in first:
-            declared["kind"] = kind_of_value(first[name])
-            declared["sample"] = first[name]
-        work.inputs[name] = declared

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from studio.core.imports.compose import read_items
 from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.messages import Message, TextPart
-from studio.core.prompty.threads import read_thread
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
@@ -112,7 +112,7 @@ def messages_of(content: Json, as_template: Callable[[str], str] = as_jinja) -> 
             yield Message("user", (TextPart(content.strip("\n")),))
             return
         content = chat
-    yield from read_thread(content if isinstance(content, list) else [content], {}, None) or ()
+    yield from read_items(content if isinstance(content, list) else [content])
 
 
 def template_notes(content: Json) -> Iterator[str]:

@@ -6,7 +6,7 @@ A plain text is a conversation: ChatML, headings, or lines that begin with who s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -305,29 +305,19 @@ def _import_data(text: str, data: Json, path: Path | None, choose: int) -> Impor
     return importer.read(source, choose) if importer is not None else None
 
 
-def _reader(path: Path | None) -> _Reader:
-    return _Reader(path.parent if path is not None else None)
+def _reader(path: Path | None) -> Callable[[str], str]:
+    """What reads the files beside a configuration, and none outside its folder."""
+    context = ReferenceContext(folder=path.parent if path is not None else None, trusted=False)
 
-
-class _Reader:
-    """Reads files beside a configuration, and none outside its folder."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-
-    def __call__(self, name: str) -> str:
-        """The text of a file.
-
-        Raises:
-            ImportFailure: it lies outside, or cannot be read.
-        """
+    def read(name: str) -> str:
         try:
-            file = confined_path(name, ReferenceContext(folder=self._folder, trusted=False))
-            return read_text(file, encoding="utf-8-sig")
+            return read_text(confined_path(name, context), encoding="utf-8-sig")
         except UnresolvedReference as error:
             raise ImportFailure(str(error)) from error
         except (OSError, UnicodeDecodeError) as error:
             raise ImportFailure(f"The prompt file {name!r} cannot be read.") from error
+
+    return read
 
 
 def import_chat_text(text: str) -> Imported:
