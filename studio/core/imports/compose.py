@@ -16,6 +16,7 @@ from typing import Literal
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.front.declarations import kind_of_value
+from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -318,6 +319,31 @@ def read_items(items: Sequence[Json]) -> Iterator[Message]:
     """Yield the messages of a list in which they stand as chat completions write them."""
     for each in read_thread(list(items), {}, None) or ():
         yield Message(each.role, each.parts, each.attributes)
+
+
+OPTION_WORDS = {
+    **LEGACY_OPTIONS,
+    **{name: name for name in (*SAME_OPTIONS, *LEGACY_OPTIONS.values())},
+    "max_output_tokens": "maxOutputTokens",
+    "maxTokens": "maxOutputTokens",
+    "num_predict": "maxOutputTokens",
+    "reasoning_effort": "reasoningEffort",
+}
+"""Options of models in the words of other programs, by Prompty 2's names."""
+
+
+def set_model(work: Composition, model: Json, config: JsonObject) -> None:
+    """Set the model and those of its options that a configuration has."""
+    options: dict[str, Json] = {}
+    for word, name in OPTION_WORDS.items():
+        value = config.get(word)
+        if value is not None:
+            is_one = name == "stopSequences" and isinstance(value, str)
+            options[name] = [value] if is_one else value
+    found: dict[str, Json] = {"id": model} if isinstance(model, str) else {}
+    found |= {"options": options} if options else {}
+    if found:
+        work.front["model"] = found
 
 
 def declare_variables(

@@ -7,12 +7,11 @@ import re
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 
-from studio.core.imports.compose import Composition, compose, declare_string, read_items
+from studio.core.imports.compose import Composition, compose, declare_string, read_items, set_model
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.record import plain
 from studio.core.imports.request_json import read_outputs
 from studio.core.prompty.front.declarations import kind_of_value
-from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.text.naming import unique_names
@@ -224,31 +223,9 @@ def _front(data: JsonObject, work: Composition) -> str:
     return name if isinstance(name, str) else ""
 
 
-_SETTINGS = (
-    "temperature",
-    "top_p",
-    "max_tokens",
-    "max_completion_tokens",
-    "max_output_tokens",
-    "seed",
-    "stop",
-    "frequency_penalty",
-    "presence_penalty",
-)
-
-
 def _settings(config: JsonObject, work: Composition) -> None:
     """The model and its options; other keys of a service are no part of the prompt."""
-    model: dict[str, Json] = {}
-    if isinstance(config.get("model"), str):
-        model["id"] = config["model"]
-    given = {key: config[key] for key in _SETTINGS if config.get(key) is not None}
-    if "max_output_tokens" in given:
-        given["max_tokens"] = given.pop("max_output_tokens")
-    if given:
-        model["options"] = legacy_options(given)
-    if model:
-        work.front["model"] = model
+    set_model(work, config.get("model"), config)
     tools = config.get("tools")
     for tool in tools if isinstance(tools, list) else []:
         if isinstance(tool, Mapping) and (

@@ -15,6 +15,7 @@ from studio.core.imports.compose import (
     fits_section,
     literal,
     read_items,
+    set_model,
 )
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.record import implied
@@ -42,16 +43,6 @@ _ROLES: dict[str, Role] = {
     "ai": "assistant",
     "assistant": "assistant",
     "tool": "tool",
-}
-_OPTIONS = {
-    "temperature": "temperature",
-    "max_tokens": "maxOutputTokens",
-    "top_p": "topP",
-    "seed": "seed",
-    "stop": "stopSequences",
-    "frequency_penalty": "frequencyPenalty",
-    "presence_penalty": "presencePenalty",
-    "reasoning_effort": "reasoningEffort",
 }
 
 
@@ -151,19 +142,7 @@ def _model(step: Json, work: Composition) -> None:
         work.tools += [function_tool(item) for item in list_of(tools) if isinstance(item, Mapping)]
         _model(kwargs.get("bound"), work)
     elif name.startswith("Chat"):
-        model_id = kwargs.get("model", kwargs.get("model_name"))
-        model: dict[str, Json] = {"id": model_id} if isinstance(model_id, str) else {}
-        options = {
-            ours: (
-                [kwargs[wire]] if wire == "stop" and isinstance(kwargs[wire], str) else kwargs[wire]
-            )
-            for wire, ours in _OPTIONS.items()
-            if kwargs.get(wire) is not None
-        }
-        if options:
-            model["options"] = options
-        if model:
-            work.front["model"] = model
+        set_model(work, kwargs.get("model", kwargs.get("model_name")), kwargs)
     elif name:
         work.notes.append(f"The step {name} of the sequence is not part of a prompt.")
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, product
 
-from studio.core.imports.compose import Composition, compose, declare_variables
+from studio.core.imports.compose import OPTION_WORDS, Composition, compose, declare_variables
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.promptfoo_parts import (
     FindFiles,
@@ -26,7 +26,6 @@ from studio.core.imports.promptfoo_parts import (
     template_notes,
 )
 from studio.core.imports.record import plain, with_unread_keys
-from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import counted
@@ -37,16 +36,6 @@ from studio.core.text.values import Json, JsonObject, object_of, whole_numbers
 
 _MOST_SETS = 100
 _PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs", ".mts", ".cts")
-_OPTION_WORDS = {
-    **LEGACY_OPTIONS,
-    **{name: name for name in SAME_OPTIONS},
-    "maxTokens": "maxOutputTokens",
-    "maxOutputTokens": "maxOutputTokens",
-    "topP": "topP",
-    "topK": "topK",
-    "stopSequences": "stopSequences",
-    "num_predict": "maxOutputTokens",
-}
 
 
 def is_promptfoo(data: Json) -> bool:
@@ -148,8 +137,8 @@ def _settings(settings: JsonObject, found: dict[str, Json], work: Composition) -
     further: dict[str, Json] = {}
     passed, extra = (object_of(settings.get(key)) for key in ("passthrough", "extra_body"))
     for key, value in {**settings, **passed, **extra}.items():
-        if key in _OPTION_WORDS:
-            options[_OPTION_WORDS[key]] = (
+        if key in OPTION_WORDS:
+            options[OPTION_WORDS[key]] = (
                 [value] if key == "stop" and isinstance(value, str) else value
             )
         elif key in _ENDPOINTS and isinstance(value, str):
