@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.record import implied
-from studio.core.imports.request_messages import form_of, messages_of, tools_of
+from studio.core.imports.request_messages import form_of, messages_of, schema_of, tools_of
 from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.front.front_matter import parameter_schema
 from studio.core.prompty.front.tool_shapes import properties_of_schema
@@ -172,7 +172,8 @@ def _tool(item: JsonObject, work: Composition) -> JsonObject:
     """A tool as Prompty 2 declares it; its schema whole where a list of properties would lose."""
     own = object_of(item.get(str(item.get("type"))))  # OpenAI's `{type: custom, custom: {name}}`
     name = str(item.get("name") or own.get("name") or item.get("type") or "tool")
-    is_service = item.get("type") not in (None, "function") and "parameters" not in item
+    schema = schema_of(item)
+    is_service = item.get("type") not in (None, "function") and schema is None
     if "name" not in item or is_service:
         work.notes.append(f"tools: {name!r} is a service of the provider; it is kept as written.")
         options = {key: value for key, value in item.items() if key not in ("type", "name")}
@@ -180,8 +181,7 @@ def _tool(item: JsonObject, work: Composition) -> JsonObject:
     made: dict[str, Json] = {"name": name, "kind": "function"}
     if item.get("description"):
         made["description"] = item["description"]
-    schema = item.get("parameters")
-    if isinstance(schema, Mapping):
+    if schema is not None:
         schema = _with_known_required(name, schema, work)
         listed = properties_of_schema(schema)
         same = parameter_schema(listed) == parameter_schema(schema)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from studio.core.prompty.messages import Message, TextPart, ToolResultPart
 from studio.core.prompty.threads import read_thread
-from studio.core.text.values import Json, JsonObject, list_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of
 
 _SHAREGPT = {"human": "user", "gpt": "assistant", "system": "system", "tool": "tool"}
 
@@ -103,38 +103,20 @@ def _responses_messages(data: JsonObject) -> Iterator[Message]:
     if isinstance(given, str):
         yield Message("user", (TextPart(given),))
         return
-    calls: list[Json] = []
-    held: JsonObject | None = None
-    for item in list_of(given):
-        if not isinstance(item, Mapping):
-            continue
-        kind = str(item.get("type", "message"))
+    rows: list[dict[str, Json]] = []
+    for item in objects_of(given):
+        kind, call = str(item.get("type", "message")), str(item.get("call_id", ""))
         if kind in ("function_call", "custom_tool_call"):
-            calls.append({**item, "id": item.get("call_id", item.get("id", ""))})
-            continue
-        if kind in ("reasoning", "item_reference") or kind.endswith("_call"):
-            continue  # stays unread, and is named
-        if calls:
-            yield from _thread(
-                ({**(held or {"role": "assistant", "content": ""}), "tool_calls": calls},)
-            )
-            calls, held = [], None
-        elif held is not None:
-            yield from _thread((held,))
-            held = None
-        if kind in ("function_call_output", "custom_tool_call_output"):
-            yield Message(
-                "tool",
-                (ToolResultPart(_as_text(item.get("output"))),),
-                {"tool_call_id": str(item.get("call_id", ""))},
-            )
-        elif item.get("role") == "assistant":
-            held = item
-        else:
-            yield from _thread((item,))
-    if calls or held is not None:
-        item = held or {"role": "assistant", "content": ""}
-        yield from _thread(({**item, "tool_calls": calls} if calls else item,))
+            if not rows or rows[-1].get("role") != "assistant":
+                rows.append({"role": "assistant", "content": ""})
+            made = list_of(rows[-1].get("tool_calls"))
+            rows[-1]["tool_calls"] = [*made, {**item, "id": call or item.get("id", "")}]
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            text = _as_text(item.get("output"))
+            rows.append({"role": "tool", "tool_call_id": call, "content": text})
+        elif kind not in ("reasoning", "item_reference") and not kind.endswith("_call"):
+            rows.append({**item})  # what is no message stays unread, and is named
+    yield from _thread(rows)
 
 
 def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
@@ -167,7 +149,7 @@ def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
                     }
                 )
             elif kind not in ("thinking", "redacted_thinking"):
-                rest.append(_anthropic_block(block, kind))
+                rest.append(_anthropic_block(block))
         if rest or calls:
             made: dict[str, Json] = {**item, "content": rest}
             if calls:
@@ -175,39 +157,30 @@ def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
             yield from _thread((made,))
 
 
-def _anthropic_block(block: Json, kind: Json) -> Json:
-    """A block of content as a thread has it."""
+def _anthropic_block(block: Json) -> Json:
+    """A block of content as a thread has it: texts without `cache_control` and `citations`."""
     if not isinstance(block, Mapping):
         return block
+    kind, inner = block.get("type"), object_of(block.get("source"))
     if kind in ("image", "document"):
-        return _anthropic_media(block)
-    return _anthropic_text(block) if kind == "text" else block
-
-
-def _anthropic_text(block: JsonObject) -> JsonObject:
-    """A text without what is Anthropic's own (`cache_control`, `citations`)."""
-    return {"type": "text", "text": block.get("text", "")}
-
-
-def _anthropic_media(block: JsonObject) -> JsonObject:
-    source = block.get("source")
-    inner = source if isinstance(source, Mapping) else {}
-    kind = "image" if block.get("type") == "image" else "file"
-    if inner.get("type") == "base64":
-        uri = f"data:{inner.get('media_type')};base64,{inner.get('data')}"
-        return {"kind": kind, "value": uri}
-    return {"kind": kind, "value": str(inner.get("url", ""))}
+        source = str(inner.get("url", ""))
+        if inner.get("type") == "base64":
+            source = f"data:{inner.get('media_type')};base64,{inner.get('data')}"
+        return {"kind": "image" if kind == "image" else "file", "value": source}
+    return {"type": "text", "text": block.get("text", "")} if kind == "text" else block
 
 
 def tools_of(data: JsonObject) -> Iterator[JsonObject]:
-    """Tools as `{name, description, parameters, strict}`, whichever way a provider writes them."""
-    for item in (*list_of(data.get("tools")), *list_of(data.get("functions"))):
-        if not isinstance(item, Mapping):
-            continue
+    """The tools of a body, without the `{type: function, function: …}` around them."""
+    for item in objects_of([*list_of(data.get("tools")), *list_of(data.get("functions"))]):
         inner = item.get("function")
-        tool = inner if isinstance(inner, Mapping) else item
-        schema = tool.get("parameters", tool.get("input_schema"))
-        yield {**tool, **({"parameters": schema} if isinstance(schema, Mapping) else {})}
+        yield inner if isinstance(inner, Mapping) else item
+
+
+def schema_of(tool: JsonObject) -> JsonObject | None:
+    """The schema of a tool's arguments, whichever way a provider names it."""
+    schema = tool["parameters"] if "parameters" in tool else tool.get("input_schema")
+    return schema if isinstance(schema, Mapping) else None
 
 
 def _as_text(value: Json) -> str:

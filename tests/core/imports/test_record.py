@@ -32,6 +32,15 @@ def left_out(data: Json) -> list[str]:
             {"type": "text", "prompt": "Hi {{a}}", "config": {"model": "m", "own": 1}, "id": "7"},
             ["config.own", "id"],
         ),
+        (
+            {
+                "model": "c",
+                "messages": [{"role": "user", "content": "Hi"}],
+                "tools": [{"name": "f", "input_schema": {"type": "object"}, "cache_control": {}}]
+                + [{"name": "g", "input_schema": {}, "input_examples": [{"a": 1}]}],
+            },
+            ["tools[].input_examples"],
+        ),
         ({"id": "pmpt_1", "prompt": {"instructions": "Hi", "owner": "me"}}, ["id", "prompt.owner"]),
         (
             {"_type": "prompt", "template": "Hi {a}", "input_variables": ["a"], "extra": {"b": 1}},
