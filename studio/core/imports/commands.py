@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from studio.core.imports.compose import (
     Composition,
-    LiteralText,
     compose,
     declare_variables,
+    literal_message,
     read_items,
 )
 from studio.core.imports.imported import Imported, ImportFailure
@@ -26,7 +26,6 @@ from studio.core.imports.request_json import import_request
 from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.front.tool_shapes import function_tool
-from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import apply_edits
@@ -158,7 +157,7 @@ def _script_messages(text: str, messages: Json, work: Composition) -> None:
         work.format = "fstring" if work.is_template else "jinja2"
     for item in objects_of(messages):
         if isinstance(item.get("thread"), str):
-            _add_thread(work, str(item["thread"]))
+            work.add_thread(str(item["thread"]))
         else:
             work.messages += read_items([item])
 
@@ -178,14 +177,12 @@ def _langchain_messages(text: str, tree: ast.Module, work: Composition) -> JsonO
         raise ImportFailure(f"MESSAGES: a message cannot be read: {reason_of(error)}.") from error
     for role, content, further in rows:
         if role == PLACEHOLDER:
-            _add_thread(work, str(content))
+            work.add_thread(str(content))
             continue
-        (made,) = read_items([{"role": role, "content": content, **further}])
-        if further:  # a message object, in which LangChain renders nothing
-            texts = [LiteralText(p.text) if isinstance(p, TextPart) else p for p in made.parts]
-            kept = {key: value for key, value in made.attributes.items() if key != "static"}
-            made = Message(made.role, tuple(texts), kept)
-        work.messages.append(made)
+        # A message object is a row with keys: LangChain renders nothing in it.
+        kept = {key: value for key, value in further.items() if key != "static"}
+        item = {"role": role, "content": content, **kept}
+        work.messages += [literal_message(item)] if further else read_items([item])
     settle_literals(work)
     return partial
 
@@ -200,11 +197,6 @@ def _literal_pairs(node: ast.Dict, work: Composition) -> dict[str, Json]:
         except (ValueError, TypeError, SyntaxError, RecursionError):
             work.notes.append(f"{name}: its value is made by code, and is left out.")
     return found
-
-
-def _add_thread(work: Composition, name: str) -> None:
-    work.inputs[name] = {"kind": "thread"}
-    work.messages.append(name)
 
 
 def _literals(tree: ast.Module) -> dict[str, Json]:

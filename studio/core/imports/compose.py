@@ -82,6 +82,11 @@ class Composition:
     comments: list[str] = field(default_factory=list)
     """Comments of the file that this is made of, kept at the top."""
 
+    def add_thread(self, name: str, **declared: Json) -> None:
+        """Add the place of a conversation, which is an input of that name."""
+        self.inputs[name] = {"kind": "thread", **declared}
+        self.messages.append(name)
+
 
 def compose(work: Composition) -> str:
     """The file's text; what is read from it differently is added to the notes.
@@ -330,6 +335,13 @@ OPTION_WORDS = {
     "reasoning_effort": "reasoningEffort",
 }
 """Options of models in the words of other programs, by Prompty 2's names."""
+
+
+def literal_message(item: JsonObject) -> Message:
+    """A message of which every character is literal, among others that are templates."""
+    (made,) = read_items([item])
+    parts = (LiteralText(each.text) if isinstance(each, TextPart) else each for each in made.parts)
+    return Message(made.role, tuple(parts), made.attributes)
 
 
 def set_model(work: Composition, model: Json, config: JsonObject) -> None:

@@ -176,8 +176,7 @@ def _body(text: str, work: Composition, read: Callable[[str], str]) -> None:
     work.notes += made.notes
     for role, template in made.roles:
         if role == "history":
-            work.inputs["history"] = {"kind": "thread"}
-            work.messages.append("history")
+            work.add_thread("history")
             continue
         if role not in _ROLES:
             work.notes.append(f"The role {role!r} is not a role of a prompt file; it is user now.")

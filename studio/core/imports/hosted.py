@@ -43,9 +43,7 @@ def import_langfuse(data: Json) -> Imported:
     items = prompt if isinstance(prompt, list) else [{"role": "user", "content": prompt}]
     for item in items:
         if isinstance(item, Mapping) and item.get("type") == "placeholder":
-            name = str(item.get("name", "thread"))
-            work.inputs[name] = {"kind": "thread"}
-            work.messages.append(name)
+            work.add_thread(str(item.get("name", "thread")))
         elif isinstance(item, Mapping):
             work.messages += read_items(
                 [{key: item[key] for key in ("role", "content", "name") if key in item}]

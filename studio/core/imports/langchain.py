@@ -14,6 +14,7 @@ from studio.core.imports.compose import (
     declare_variables,
     fits_section,
     literal,
+    literal_message,
     read_items,
     set_model,
 )
@@ -155,12 +156,8 @@ def _add(item: Json, work: Composition, formats: list[str]) -> None:
         return
     name, kwargs = _constructor(item)
     if name == "MessagesPlaceholder":
-        variable = str(kwargs.get("variable_name", "thread"))
-        declared: dict[str, Json] = {"kind": "thread"}
-        if kwargs.get("optional") is not True:
-            declared["required"] = True
-        work.inputs[variable] = declared
-        work.messages.append(variable)
+        needed: JsonObject = {} if kwargs.get("optional") is True else {"required": True}
+        work.add_thread(str(kwargs.get("variable_name", "thread")), **needed)
         return
     role = _ROLES.get(name.removesuffix("PromptTemplate").removesuffix("Chunk"))
     if name == "ChatMessagePromptTemplate":
@@ -211,17 +208,7 @@ def _static(role: Role, kwargs: JsonObject, work: Composition) -> None:
     ]
     if calls:
         item["tool_calls"] = calls
-    work.messages += [
-        Message(
-            message.role,
-            tuple(
-                LiteralText(part.text) if isinstance(part, TextPart) else part
-                for part in message.parts
-            ),
-            message.attributes,
-        )
-        for message in read_items([item])
-    ]
+    work.messages.append(literal_message(item))
 
 
 def _part(item: Json, formats: list[str]) -> Part | None:
