@@ -256,16 +256,16 @@ def _json(text: str, path: Path | None, choose: int) -> Imported:
         data = parse_json(text)
     except ValueError as error:
         raise ImportFailure(f"The JSON cannot be read: {reason_of(error)}.") from error
-    return _value(text, data, path, choose)
+    return _known(text, data, path, choose)
 
 
-def _value(text: str, data: Json, path: Path | None, choose: int) -> Imported:
+def _known(text: str, data: Json, path: Path | None, choose: int) -> Imported:
     made = _import_data(text, data, path, choose)
     if made is not None:
         return made
     raise ImportFailure(
-        "This JSON is not a known prompt: a request body with messages, a list of messages, "
-        "or a prompt of LangChain."
+        "This is not a known prompt: a request body with messages, a list of messages, a prompt "
+        "of LangChain, an agent of AgentSchema (kind: prompt), a promptfoo configuration (prompts)."
     )
 
 
@@ -274,7 +274,7 @@ def _json_lines(lines: list[str], path: Path | None, choose: int) -> Imported:
         raise ImportFailure(f"{counted(len(lines), 'line')}; there is no number {choose + 1}.")
     try:
         line = lines[choose]
-        made = _value(line, parse_json(line), path, 0)
+        made = _known(line, parse_json(line), path, 0)
     except ValueError as error:
         raise ImportFailure(f"Line {choose + 1} is not JSON: {reason_of(error)}.") from error
     if len(lines) == 1:
@@ -288,14 +288,7 @@ def _yaml(text: str, path: Path | None, choose: int) -> Imported:
     reading = read_yaml(text)
     if reading.broken:
         raise ImportFailure(f"The YAML cannot be read: {reading.problems[0].message}")
-    data = reading.value
-    made = _import_data(text, data, path, choose)
-    if made is not None:
-        return made
-    raise ImportFailure(
-        "This YAML is not a known prompt: an agent of AgentSchema (kind: prompt) or a "
-        "promptfoo configuration (prompts)."
-    )
+    return _known(text, reading.value, path, choose)
 
 
 def _import_data(text: str, data: Json, path: Path | None, choose: int) -> Imported | None:
