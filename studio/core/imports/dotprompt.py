@@ -144,20 +144,16 @@ def _property(read: re.Match[str], item: Json) -> JsonObject:
         made |= {"kind": "string", "enumValues": item}
     elif made["kind"] == "array":
         inner: dict[str, Json] = (
-            {"kind": "object", "properties": _nested(item)}
+            {"kind": "object", "properties": _schema(item)}
             if isinstance(item, Mapping)
             else {"kind": _plain(item)}
         )
         made["items"] = inner
     elif made["kind"] == "object" and isinstance(item, Mapping):
-        made["properties"] = _nested(item)
+        made["properties"] = _schema(item)
     if read["optional"] is None:
         made["required"] = True
     return made
-
-
-def _nested(item: JsonObject) -> dict[str, Json]:
-    return {name: dict(each) for name, each in _schema(item).items()}
 
 
 def _plain(item: Json) -> str:

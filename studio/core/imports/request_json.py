@@ -145,19 +145,15 @@ def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
     if isinstance(reasoning, Mapping) and "effort" in reasoning:
         options["reasoningEffort"] = reasoning["effort"]
     if form == "anthropic" and (choice := data.get("tool_choice")) is not None:
-        _anthropic_choice(choice, options, further)
+        if isinstance(choice, Mapping) and choice.get("disable_parallel_tool_use"):
+            options["allowMultipleToolCalls"] = False
+        else:
+            further["tool_choice"] = choice
     if further:
         options["additionalProperties"] = further
     if options:
         found["options"] = options
     return found
-
-
-def _anthropic_choice(choice: Json, options: dict[str, Json], further: dict[str, Json]) -> None:
-    if isinstance(choice, Mapping) and choice.get("disable_parallel_tool_use"):
-        options["allowMultipleToolCalls"] = False
-    else:
-        further["tool_choice"] = choice
 
 
 def _choice_of_function(value: Json) -> dict[str, Json]:

@@ -202,12 +202,10 @@ def _unplan(hint: Any) -> Decoder:  # noqa: ANN401 - one arm per kind of annotat
         return _same
     if dataclasses.is_dataclass(hint):
         return _late(hint)
-    if origin is frozenset:
-        return frozenset
-    if origin is tuple:
+    if origin in (frozenset, tuple):
         plans = [_unplan(item) for item in _inner(hint)]
         if len(plans) == 1:
-            return lambda data: tuple(plans[0](item) for item in data)
+            return lambda data: origin(plans[0](item) for item in data)
         return lambda data: tuple(plan(item) for plan, item in zip(plans, data, strict=True))
     return _unplan_plain(hint)
 
