@@ -18,27 +18,10 @@ SKIPPED = frozenset(
 """Folders that hold nothing a user wrote."""
 
 SUFFIXES = frozenset(
-    {
-        ".prompty",
-        ".prompt",
-        ".md",
-        ".mdc",
-        ".txt",
-        ".py",
-        ".json",
-        ".jsonl",
-        ".ndjson",
-        ".yaml",
-        ".yml",
-        ".toml",
-        ".csv",
-        ".tsv",
-        ".tracy",
-        ".xml",
-        ".j2",
-        ".jinja",
-        ".jinja2",
-    }
+    """
+    .prompty .prompt .md .mdc .txt .py .json .jsonl .ndjson .yaml .yml .toml .csv .tsv .tracy .xml
+    .j2 .jinja .jinja2
+""".split()
 )
 """Files that are looked into."""
 

@@ -38,31 +38,10 @@ _IMAGES = frozenset(
     ("jpg", "jpeg", "png", "gif", "bmp", "webp", "svg", "heic", "heif", "avif", "tif", "tiff")
 )
 _SOUNDS = frozenset(
-    (
-        "mp4",
-        "mpeg",
-        "mpg",
-        "webm",
-        "ogg",
-        "mov",
-        "avi",
-        "flv",
-        "wmv",
-        "mkv",
-        "m4v",
-        "3gp",
-        "3gpp",
-        "wav",
-        "mp3",
-        "aac",
-        "m4a",
-        "flac",
-        "wma",
-        "aif",
-        "aiff",
-        "aifc",
-        "opus",
-    )
+    """
+    mp4 mpeg mpg webm ogg mov avi flv wmv mkv m4v 3gp 3gpp wav mp3 aac m4a flac wma aif aiff aifc
+    opus
+""".split()
 )
 """Videos too: both become base64."""
 

@@ -151,42 +151,12 @@ _MARKDOWN: list[Any] = [
     (r".", Text),
 ]
 
-_JINJA_KEYWORDS = (
-    "if",
-    "elif",
-    "else",
-    "endif",
-    "for",
-    "endfor",
-    "in",
-    "is",
-    "not",
-    "and",
-    "or",
-    "set",
-    "endset",
-    "macro",
-    "endmacro",
-    "call",
-    "endcall",
-    "filter",
-    "endfilter",
-    "block",
-    "endblock",
-    "raw",
-    "endraw",
-    "with",
-    "endwith",
-    "include",
-    "import",
-    "from",
-    "as",
-    "recursive",
-    "do",
-    "break",
-    "continue",
-    "autoescape",
-    "endautoescape",
+_JINJA_KEYWORDS = tuple(
+    """
+    if elif else endif for endfor in is not and or set endset macro endmacro call endcall filter
+    endfilter block endblock raw endraw with endwith include import from as recursive do break
+    continue autoescape endautoescape
+""".split()
 )
 _JINJA_CONSTANTS = r"(?:true|false|none|True|False|None)\b"
 _JINJA_NAME = r"[A-Za-z_]\w*"

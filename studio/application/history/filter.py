@@ -9,23 +9,11 @@ from studio.core.prompty.templates.jinja.conditions import ConditionError, compi
 from studio.core.runs.summary import Fits, RunSummary
 from studio.core.text.values import Json
 
-NAMES = (
-    "prompt",
-    "question",
-    "answer",
-    "model",
-    "protocol",
-    "status",
-    "tokens",
-    "cost",
-    "seconds",
-    "calls",
-    "tools",
-    "branches",
-    "tags",
-    "note",
-    "pinned",
-    "waits",
+NAMES = tuple(
+    """
+    prompt question answer model protocol status tokens cost seconds calls tools branches tags
+    note pinned waits
+""".split()
 )
 """What an expression can see of a run."""
 

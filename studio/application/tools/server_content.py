@@ -14,9 +14,7 @@ from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.tools.source import OfferContent
 
-_NO_NAMES = frozenset(
-    "and else false if in is n no none not null off on or true y yes".split()  # noqa: SIM905
-)
+_NO_NAMES = frozenset("and else false if in is n no none not null off on or true y yes".split())
 """Words that are values in YAML, or no names in a template."""
 
 _NO_NAME = re.compile(r"\W+")

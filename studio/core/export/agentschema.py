@@ -32,28 +32,15 @@ _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
 
 _KINDS = ("string", "integer", "float", "boolean", "array", "object")
 _TOOLS = ("function", "mcp", "openapi", "web_search", "file_search", "code_interpreter")
-_KEYS = (
-    "kind",
-    "name",
-    "displayName",
-    "description",
-    "metadata",
-    "model",
-    "inputs",
-    "outputs",
-    "tools",
-    "template",
+_KEYS = tuple(
+    """
+    kind name displayName description metadata model inputs outputs tools template
+""".split()
 )
-_PROPERTY_KEYS = (
-    "name",
-    "kind",
-    "description",
-    "required",
-    "default",
-    "example",
-    "enumValues",
-    "items",
-    "properties",
+_PROPERTY_KEYS = tuple(
+    """
+    name kind description required default example enumValues items properties
+""".split()
 )
 
 

@@ -18,27 +18,11 @@ _END = "END_OF_BODY"
 _BEARER = ("Authorization: Bearer $OPENAI_API_KEY",)
 _STREAMING = ("stream", "stream_options")
 _KNOWN = frozenset(
-    {
-        "model",
-        "messages",
-        "input",
-        "instructions",
-        "prompt",
-        "tools",
-        "response_format",
-        "text",
-        "reasoning",
-        "temperature",
-        "top_p",
-        "max_completion_tokens",
-        "max_output_tokens",
-        "frequency_penalty",
-        "presence_penalty",
-        "seed",
-        "stop",
-        "parallel_tool_calls",
-        "reasoning_effort",
-    }
+    """
+    model messages input instructions prompt tools response_format text reasoning temperature
+    top_p max_completion_tokens max_output_tokens frequency_penalty presence_penalty seed stop
+    parallel_tool_calls reasoning_effort
+""".split()
 )
 """Arguments that openai's package knows; others travel in its `extra_body`."""
 

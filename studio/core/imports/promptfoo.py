@@ -160,42 +160,18 @@ def _settings(settings: JsonObject, found: dict[str, Json], work: Composition) -
 
 
 _APIS = frozenset(
-    {
-        "chat",
-        "completion",
-        "completions",
-        "responses",
-        "messages",
-        "embedding",
-        "embeddings",
-        "text-generation",
-        "assistant",
-        "realtime",
-        "image",
-        "converse",
-        "invoke",
-        "deployment",
-    }
+    """
+    chat completion completions responses messages embedding embeddings text-generation assistant
+    realtime image converse invoke deployment
+""".split()
 )
 """Words between provider and model that say which API is spoken."""
 
-_CODE = (
-    "exec",
-    "file",
-    "python",
-    "javascript",
-    "http",
-    "https",
-    "ws",
-    "wss",
-    "webhook",
-    "browser",
-    "script",
-    "package",
-    "sequence",
-    "manual-input",
-    "promptfoo",
-    "echo",
+_CODE = tuple(
+    """
+    exec file python javascript http https ws wss webhook browser script package sequence
+    manual-input promptfoo echo
+""".split()
 )
 """Providers that are a program or a server of one's own, and name no model."""
 

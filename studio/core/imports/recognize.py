@@ -48,18 +48,10 @@ from studio.core.text.values import Json
 MOST_BYTES = 10_000_000
 """Files over this are not read."""
 
-SUFFIXES = (
-    ".prompty",
-    ".yaml",
-    ".yml",
-    ".json",
-    ".jsonl",
-    ".prompt",
-    ".txt",
-    ".md",
-    ".sh",
-    ".py",
-    ".zip",
+SUFFIXES = tuple(
+    """
+    .prompty .yaml .yml .json .jsonl .prompt .txt .md .sh .py .zip
+""".split()
 )
 """Endings of files that may hold a prompt, in the order of a file dialog."""
 

@@ -50,45 +50,21 @@ _LOGIN = re.compile(r"(?<=://)[^\s/@:'\"]*:[^\s/@'\"]+(?=@)")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 _SECRET_WORDS = frozenset(
-    (
-        "secret",
-        "secrets",
-        "password",
-        "passwd",
-        "passphrase",
-        "credential",
-        "credentials",
-        "bearer",
-        "cookie",
-        "cookies",
-        "authorization",
-        "apikey",
-        "token",
-        "auth",
-        "oauth",
-        "clientsecret",
-        "privatekey",
-        "accesstoken",
-        "refreshtoken",
-        "authtoken",
-    )
+    """
+    secret secrets password passwd passphrase credential credentials bearer cookie cookies
+    authorization apikey token auth oauth clientsecret privatekey accesstoken refreshtoken
+    authtoken
+""".split()
 )
 _SECRET_PAIRS = frozenset(
     (
         *(
             (first, "key")
-            for first in (
-                "api",
-                "access",
-                "private",
-                "secret",
-                "signing",
-                "encryption",
-                "subscription",
-                "functions",
-                "account",
-                "master",
-                "service",
+            for first in tuple(
+                """
+                api access private secret signing encryption subscription functions account master
+                service
+            """.split()
             )
         ),
         *(
@@ -102,78 +78,22 @@ _SECRET_PAIRS = frozenset(
 _VARIABLE_WORDS = _SECRET_WORDS | {"key", "keys", "pwd", "pat", "dsn"}
 _VARIABLE_ENDS = ("password", "passwd", "secret", "token", "apikey")
 _NO_SECRET_ENDS = frozenset(
-    (
-        "file",
-        "path",
-        "dir",
-        "folder",
-        "sock",
-        "socket",
-        "id",
-        "ids",
-        "name",
-        "names",
-        "port",
-        "host",
-        "url",
-        "uri",
-        "endpoint",
-        "count",
-        "limit",
-        "max",
-        "min",
-        "ttl",
-        "type",
-        "version",
-        "layout",
-        "size",
-        "length",
-        "timeout",
-        "expiry",
-        "backend",
-        "provider",
-        "method",
-        "mode",
-        "enabled",
-        "disabled",
-    )
+    """
+    file path dir folder sock socket id ids name names port host url uri endpoint count limit max
+    min ttl type version layout size length timeout expiry backend provider method mode enabled
+    disabled
+""".split()
 )
 _KEY_FIELD = re.compile(
     r"(?i)api[_-]?key|client[_-]?secret|secret|password|passphrase|access[_-]?token|"
     r"connection[_-]?string"
 )
 _PLACEHOLDERS = frozenset(
-    (
-        "none",
-        "null",
-        "empty",
-        "dummy",
-        "test",
-        "testing",
-        "true",
-        "false",
-        "unused",
-        "ollama",
-        "lm-studio",
-        "lmstudio",
-        "not-needed",
-        "not_needed",
-        "notneeded",
-        "no-key",
-        "nokey",
-        "no-key-required",
-        "sk-no-key-required",
-        "not-required",
-        "placeholder",
-        "undefined",
-        "example",
-        "anything",
-        "whatever",
-        "required",
-        "optional",
-        "enabled",
-        "disabled",
-    )
+    """
+    none null empty dummy test testing true false unused ollama lm-studio lmstudio not-needed
+    not_needed notneeded no-key nokey no-key-required sk-no-key-required not-required placeholder
+    undefined example anything whatever required optional enabled disabled
+""".split()
 )
 
 

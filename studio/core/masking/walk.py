@@ -14,23 +14,10 @@ from studio.core.masking.masker import Masker
 T = TypeVar("T")
 
 NAMES = frozenset(
-    (
-        "id",
-        "name",
-        "tool",
-        "run",
-        "role",
-        "protocol",
-        "kind",
-        "status",
-        "code",
-        "origin",
-        "model",
-        "place",
-        "reason",
-        "media_type",
-        "finish_reason",
-    )
+    """
+    id name tool run role protocol kind status code origin model place reason media_type
+    finish_reason
+""".split()
 )
 """Fields of dataclasses that name something; a plain word in them is not taken for a secret."""
 

@@ -149,26 +149,11 @@ def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PL
             return line
 
 
-_SHOWN = (
-    "id",
-    "started",
-    "updated",
-    "prompt",
-    "path",
-    "protocol",
-    "model",
-    "question",
-    "status",
-    "calls_model",
-    "calls_tool",
-    "tokens",
-    "cost",
-    "answer",
-    "events",
-    "branches",
-    "tags",
-    "note",
-    "pinned",
+_SHOWN = tuple(
+    """
+    id started updated prompt path protocol model question status calls_model calls_tool tokens
+    cost answer events branches tags note pinned
+""".split()
 )
 WAITING = "waiting"
 """A filter's word for runs under way that wait for the user."""

@@ -13,18 +13,12 @@ import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-MCP = (
-    "mcp",
-    "mcp.client.auth",
-    "mcp.client.auth.extensions.client_credentials",
-    "mcp.client.extension",
-    "mcp.client.sse",
-    "mcp.client.stdio",
-    "mcp.client.streamable_http",
-    "mcp.client.subscriptions",
-    "httpx2",
-    "studio.core.tools.mcp.http_streams",
-    "studio.core.tools.mcp.tasks",
+MCP = tuple(
+    """
+    mcp mcp.client.auth mcp.client.auth.extensions.client_credentials mcp.client.extension
+    mcp.client.sse mcp.client.stdio mcp.client.streamable_http mcp.client.subscriptions httpx2
+    studio.core.tools.mcp.http_streams studio.core.tools.mcp.tasks
+""".split()
 )
 """What a connection to an MCP server uses."""
 

@@ -13,20 +13,11 @@ LARGE_TOOL = 20 * 1024
 
 _LETTERS_A_TOKEN = 4
 
-_CONSTRAINTS = (
-    "pattern",
-    "enum",
-    "const",
-    "format",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
+_CONSTRAINTS = tuple(
+    """
+    pattern enum const format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf
+    minLength maxLength minItems maxItems
+""".split()
 )
 
 

@@ -229,76 +229,20 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("help.about", "About Prompt Studio", "", "info"),
 )
 
-EDITING = (
-    "file.save",
-    "file.save_as",
-    "file.reload",
-    "file.export",
-    "edit.undo",
-    "edit.redo",
-    "edit.cut",
-    "edit.copy",
-    "edit.paste",
-    "edit.all",
-    "edit.find",
-    "edit.replace",
-    "edit.find_next",
-    "edit.find_previous",
-    "edit.line",
-    "edit.symbol",
-    "edit.comment",
-    "edit.complete",
-    "edit.fix",
-    "edit.rename",
-    "edit.definition",
-    "edit.uses",
-    "edit.next_problem",
-    "edit.previous_problem",
-    "edit.fold",
-    "edit.fold_all",
-    "edit.unfold_all",
-    "prompt.check",
-    "run.breakpoint",
-    "view.editor",
-    "view.breadcrumbs",
-    "view.split",
-    "view.split_down",
-    "view.other_side",
-    "view.move_over",
-    "view.join",
-    "edit.snippet",
-    "edit.format",
-    "edit.protocol",
-    "edit.front",
-    "edit.add_caret",
-    "edit.select_line",
-    "edit.line_up",
-    "edit.line_down",
-    "edit.copy_up",
-    "edit.copy_down",
-    "edit.delete_line",
-    "edit.join_lines",
-    "edit.skip_caret",
-    "edit.caret_all",
-    "edit.caret_ends",
-    "edit.caret_back",
-    "edit.line_below",
-    "edit.line_above",
-    "edit.indent",
-    "edit.outdent",
-    "edit.unfold",
-    "edit.toggle_fold",
-    "edit.bracket",
-    "edit.grow",
-    "edit.shrink",
-    "edit.caret_up",
-    "edit.caret_down",
-    "prompt.compare",
-    "prompt.compare_saved",
-    "prompt.compare_sets",
-    "edit.comment_out",
-    "edit.comment_in",
-    "edit.trim",
+EDITING = tuple(
+    """
+    file.save file.save_as file.reload file.export edit.undo edit.redo edit.cut edit.copy
+    edit.paste edit.all edit.find edit.replace edit.find_next edit.find_previous edit.line
+    edit.symbol edit.comment edit.complete edit.fix edit.rename edit.definition edit.uses
+    edit.next_problem edit.previous_problem edit.fold edit.fold_all edit.unfold_all prompt.check
+    run.breakpoint view.editor view.breadcrumbs view.split view.split_down view.other_side
+    view.move_over view.join edit.snippet edit.format edit.protocol edit.front edit.add_caret
+    edit.select_line edit.line_up edit.line_down edit.copy_up edit.copy_down edit.delete_line
+    edit.join_lines edit.skip_caret edit.caret_all edit.caret_ends edit.caret_back edit.line_below
+    edit.line_above edit.indent edit.outdent edit.unfold edit.toggle_fold edit.bracket edit.grow
+    edit.shrink edit.caret_up edit.caret_down prompt.compare prompt.compare_saved
+    prompt.compare_sets edit.comment_out edit.comment_in edit.trim
+""".split()
 )
 """Actions that need an open document."""
 

@@ -28,313 +28,131 @@ RECENT = "file.recent"
 PANES = "view.panes"
 """Stands in a menu for the switches of the docks."""
 
+
+def _items(words: str) -> tuple[str, ...]:
+    """Return the actions that a text names, with a separator for each bar."""
+    return tuple(SEPARATOR if word == "|" else word for word in words.split())
+
+
 MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "&File",
-        (
-            "file.new",
-            "file.template",
-            "file.open",
-            "file.folder",
-            "file.add_folder",
-            RECENT,
-            SEPARATOR,
-            "file.save",
-            "file.save_as",
-            "file.save_all",
-            "file.reload",
-            "prompt.compare",
-            "prompt.compare_saved",
-            "prompt.compare_sets",
-            SEPARATOR,
-            "file.import",
-            "file.export",
-            SEPARATOR,
-            "file.settings",
-            "file.close",
-            "file.close_all",
-            "file.reopen",
-            "file.quit",
+        _items(
+            """
+            file.new file.template file.open file.folder file.add_folder file.recent | file.save
+            file.save_as file.save_all file.reload prompt.compare prompt.compare_saved
+            prompt.compare_sets | file.import file.export | file.settings file.close
+            file.close_all file.reopen file.quit
+            """
         ),
     ),
     (
         "&Edit",
-        (
-            "edit.undo",
-            "edit.redo",
-            SEPARATOR,
-            "edit.cut",
-            "edit.copy",
-            "edit.paste",
-            "edit.all",
-            SEPARATOR,
-            "edit.find",
-            "edit.replace",
-            "edit.find_next",
-            "edit.find_previous",
-            "edit.find_in_files",
-            "edit.replace_in_files",
-            SEPARATOR,
-            "edit.add_caret",
-            "edit.skip_caret",
-            "edit.caret_all",
-            "edit.caret_up",
-            "edit.caret_down",
-            "edit.caret_ends",
-            "edit.caret_back",
-            SEPARATOR,
-            "edit.grow",
-            "edit.shrink",
-            "edit.select_line",
-            "edit.line_up",
-            "edit.line_down",
-            "edit.copy_up",
-            "edit.copy_down",
-            "edit.line_below",
-            "edit.line_above",
-            "edit.delete_line",
-            "edit.join_lines",
-            "edit.indent",
-            "edit.outdent",
-            SEPARATOR,
-            "edit.comment",
-            "edit.comment_out",
-            "edit.comment_in",
-            "edit.trim",
-            "edit.complete",
-            "edit.snippet",
-            "edit.fix",
-            "edit.rename",
-            "edit.spelling",
-            "edit.format",
-            "edit.front",
-            "edit.protocol",
+        _items(
+            """
+            edit.undo edit.redo | edit.cut edit.copy edit.paste edit.all | edit.find edit.replace
+            edit.find_next edit.find_previous edit.find_in_files edit.replace_in_files |
+            edit.add_caret edit.skip_caret edit.caret_all edit.caret_up edit.caret_down
+            edit.caret_ends edit.caret_back | edit.grow edit.shrink edit.select_line edit.line_up
+            edit.line_down edit.copy_up edit.copy_down edit.line_below edit.line_above
+            edit.delete_line edit.join_lines edit.indent edit.outdent | edit.comment
+            edit.comment_out edit.comment_in edit.trim edit.complete edit.snippet edit.fix
+            edit.rename edit.spelling edit.format edit.front edit.protocol
+            """
         ),
     ),
     (
         "&Go",
-        (
-            "edit.back",
-            "edit.forward",
-            SEPARATOR,
-            "file.quick",
-            "edit.symbol",
-            "edit.line",
-            "edit.bracket",
-            "edit.definition",
-            "edit.uses",
-            SEPARATOR,
-            "edit.next_problem",
-            "edit.previous_problem",
-            SEPARATOR,
-            "view.next_tab",
-            "view.previous_tab",
-            "view.other_side",
-            "view.editor",
-            "view.files",
-            "view.breadcrumbs",
-            "view.problems",
+        _items(
+            """
+            edit.back edit.forward | file.quick edit.symbol edit.line edit.bracket edit.definition
+            edit.uses | edit.next_problem edit.previous_problem | view.next_tab view.previous_tab
+            view.other_side view.editor view.files view.breadcrumbs view.problems
+            """
         ),
     ),
     (
         "&View",
-        (
-            "view.commands",
-            SEPARATOR,
-            "view.side",
-            "view.right",
-            "view.bottom",
-            "view.all_sides",
-            "view.maximize",
-            "view.run_window",
-            PANES,
-            "view.reset",
-            SEPARATOR,
-            "view.light",
-            "view.dark",
-            "view.system",
-            SEPARATOR,
-            "view.zoom_in",
-            "view.zoom_out",
-            "view.zoom_reset",
-            SEPARATOR,
-            "view.split",
-            "view.split_down",
-            "view.move_over",
-            "view.join",
-            "view.tab_left",
-            "view.tab_right",
-            SEPARATOR,
-            "view.wrap",
-            "view.whitespace",
-            "view.values",
-            "edit.fold",
-            "edit.unfold",
-            "edit.toggle_fold",
-            "edit.fold_all",
-            "edit.unfold_all",
+        _items(
+            """
+            view.commands | view.side view.right view.bottom view.all_sides view.maximize
+            view.run_window view.panes view.reset | view.light view.dark view.system |
+            view.zoom_in view.zoom_out view.zoom_reset | view.split view.split_down view.move_over
+            view.join view.tab_left view.tab_right | view.wrap view.whitespace view.values
+            edit.fold edit.unfold edit.toggle_fold edit.fold_all edit.unfold_all
+            """
         ),
     ),
     (
         "&Run",
-        (
-            "prompt.check",
-            SEPARATOR,
-            "run.start",
-            "run.step",
-            "run.into",
-            "run.out",
-            "run.approve",
-            "run.pause",
-            "run.stop",
-            SEPARATOR,
-            "run.breakpoint",
-            "run.breakpoints",
-            SEPARATOR,
-            "run.go",
-            "run.console",
-            "run.find",
-            "run.branches",
-            "run.rerun",
-            "run.replay",
-            "run.export",
-            SEPARATOR,
-            "prompt.experiment",
-            "run.keep_row",
-            SEPARATOR,
-            "run.provider",
-            "run.connections",
+        _items(
+            """
+            prompt.check | run.start run.step run.into run.out run.approve run.pause run.stop |
+            run.breakpoint run.breakpoints | run.go run.console run.find run.branches run.rerun
+            run.replay run.export | prompt.experiment run.keep_row | run.provider run.connections
+            """
         ),
     ),
     (
         "&Tools",
-        ("tools.search", "tools.sources", "tools.trust", "tools.reload", SEPARATOR, "tools.window"),
+        _items("tools.search tools.sources tools.trust tools.reload | tools.window"),
     ),
     (
         "&Help",
-        (
-            "help.guide",
-            "help.tour",
-            "help.welcome",
-            "help.shortcuts",
-            "help.storage",
-            SEPARATOR,
-            "help.about",
-        ),
+        _items("help.guide help.tour help.welcome help.shortcuts help.storage | help.about"),
     ),
 )
 
-IN_EDITOR = (
-    "edit.fix",
-    "edit.definition",
-    "edit.uses",
-    "edit.rename",
-    SEPARATOR,
-    "edit.cut",
-    "edit.copy",
-    "edit.paste",
-    SEPARATOR,
-    "edit.add_caret",
-    "edit.comment",
-    "edit.snippet",
-    "edit.format",
-    "edit.front",
-    SEPARATOR,
-    "run.breakpoint",
-    "run.start",
-    "view.commands",
+IN_EDITOR = _items(
+    """
+    edit.fix edit.definition edit.uses edit.rename | edit.cut edit.copy edit.paste |
+    edit.add_caret edit.comment edit.snippet edit.format edit.front | run.breakpoint run.start
+    view.commands
+    """
 )
 """What a right click in a prompt offers."""
 
-ON_CARD = ("run.start", "run.step", SEPARATOR, "view.maximize", "view.right", "view.commands")
-ON_INPUT = (
-    "run.start",
-    "run.step",
-    "prompt.compare_sets",
-    SEPARATOR,
-    "view.right",
-    "view.commands",
-)
-ON_RUN = (
-    "run.start",
-    "run.step",
-    "run.into",
-    "run.out",
-    "run.stop",
-    SEPARATOR,
-    "run.find",
-    "run.branches",
-    "run.console",
+ON_CARD = _items("run.start run.step | view.maximize view.right view.commands")
+ON_INPUT = _items("run.start run.step prompt.compare_sets | view.right view.commands")
+ON_RUN = _items(
+    """
+    run.start run.step run.into run.out run.stop | run.find run.branches run.console
+    """
 )
 ON_SEARCH = ("edit.find_in_files", "edit.replace_in_files")
-ON_PROBLEM = (
-    "edit.next_problem",
-    "edit.previous_problem",
-    "prompt.check",
-    SEPARATOR,
-    "view.bottom",
-    "view.commands",
+ON_PROBLEM = _items(
+    """
+    edit.next_problem edit.previous_problem prompt.check | view.bottom view.commands
+    """
 )
-ON_OUTLINE = ("edit.symbol", "edit.fold_all", "edit.unfold_all", SEPARATOR, "view.side")
-BESIDE_PANES = (
-    "view.side",
-    "view.right",
-    "view.bottom",
-    "view.all_sides",
-    "view.reset",
-    SEPARATOR,
-    "view.commands",
-    "file.settings",
+ON_OUTLINE = _items("edit.symbol edit.fold_all edit.unfold_all | view.side")
+BESIDE_PANES = _items(
+    """
+    view.side view.right view.bottom view.all_sides view.reset | view.commands file.settings
+    """
 )
-ON_TAB = (
-    "view.split",
-    "view.split_down",
-    "view.join",
-    SEPARATOR,
-    "file.save",
-    "file.save_as",
-    "file.reload",
-    "prompt.compare",
-    "prompt.compare_saved",
-    SEPARATOR,
-    "file.reopen",
+ON_TAB = _items(
+    """
+    view.split view.split_down view.join | file.save file.save_as file.reload prompt.compare
+    prompt.compare_saved | file.reopen
+    """
 )
-ON_CRUMB = (
-    "edit.symbol",
-    "file.quick",
-    "view.files",
-    SEPARATOR,
-    "edit.fold_all",
-    "edit.unfold_all",
-    "edit.front",
-    SEPARATOR,
-    "view.commands",
+ON_CRUMB = _items(
+    """
+    edit.symbol file.quick view.files | edit.fold_all edit.unfold_all edit.front | view.commands
+    """
 )
 ON_STATUS = (
-    "edit.line",
-    "view.problems",
-    "edit.next_problem",
-    SEPARATOR,
-    "run.go",
-    "run.connections",
-    SEPARATOR,
+    *_items("edit.line view.problems edit.next_problem | run.go run.connections |"),
     *BESIDE_PANES,
 )
-ON_WELCOME = (
-    "file.new",
-    "file.template",
-    "file.open",
-    "file.folder",
-    "file.quick",
-    SEPARATOR,
-    "run.connections",
-    "help.guide",
-    "help.shortcuts",
-    SEPARATOR,
-    "view.commands",
-    "file.settings",
+ON_WELCOME = _items(
+    """
+    file.new file.template file.open file.folder file.quick | run.connections help.guide
+    help.shortcuts | view.commands file.settings
+    """
 )
-ON_TOOL = ("tools.search", "tools.sources", "tools.reload", "tools.window")
+ON_TOOL = _items("tools.search tools.sources tools.reload tools.window")
 """What a right click on a card of the preview, an input, the run, a find, a problem, the outline, a
 tab and a tool offers besides."""
 

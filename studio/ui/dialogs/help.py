@@ -27,19 +27,11 @@ from studio.core.text.bounded_file import read_text
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
-FIRST = (
-    "guide",
-    "authoring",
-    "tools",
-    "connections",
-    "stepping",
-    "history",
-    "experiments",
-    "export",
-    "format",
-    "problems",
-    "keys",
-    "security",
+FIRST = tuple(
+    """
+    guide authoring tools connections stepping history experiments export format problems keys
+    security
+""".split()
 )
 LAST = ("extending", "architecture", "glossary", "seeds")
 """Order of the pages: for users first, for developers last; the others are between, by name."""

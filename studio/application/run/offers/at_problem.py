@@ -189,19 +189,9 @@ def _ask_again(error: StepError) -> str:
 
 
 _OF_CONNECTION = frozenset(
-    (
-        "unauthorised",
-        "no-key",
-        "forbidden",
-        "not-found",
-        "bad-address",
-        "refused",
-        "dns",
-        "tls",
-        "no-quota",
-        "bad-reply",
-        "moved",
-    )
+    """
+    unauthorised no-key forbidden not-found bad-address refused dns tls no-quota bad-reply moved
+""".split()
 )
 """Faults that are fixed in the connection."""
 

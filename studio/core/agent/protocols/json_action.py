@@ -307,25 +307,10 @@ def _key(value: Mapping[str, Json], keys: tuple[str, ...]) -> str | None:
 
 
 _BESIDE = frozenset(
-    (
-        "thought",
-        "thoughts",
-        "thinking",
-        "reasoning",
-        "reason",
-        "rationale",
-        "explanation",
-        "comment",
-        "id",
-        "type",
-        "step",
-        "plan",
-        "status",
-        "log",
-        "confidence",
-        "observation",
-        "action_output",
-    )
+    """
+    thought thoughts thinking reasoning reason rationale explanation comment id type step plan
+    status log confidence observation action_output
+""".split()
 )
 """Keys that stand beside an action and are no arguments of it."""
 

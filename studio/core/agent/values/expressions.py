@@ -19,23 +19,11 @@ from studio.core.agent.values.json_text import json_text
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
 from studio.core.text.values import Json
 
-NAMES = (
-    "iteration",
-    "place",
-    "tool",
-    "args",
-    "thought",
-    "reply",
-    "observation",
-    "answer",
-    "error",
-    "warnings",
-    "tokens",
-    "cost",
-    "elapsed",
-    "calls",
-    "attempt",
-    "prompt",
+NAMES = tuple(
+    """
+    iteration place tool args thought reply observation answer error warnings tokens cost elapsed
+    calls attempt prompt
+""".split()
 )
 """What a run offers to expressions; `tokens` has `input`, `output`, `total`; `prompt` is there for
 guards on requests only."""

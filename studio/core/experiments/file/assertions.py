@@ -66,39 +66,18 @@ ASSERTION_HELP: Mapping[str, str] = MappingProxyType(
 TYPES = tuple(ASSERTION_HELP)
 """Types that are decided here."""
 
-_KEYS = (
-    "type",
-    "value",
-    "threshold",
-    "weight",
-    "metric",
-    "provider",
-    "rubricPrompt",
-    "transform",
-    "config",
-    "assert",
-    "contextTransform",
-    "$ref",
+_KEYS = tuple(
+    """
+    type value threshold weight metric provider rubricPrompt transform config assert
+    contextTransform $ref
+""".split()
 )
 _WITHOUT_VALUE = frozenset(
-    (
-        "is-json",
-        "contains-json",
-        "is-refusal",
-        "is-valid-openai-tools-call",
-        "no-error",
-        "is-valid-openai-function-call",
-        "latency",
-        "cost",
-        "assert-set",
-        "tokens",
-        "final-answer",
-        "trace-error-spans",
-        "word-count",
-        "is-xml",
-        "contains-xml",
-        "contains-html",
-    )
+    """
+    is-json contains-json is-refusal is-valid-openai-tools-call no-error
+    is-valid-openai-function-call latency cost assert-set tokens final-answer trace-error-spans
+    word-count is-xml contains-xml contains-html
+""".split()
 )
 
 

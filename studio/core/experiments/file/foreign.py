@@ -55,54 +55,22 @@ FOREIGN_KEYS: Mapping[ForeignPlace, Mapping[str, str]] = MappingProxyType(
 )
 """Keys by where they stand, each with what to do instead."""
 
-FOREIGN_TYPES = (
-    "agent-rubric",
-    "answer-relevance",
-    "classifier",
-    "contains-sql",
-    "context-faithfulness",
-    "context-recall",
-    "context-relevance",
-    "conversation-relevance",
-    "guardrails",
-    "human",
-    "is-html",
-    "is-sql",
-    "is-valid-function-call",
-    "is-valid-video",
-    "max-score",
-    "meteor",
-    "moderation",
-    "perplexity",
-    "perplexity-score",
-    "pi",
-    "ruby",
-    "search-rubric",
-    "select-best",
-    "skill-used",
-    "trace-span-duration",
-    "trajectory:goal-success",
-    "video-rubric",
-    "webhook",
+FOREIGN_TYPES = tuple(
+    """
+    agent-rubric answer-relevance classifier contains-sql context-faithfulness context-recall
+    context-relevance conversation-relevance guardrails human is-html is-sql
+    is-valid-function-call is-valid-video max-score meteor moderation perplexity perplexity-score
+    pi ruby search-rubric select-best skill-used trace-span-duration trajectory:goal-success
+    video-rubric webhook
+""".split()
 )
 """Types of assertions that are not decided here."""
 
-FOREIGN_PROVIDERS = (
-    "file://",
-    "python:",
-    "http:",
-    "https:",
-    "exec:",
-    "webhook:",
-    "ws:",
-    "wss:",
-    "package:",
-    "promptfoo:",
-    "browser",
-    "golang:",
-    "ruby:",
-    "mcp:",
-    "sequence",
+FOREIGN_PROVIDERS = tuple(
+    """
+    file:// python: http: https: exec: webhook: ws: wss: package: promptfoo: browser golang: ruby:
+    mcp: sequence
+""".split()
 )
 """How providers begin that run code of their own."""
 

@@ -135,17 +135,10 @@ class ExperimentLedger:
     def delete(self, experiment: int) -> None:
         """Forget a result."""
         with self._transaction() as run:
-            for table in (
-                "mark",
-                "journal",
-                "rating",
-                "preference",
-                "total",
-                "batch_request",
-                "batch",
-                "cell",
-                "row",
-                "variant",
+            for table in tuple(
+                """
+                mark journal rating preference total batch_request batch cell row variant
+            """.split()
             ):
                 run.execute(f"DELETE FROM {table} WHERE experiment = ?", (experiment,))
             run.execute("DELETE FROM experiment WHERE id = ?", (experiment,))

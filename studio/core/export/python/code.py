@@ -6,17 +6,10 @@ import re
 
 from studio.core.prompty.document import TemplateFormat
 
-_STANDARD = (
-    "argparse",
-    "asyncio",
-    "base64",
-    "importlib.util",
-    "inspect",
-    "json",
-    "mimetypes",
-    "os",
-    "re",
-    "sys",
+_STANDARD = tuple(
+    """
+    argparse asyncio base64 importlib.util inspect json mimetypes os re sys
+""".split()
 )
 _PACKAGES = (
     "import chevron",

@@ -91,78 +91,21 @@ def _constants(text: str) -> dict[str, Json]:
 
 
 _SDK_OPTIONS = frozenset(
-    {
-        "frequency_penalty",
-        "logit_bias",
-        "logprobs",
-        "max_completion_tokens",
-        "max_tokens",
-        "metadata",
-        "modalities",
-        "n",
-        "parallel_tool_calls",
-        "presence_penalty",
-        "reasoning_effort",
-        "response_format",
-        "seed",
-        "service_tier",
-        "stop",
-        "store",
-        "temperature",
-        "tool_choice",
-        "top_logprobs",
-        "top_p",
-        "user",
-        "verbosity",
-    }
+    """
+    frequency_penalty logit_bias logprobs max_completion_tokens max_tokens metadata modalities n
+    parallel_tool_calls presence_penalty reasoning_effort response_format seed service_tier stop
+    store temperature tool_choice top_logprobs top_p user verbosity
+""".split()
 )
 """Options that the SDK has arguments for; others go into `extra_body`."""
 
 _TAKEN = frozenset(
-    {
-        "QUESTION",
-        "AROUND",
-        "supplied",
-        "MODEL",
-        "OPTIONS",
-        "MESSAGES",
-        "TOOLS",
-        "FUNCTIONS",
-        "BINDINGS",
-        "INPUTS",
-        "REQUIRED",
-        "TEXTS",
-        "FOLDER",
-        "MOST_CALLS",
-        "SUPPLIED",
-        "FINAL_WORDS",
-        "HISTORY_IS_LIST",
-        "KEY_VARIABLE",
-        "BASE_URL",
-        "ENVIRONMENT",
-        "FIELD",
-        "FIXED",
-        "render",
-        "fill",
-        "build_messages",
-        "media",
-        "data_uri",
-        "holds",
-        "call_tool",
-        "ask",
-        "make_client",
-        "run",
-        "fenced",
-        "only_argument",
-        "read_object",
-        "main",
-        "read_value",
-        "_plain",
-        "_load",
-        "_wait",
-        "SHOWN_IS_ANSWER",
-        "show_text",
-    }
+    """
+    QUESTION AROUND supplied MODEL OPTIONS MESSAGES TOOLS FUNCTIONS BINDINGS INPUTS REQUIRED TEXTS
+    FOLDER MOST_CALLS SUPPLIED FINAL_WORDS HISTORY_IS_LIST KEY_VARIABLE BASE_URL ENVIRONMENT FIELD
+    FIXED render fill build_messages media data_uri holds call_tool ask make_client run fenced
+    only_argument read_object main read_value _plain _load _wait SHOWN_IS_ANSWER show_text
+""".split()
 )
 _SENTINEL = "\x00question\x00"
 _LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples", "chat_history")

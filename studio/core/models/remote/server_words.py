@@ -13,18 +13,10 @@ from email.utils import parsedate_to_datetime
 from html import unescape
 from time import time
 
-_WORDS = (
-    "message",
-    "Message",
-    "error_description",
-    "detail",
-    "details",
-    "errors",
-    "error",
-    "msg",
-    "reason",
-    "title",
-    "code",
+_WORDS = tuple(
+    """
+    message Message error_description detail details errors error msg reason title code
+""".split()
 )
 _TITLE = re.compile(r"<title[^>]*>(.{1,300}?)</title>", re.IGNORECASE | re.DOTALL)
 _HEADING = re.compile(r"<h[12][^>]*>(.{1,300}?)</h[12]>", re.IGNORECASE | re.DOTALL)

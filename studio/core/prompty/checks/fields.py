@@ -12,20 +12,10 @@ from studio.core.text.span import Span
 
 _METHODS = frozenset(dir(dict))
 _OF_LIST, _OF_TEXT = frozenset(dir(list)), frozenset(dir(str))
-_OF_LOOP = (
-    "index",
-    "index0",
-    "first",
-    "last",
-    "length",
-    "revindex",
-    "revindex0",
-    "previtem",
-    "nextitem",
-    "depth",
-    "depth0",
-    "cycle",
-    "changed",
+_OF_LOOP = tuple(
+    """
+    index index0 first last length revindex revindex0 previtem nextitem depth depth0 cycle changed
+""".split()
 )
 _COUNTS = frozenset(("length", "size", "len"))
 _MOST_NAMED = 6

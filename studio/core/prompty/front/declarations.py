@@ -9,18 +9,10 @@ from studio.core.prompty.document import InputDeclaration
 from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.text.values import Json, JsonObject, list_of
 
-INPUT_KINDS = (
-    "string",
-    "integer",
-    "float",
-    "boolean",
-    "array",
-    "object",
-    "union",
-    "thread",
-    "image",
-    "file",
-    "audio",
+INPUT_KINDS = tuple(
+    """
+    string integer float boolean array object union thread image file audio
+""".split()
 )
 """Kinds of Prompty 2 §2.4."""
 
@@ -84,25 +76,10 @@ def read_declarations(
 
 
 _PROPERTY_KEYS = frozenset(
-    {
-        "name",
-        "kind",
-        "type",
-        "description",
-        "required",
-        "nullable",
-        "default",
-        "sample",
-        "example",
-        "enumValues",
-        "enum",
-        "items",
-        "properties",
-        "oneOf",
-        "anyOf",
-        "strict",
-        "json_schema",
-    }
+    """
+    name kind type description required nullable default sample example enumValues enum items
+    properties oneOf anyOf strict json_schema
+""".split()
 )
 
 

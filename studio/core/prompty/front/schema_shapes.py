@@ -355,23 +355,10 @@ LEGACY_KEYS: Mapping[str, frozenset[str]] = MappingProxyType(
         "root": frozenset({"sample", "authors", "tags", "version", "base"}),
         "model": frozenset({"api", "configuration", "parameters", "response"}),
         "options": frozenset(
-            {
-                "max_tokens",
-                "max_completion_tokens",
-                "top_p",
-                "top_k",
-                "frequency_penalty",
-                "presence_penalty",
-                "stop",
-                "tools",
-                "tool_choice",
-                "response_format",
-                "n",
-                "logit_bias",
-                "user",
-                "logprobs",
-                "parallel_tool_calls",
-            }
+            """
+            max_tokens max_completion_tokens top_p top_k frequency_penalty presence_penalty stop
+            tools tool_choice response_format n logit_bias user logprobs parallel_tool_calls
+        """.split()
         ),
         "property": frozenset({"type", "json_schema", "enum"}),
         "tool": frozenset({"function"}),

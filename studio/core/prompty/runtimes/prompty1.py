@@ -26,19 +26,9 @@ RUNTIME = "prompty 0.1.50"
 """The program as a sentence names it."""
 
 ROOT_KEYS = frozenset(
-    {
-        "name",
-        "description",
-        "authors",
-        "tags",
-        "version",
-        "base",
-        "model",
-        "sample",
-        "inputs",
-        "outputs",
-        "template",
-    }
+    """
+    name description authors tags version base model sample inputs outputs template
+""".split()
 )
 """Keys that it takes; any other one keeps it from loading."""
 

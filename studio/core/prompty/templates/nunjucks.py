@@ -5,78 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 FILTERS = frozenset(
-    (
-        "abs",
-        "batch",
-        "capitalize",
-        "center",
-        "d",
-        "default",
-        "dictsort",
-        "e",
-        "escape",
-        "first",
-        "float",
-        "forceescape",
-        "groupby",
-        "indent",
-        "int",
-        "join",
-        "last",
-        "length",
-        "list",
-        "lower",
-        "random",
-        "reject",
-        "rejectattr",
-        "replace",
-        "reverse",
-        "round",
-        "safe",
-        "select",
-        "selectattr",
-        "slice",
-        "sort",
-        "string",
-        "striptags",
-        "sum",
-        "title",
-        "trim",
-        "truncate",
-        "upper",
-        "urlencode",
-        "urlize",
-        "wordcount",
-    )
+    """
+    abs batch capitalize center d default dictsort e escape first float forceescape groupby indent
+    int join last length list lower random reject rejectattr replace reverse round safe select
+    selectattr slice sort string striptags sum title trim truncate upper urlencode urlize
+    wordcount
+""".split()
 )
 """Filters of Jinja2 that it has too."""
 
 TESTS = frozenset(
-    (
-        "callable",
-        "defined",
-        "divisibleby",
-        "eq",
-        "equalto",
-        "escaped",
-        "even",
-        "ge",
-        "greaterthan",
-        "gt",
-        "iterable",
-        "le",
-        "lessthan",
-        "lower",
-        "lt",
-        "mapping",
-        "ne",
-        "number",
-        "odd",
-        "sameas",
-        "string",
-        "undefined",
-        "upper",
-    )
+    """
+    callable defined divisibleby eq equalto escaped even ge greaterthan gt iterable le lessthan
+    lower lt mapping ne number odd sameas string undefined upper
+""".split()
 )
 """Tests of Jinja2 that it has too."""
 

@@ -7,23 +7,11 @@ from typing import Any, TypeAlias
 
 from studio.core.text.values import Json, JsonObject, list_of, object_of
 
-_SCHEMA_KEYS = (
-    "type",
-    "format",
-    "items",
-    "enum",
-    "default",
-    "pattern",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "multipleOf",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
+_SCHEMA_KEYS = tuple(
+    """
+    type format items enum default pattern minimum maximum minLength maxLength minItems maxItems
+    uniqueItems multipleOf exclusiveMinimum exclusiveMaximum
+""".split()
 )
 _COLLECTIONS: Mapping[str, tuple[str, bool]] = {
     "csv": ("", False),
