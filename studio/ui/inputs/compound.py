@@ -8,13 +8,14 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
 from studio.core.text.values import Json
 from studio.ui.inputs.fields import ChoiceField, FieldEditor, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -140,9 +141,7 @@ class _Item(QWidget):
     def __init__(self, editor: FieldEditor, name: str) -> None:
         super().__init__()
         self.editor = editor
-        remove = QToolButton()
-        remove.setIcon(icon("x"))
-        remove.setToolTip(self.tr("Remove this item"))
+        remove = icon_button("x", self.tr("Remove this item"))
         remove.setAccessibleName(self.tr("Remove {name}").format(name=name))
         remove.clicked.connect(lambda: self.removed.emit(self))
         row = row_of((editor, 1), on=self, margins=0, spacing=4)

@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QSize
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.parts.dropped import FileDrop
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.layouts import row_of
-from studio.ui.style.icons import icon
 
 _FILTERS = {
     "image": QT_TRANSLATE_NOOP(
@@ -37,11 +37,9 @@ class FileField(FieldEditor):
         self.line.textEdited.connect(self.changed)
         self.line.setAcceptDrops(False)  # a drop on the line is this widget's
         FileDrop(self, self.choose)
-        browse = QToolButton()
-        browse.setIcon(icon("folder-open"))
-        browse.setIconSize(QSize(16, 16))
-        browse.setToolTip(self.tr("Choose a file"))
+        browse = icon_button("folder-open", self.tr("Choose a file"))
         browse.setAccessibleName(self.tr("Choose a file for {name}").format(name=spec.name))
+        browse.setIconSize(QSize(16, 16))
         browse.clicked.connect(self._browse)
         row_of((self.line, 1), browse, on=self, margins=0, spacing=4)
 

@@ -72,9 +72,9 @@ class InputsPane(FollowsTheme, QWidget):
         self.sets = SetsButton(self.library, self)
         self.json_button = icon_button("braces", self.tr("Edit the values as JSON"))
         self.json_button.setCheckable(True)
-        self.reset_button = QToolButton()
-        self.reset_button.setIcon(icon("rotate-ccw"))
-        self.reset_button.setToolTip(self.tr("Clear all: use defaults and samples"))
+        self.reset_button = icon_button(
+            "rotate-ccw", self.tr("Clear all: use defaults and samples")
+        )
         self.reset_button.setAccessibleName(self.tr("Clear all values"))
         self.form = SchemaForm(colored=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -194,9 +193,7 @@ class FieldGroup(FollowsTheme, QWidget):
         self.heading.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.heading.setToolTip(words.tip)
         self._page = QWidget(self)
-        self.rows = QVBoxLayout(self._page)
-        self.rows.setContentsMargins(0, 0, 0, 0)
-        self.rows.setSpacing(12)
+        self.rows = column_of(on=self._page, margins=0, spacing=12)
         column_of(self.heading, self._page, on=self, margins=0, spacing=8)
         self._page.hide()
         self.hide()

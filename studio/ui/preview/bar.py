@@ -8,7 +8,6 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QSizePolicy,
@@ -64,11 +63,7 @@ class TokenMeter(QWidget):
         self.bar = _Bar(self)
         self.bar.hide()
         self._is_short = False
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 4, 0)
-        self._row.setSpacing(8)
-        self._row.addWidget(self.bar)
-        self._row.addWidget(self.label)
+        self._row = row_of(self.bar, self.label, on=self, margins=(0, 0, 4, 0), spacing=8)
         self._paint()
 
     @property

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QStackedWidget,
-    QToolButton,
     QWidget,
 )
 
@@ -32,6 +31,7 @@ from studio.ui.parts.banner import Banner
 from studio.ui.parts.closed_text import ClosedText
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.separator import Separator
 from studio.ui.preview.bar import PreviewBar
@@ -39,7 +39,6 @@ from studio.ui.preview.cards.messages_view import MessagesView
 from studio.ui.preview.diff_tab import DiffTab
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
-from studio.ui.style.icons import icon
 
 _MOST_HOLES = 6
 """Holes of a probe that are in sight at once."""
@@ -98,11 +97,9 @@ class ProbePanel(QFrame):
         self._is_outdated = False
         self._picture = Drawing("shield-check", 16)
         self.summary = QLabel(wordWrap=True)
-        close = QToolButton()
-        close.setIcon(icon("x"))
-        close.setIconSize(QSize(14, 14))
-        close.setToolTip(self.tr("Close"))
+        close = icon_button("x", self.tr("Close"))
         close.setAccessibleName(self.tr("Close the probe's report"))
+        close.setIconSize(QSize(14, 14))
         close.clicked.connect(self.hide)
         self.list = QListWidget()
         self.list.setAccessibleName(self.tr("Holes found by the probe"))

@@ -38,7 +38,6 @@ from studio.ui.parts.json_view import JsonView
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.preview.cards.header import empty_layout
 from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
 
 _LEAST_BESIDE, _LEAST_ALONE = 280, 120
 """Widths of a body in pixels: beside others it must still be readable, and they scroll."""
@@ -96,11 +95,8 @@ class RequestTab(QWidget):
         self._by_hand = False
         self.provider.activated.connect(self._choose)
         self._size = QLabel()
-        self.copy_button = QToolButton()
+        self.copy_button = icon_button("copy", self.tr("Copy the request"))
         self.copy_button.setText(self.tr("Copy"))
-        self.copy_button.setIcon(icon("copy"))
-        self.copy_button.setToolTip(self.tr("Copy the request"))
-        self.copy_button.setAccessibleName(self.tr("Copy the request"))
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setMenu(self._copy_menu())
         self._columns = {key: self._make_column(key) for key in PROVIDERS}

@@ -54,9 +54,7 @@ class NoticeArea(QWidget):
         super().__init__(window)
         self._window = window
         self._cards: list[_Card] = []
-        self._box = QVBoxLayout(self)
-        self._box.setContentsMargins(0, 0, 0, 0)
-        self._box.setSpacing(8)
+        self._box = column_of(on=self, margins=0, spacing=8)
         self._is_open = False
         self.more = QPushButton()
         self.more.setAccessibleName(self.tr("More notices"))

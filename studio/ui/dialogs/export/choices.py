@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,7 +21,7 @@ from studio.core.export.target import ExportTarget
 from studio.core.text.problem import Problem
 from studio.core.text.shortened import one_line
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.parts.layouts import row_of
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -103,9 +102,7 @@ class ErrorConsents(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._boxes: dict[str, QCheckBox] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(2)
+        self._column = column_of(on=self, margins=0, spacing=2)
         self.hide()
 
     @property

@@ -26,6 +26,7 @@ from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.source import SourceText
 from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.parts.json_view import LongText
+from studio.ui.parts.layouts import column_of
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
@@ -112,9 +113,7 @@ class CheckList(FollowsTheme, QScrollArea):
             words = QCoreApplication.translate("Export", "Lost or changed: {what}")
             listed.append((1, CheckRow("minus", theme.warning, words.format(what=loss))))
         body = QWidget()
-        self._box = QVBoxLayout(body)
-        self._box.setContentsMargins(0, 4, 0, 4)
-        self._box.setSpacing(0)
+        self._box = column_of(on=body, margins=(0, 4, 0, 4), spacing=0)
         for _, row in sorted(listed, key=lambda item: item[0])[:_MOST_ROWS]:
             row.fix_chosen.connect(self.fix_chosen)
             self._box.addWidget(row)

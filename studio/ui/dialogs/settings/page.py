@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -55,10 +54,7 @@ class SettingsPage(QScrollArea):
         self.setWidgetResizable(True)
         self.setAccessibleName(title)
         inside = QWidget()
-        self._box = QVBoxLayout(inside)
-        self._box.setContentsMargins(20, 8, 20, 16)
-        self._box.setSpacing(16)
-        self._box.addStretch(1)
+        self._box = column_of(1, on=inside, margins=(20, 8, 20, 16), spacing=16)
         self.setWidget(inside)
 
     def set_title(self, title: str) -> None:

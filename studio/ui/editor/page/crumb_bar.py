@@ -11,6 +11,7 @@ from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from studio.ui.base.menus import ON_CRUMB, open_menu
+from studio.ui.parts.layouts import row_of
 
 if TYPE_CHECKING:
     from studio.ui.editor.page.crumbs import Crumb
@@ -43,9 +44,7 @@ class CrumbBar(QWidget):
         self.setAccessibleName(self.tr("Breadcrumbs"))
         self.setFixedHeight(_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(8, 0, 8, 0)
-        self._row.setSpacing(0)
+        self._row = row_of(on=self, margins=(8, 0, 8, 0), spacing=0)
         self._row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
         self._steps = 1
         """How many steps there are, the file among them; the first hide where room is short."""

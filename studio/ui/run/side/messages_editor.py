@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPlainTextEdit,
     QSplitter,
-    QToolButton,
     QWidget,
 )
 
@@ -22,9 +21,9 @@ from studio.application.run.edits.in_place import new_message, with_role, with_t
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
 from studio.core.text.shortened import one_line
 from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_page, paint_text, role_color
-from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import mono_font
 
@@ -47,14 +46,9 @@ class MessagesEditor(FollowsTheme, QWidget):
         self._role = ComboBox()
         self._role.addItems(list(_ROLES))
         self._role.setAccessibleName(self.tr("Role of the message"))
-        self._add = QToolButton()
-        self._add.setIcon(icon("plus"))
-        self._add.setToolTip(self.tr("Add a message after this one"))
+        self._add = icon_button("plus", self.tr("Add a message after this one"))
         self._add.setAccessibleName(self.tr("Add a message"))
-        self._remove = QToolButton()
-        self._remove.setIcon(icon("trash-2"))
-        self._remove.setToolTip(self.tr("Remove this message"))
-        self._remove.setAccessibleName(self.tr("Remove this message"))
+        self._remove = icon_button("trash-2", self.tr("Remove this message"))
         self._note = QLabel()
         self._text = QPlainTextEdit()
         self._text.setFrameShape(QFrame.Shape.NoFrame)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -111,9 +110,7 @@ class RunningCalls(QWidget):
         self._of: tuple[object, ...] = ()
         self.rows: dict[int, RunningCall] = {}
         """The calls, by their rows in the step."""
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(16, 4, 8, 4)
-        self._column.setSpacing(4)
+        self._column = column_of(on=self, margins=(16, 4, 8, 4), spacing=4)
         self._timer = QTimer(self, interval=_TICK_MS)
         self._timer.timeout.connect(self._tick)
         self.setAccessibleName(self.tr("Calls under way"))
