@@ -33,22 +33,16 @@ def findings_of(
         trust: folders whose files and variables may be read.
         settings: which of them are told; None for what the file's project says.
     """
-    try:
-        return _findings(document, trust, settings)
-    except Exception as error:  # noqa: BLE001 - the border to what others wrote: one file fails alone
-        return merged(document.problems, (failure(error),))
-
-
-def _findings(
-    document: PromptDocument, trust: TrustStore, settings: CheckSettings | None
-) -> tuple[Problem, ...]:
-    project = project_findings(document, settings)
     found = document.problems
-    if document.is_prompt:
-        context = references_of(document.source.path, trust, masked=True)
-        prepared = prepare(document, {}, references=context, preview=True)
-        found = merged(found, prepared.problems, provider_problems(prepared))
-    return project.reported(document, found)
+    try:
+        project = project_findings(document, settings)
+        if document.is_prompt:
+            context = references_of(document.source.path, trust, masked=True)
+            prepared = prepare(document, {}, references=context, preview=True)
+            found = merged(found, prepared.problems, provider_problems(prepared))
+        return project.reported(document, found)
+    except Exception as error:  # noqa: BLE001 - the border to what others wrote: one file fails alone
+        return merged(found, (failure(error),))
 
 
 def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:

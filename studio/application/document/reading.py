@@ -23,21 +23,17 @@ def read_document(text: str, path: Path | None = None) -> PromptDocument:
         path: its file, which says what it is; an experiment's prompts and rows are looked at too.
     """
     try:
-        return _document(text, path)
+        kind = agent_file_kind(path)
+        if path is not None and kind is not None:
+            from studio.application.document.loading import loading_summary
+
+            document = read_agent_file(text, path, kind)
+            return replace(document, dialect_reason=loading_summary(document))
+        if path is None or not is_experiment(path):
+            return parse(text, path)
+        from studio.application.experiments.text import read_experiment_document
+
+        return read_experiment_document(text, path)
     except Exception as error:  # noqa: BLE001 - the border to what others wrote: one file fails alone
         whole = Span(0, len(text))
         return PromptDocument(SourceText(text, path), body=whole, problems=(failure(error),))
-
-
-def _document(text: str, path: Path | None) -> PromptDocument:
-    kind = agent_file_kind(path)
-    if path is not None and kind is not None:
-        from studio.application.document.loading import loading_summary
-
-        document = read_agent_file(text, path, kind)
-        return replace(document, dialect_reason=loading_summary(document))
-    if path is None or not is_experiment(path):
-        return parse(text, path)
-    from studio.application.experiments.text import read_experiment_document
-
-    return read_experiment_document(text, path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,15 +63,18 @@ def evaluation_limits(seconds: float = MOST_SECONDS, memory: int = MOST_MEMORY) 
         TooLongError: it took longer.
         MemoryError: it took more.
     """
-    clock = _clock_of_this_thread()
-    over, begun, thread = threading.Event(), clock(), threading.get_ident()
+    over, thread = threading.Event(), threading.get_ident()
+    clock = time.pthread_getcpuclockid(thread) if sys.platform == "linux" else None
+
+    def spent() -> float:
+        return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+    end = spent() + seconds
 
     def watch() -> None:
-        left = seconds
-        while left > 0:
+        while (left := end - spent()) > 0:
             if over.wait(left):
                 return
-            left = seconds - (clock() - begun)
         import ctypes  # only where something takes too long
 
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
@@ -86,14 +89,6 @@ def evaluation_limits(seconds: float = MOST_SECONDS, memory: int = MOST_MEMORY) 
     finally:
         over.set()
         watcher.join()
-
-
-def _clock_of_this_thread() -> Callable[[], float]:
-    """Return a clock of this thread's processor time that any thread may read."""
-    if sys.platform == "linux":
-        clock = time.pthread_getcpuclockid(threading.get_ident())
-        return lambda: time.clock_gettime(clock)
-    return time.monotonic
 
 
 @contextmanager

@@ -72,51 +72,42 @@ def prepare(
         samples: Whether a preview takes samples; without them it has a run's values.
     """
     try:
-        return _prepared(document, inputs, references, preview=preview, samples=samples)
+        problems: list[Problem] = []
+        values, shown, missing = _values(document, inputs, preview=preview and samples)
+        if references is not None:
+            if not preview:
+                references = replace(references, opened=None)  # what is only shown is not sent
+            given = parameter_values(document, values, references)
+            wanted = None if preview else inputs
+            document, found = resolve_document(document, given, preview=preview, given=wanted)
+            problems += found
+            values, shown, missing = _values(document, inputs, preview=preview and samples)
+            values = {**values, **_unread(values, inputs)}
+            references = parameter_values(document, values, references)  # of resolved inputs
+        problems += missing if not preview else ()
+        look_up = LookUp(references, preview) if references is not None else None
+        rendering = render_body(document, values)
+        included = _included_body(document, references) if references is not None else None
+        if included is not None:
+            rendering = _render_included(document, included, values)
+        elif look_up is not None:
+            rendering, found = resolve_rendering(document, rendering, look_up)
+            problems += found
+        rendering = _with_fixes(document, rendering)
+        if preview:
+            rendering = _without_echoes(document, rendering, inputs)
+        messages = read_messages(document, rendering, values, look_up)
+        problems += (*rendering.problems, *messages.problems)
+        if references is not None and references.folder is not None:
+            problems += check_media(
+                messages.messages, references, document.body.start, preview=preview
+            )
+        problems = list(dict.fromkeys(problems))  # a tool's expression is rendered twice
+        problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
+        return Prepared(document, values, rendering, messages, tuple(problems), shown)
     except Exception as error:  # noqa: BLE001 - the border to what others wrote: one file fails alone
         nothing = Rendering(()), PromptMessages(())
         return Prepared(document, inputs, *nothing, problems=(failure(error),))
-
-
-def _prepared(
-    document: PromptDocument,
-    inputs: Mapping[str, Json],
-    references: ReferenceContext | None,
-    *,
-    preview: bool,
-    samples: bool,
-) -> Prepared:
-    problems: list[Problem] = []
-    values, shown, missing = _values(document, inputs, preview=preview and samples)
-    if references is not None:
-        if not preview:
-            references = replace(references, opened=None)  # what is only shown is not sent
-        given = parameter_values(document, values, references)
-        wanted = None if preview else inputs
-        document, found = resolve_document(document, given, preview=preview, given=wanted)
-        problems += found
-        values, shown, missing = _values(document, inputs, preview=preview and samples)
-        values = {**values, **_unread(values, inputs)}
-        references = parameter_values(document, values, references)  # of resolved inputs
-    problems += missing if not preview else ()
-    look_up = LookUp(references, preview) if references is not None else None
-    rendering = render_body(document, values)
-    included = _included_body(document, references) if references is not None else None
-    if included is not None:
-        rendering = _render_included(document, included, values)
-    elif look_up is not None:
-        rendering, found = resolve_rendering(document, rendering, look_up)
-        problems += found
-    rendering = _with_fixes(document, rendering)
-    if preview:
-        rendering = _without_echoes(document, rendering, inputs)
-    messages = read_messages(document, rendering, values, look_up)
-    problems += (*rendering.problems, *messages.problems)
-    if references is not None and references.folder is not None:
-        problems += check_media(messages.messages, references, document.body.start, preview=preview)
-    problems = list(dict.fromkeys(problems))  # a tool's expression is rendered twice
-    problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
-    return Prepared(document, values, rendering, messages, tuple(problems), shown)
 
 
 def _with_fixes(document: PromptDocument, rendering: Rendering) -> Rendering:
