@@ -10,7 +10,7 @@ from functools import partial
 
 from studio.cli.terminal import tell
 from studio.core.text.invisible import reveal
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, list_of
 from studio.core.tools.mcp.asking import AskForInput, InputGiven, InputWanted
 
 _TRUE, _FALSE = ("y", "yes", "true", "1"), ("n", "no", "false", "0")
@@ -83,12 +83,7 @@ def _choices(field: JsonObject) -> list[Json]:
     listed = field.get("enum")
     if isinstance(listed, list):
         return listed
-    titled = field.get("oneOf")
-    return [
-        each.get("const")
-        for each in (titled if isinstance(titled, list) else [])
-        if isinstance(each, Mapping)
-    ]
+    return [each.get("const") for each in list_of(field.get("oneOf")) if isinstance(each, Mapping)]
 
 
 def _value(line: str, field: JsonObject) -> Json:

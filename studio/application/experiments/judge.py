@@ -41,7 +41,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
 from studio.core.text.bounded_file import read_text
-from studio.core.text.values import Json
+from studio.core.text.values import Json, object_of
 
 _tr = partial(translate, "ExperimentJudge")
 
@@ -196,10 +196,7 @@ class PromptJudge:
             if isinstance(given, str) and given:
                 return ProviderEntry(given)
             if isinstance(given, Mapping) and isinstance(given.get("id"), str):
-                config = given.get("config")
-                return ProviderEntry(
-                    str(given["id"]), config=config if isinstance(config, Mapping) else {}
-                )
+                return ProviderEntry(str(given["id"]), config=object_of(given.get("config")))
         raise NotRunError(
             _tr("No judge is named: give the assertion a `provider`, or defaultTest.options one.")
         )

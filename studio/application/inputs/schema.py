@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from studio.application.inputs.fields import ABSENT, DEEPEST, KINDS, FieldSpec
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.values import Json, JsonObject, object_of, text_of
 
 
 def schema_fields(schema: JsonObject) -> tuple[FieldSpec, ...]:
@@ -109,8 +109,7 @@ def _without(schema: Json, key: str) -> JsonObject:
 
 
 def _string(schema: JsonObject, key: str) -> str:
-    value = schema.get(key)
-    return value if isinstance(value, str) else ""
+    return text_of(schema.get(key))
 
 
 def _number(schema: JsonObject, key: str) -> float | None:

@@ -10,7 +10,7 @@ from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference, ExperimentCase
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 
 def calls_of_rows(path: Path, tool: ToolId, schema: JsonObject) -> tuple[SavedCall, ...]:
@@ -28,8 +28,7 @@ def calls_of_rows(path: Path, tool: ToolId, schema: JsonObject) -> tuple[SavedCa
         cases = read_dataset(DatasetReference(path.name), path).cases
     except DatasetError as error:
         raise SavedCallsError(str(error)) from None
-    listed = schema.get("properties")
-    properties = listed if isinstance(listed, Mapping) else {}
+    properties = object_of(schema.get("properties"))
     calls = tuple(
         SavedCall(case.id or f"{path.stem} {number}", tool, _arguments(case, properties))
         for number, case in enumerate(cases, 1)

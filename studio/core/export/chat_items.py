@@ -11,7 +11,7 @@ from studio.core.prompty.document import ModelDeclaration, TemplateFormat
 from studio.core.prompty.messages import MediaPart, Message, Part
 from studio.core.prompty.threads import read_thread
 from studio.core.text.problem import Problem
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, list_of
 from studio.core.wire.message_rules import CHAT, NAME_CHANGED, sendable_name
 from studio.core.wire.request import to_request
 
@@ -46,8 +46,7 @@ def chat_messages(messages: Sequence[Message]) -> tuple[list[JsonObject], tuple[
         for message in messages
     ]
     request = to_request(nameless, (), ModelDeclaration(id="-"), provider="openai-chat")
-    made = request.body["messages"]
-    listed = made if isinstance(made, list) else []
+    listed = list_of(request.body["messages"])
     items = [
         {**item, "name": message.attributes["name"]} if has_template_name(message) else item
         for item, message in zip(listed, messages, strict=True)

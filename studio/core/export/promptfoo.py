@@ -297,8 +297,7 @@ def _entry(item: Json, source: ExportSource, losses: list[str]) -> Iterator[Json
     elif isinstance(item, Mapping):
         kept = {key: value for key, value in item.items() if key not in _OWN_KEYS}
         if "expected" in item:  # what assertions write as {{ expected }}
-            values = kept.get("vars")
-            known = values if isinstance(values, Mapping) else {}
+            known = object_of(kept.get("vars"))
             kept["vars"] = {"expected": item["expected"], **known}
         yield _without_own(kept, losses)
 

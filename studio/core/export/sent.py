@@ -16,7 +16,7 @@ from studio.core.prompty.convert.compare import comparable
 from studio.core.prompty.meaning import first_difference
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.threads import read_thread
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 from studio.core.wire.request import Provider
 
 
@@ -117,11 +117,10 @@ def sent_by_studio(source: ExportSource, form: Provider | None = None) -> SentRe
 
 def with_variables(request: SentRequest, environment: Mapping[str, str]) -> SentRequest:
     """Return the request with the values of the variables that it refers to."""
-    body = _filled(request.body, environment)
     return replace(
         request,
         address=str(_filled(request.address, environment)),
-        body=body if isinstance(body, Mapping) else {},
+        body=object_of(_filled(request.body, environment)),
         headers={name: str(_filled(text, environment)) for name, text in request.headers.items()},
     )
 

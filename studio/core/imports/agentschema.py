@@ -17,7 +17,7 @@ from studio.core.prompty.front.front_matter import read_bindings
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.problem import TextEdit
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, text_of
 from studio.core.wire.request import provider_of
 
 _AGENTS = ("prompt", "workflow", "hosted", "container")
@@ -73,12 +73,11 @@ def import_agent_schema(text: str) -> Imported:
         draft.notes.append("additionalInstructions: joined to the end of the instructions")
     body = body.lstrip("\n") + ("" if body.endswith("\n") else "\n")
     body += _conversation(draft, body)
-    name = data.get("name")
     return Imported(
         draft.text + body,
         "AgentSchema prompt agent",
         tuple(draft.notes),
-        title=name if isinstance(name, str) else "",
+        title=text_of(data.get("name")),
     )
 
 

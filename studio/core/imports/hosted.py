@@ -193,8 +193,7 @@ def import_chatgpt(data: Json, choose: int = 0) -> Imported:
 
 def _branch(conversation: JsonObject) -> Iterator[JsonObject]:
     """The messages from the first to the current one."""
-    mapping = conversation.get("mapping")
-    nodes = mapping if isinstance(mapping, Mapping) else {}
+    nodes = object_of(conversation.get("mapping"))
     at = conversation.get("current_node")
     if not isinstance(at, str) or at not in nodes:
         at = next(reversed(list(nodes)), None)

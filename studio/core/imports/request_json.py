@@ -16,7 +16,7 @@ from studio.core.imports.request_messages import form_of, messages_of, schema_of
 from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.front.front_matter import parameter_schema
 from studio.core.prompty.front.tool_shapes import properties_of_schema
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of
 from studio.core.wire import anthropic, chat, responses
 
 _HANDLED = {
@@ -110,8 +110,7 @@ def _preferred(data: JsonObject) -> JsonObject:
     """The conversation of a preference, with the answer that won."""
     asked, answer = data["input"], data["preferred_output"]
     asked = asked if isinstance(asked, Mapping) else {}
-    messages = asked.get("messages")
-    listed = messages if isinstance(messages, list) else []
+    listed = list_of(asked.get("messages"))
     return {**asked, "messages": [*listed, *(answer if isinstance(answer, list) else [])]}
 
 

@@ -17,7 +17,7 @@ from studio.core.models.prices import (
     listed_price,
     listed_window,
 )
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 _MILLION = 1_000_000
 _WINDOW_KEYS = (
@@ -124,8 +124,7 @@ def _abilities(listed: JsonObject) -> dict[str, Json]:
 
     What is not said stays as it is known.
     """
-    meta = listed.get("meta")
-    places = (listed, meta if isinstance(meta, Mapping) else {})
+    places = (listed, object_of(listed.get("meta")))
     windows = (place.get(key) for place in places for key in (*_WINDOW_KEYS, "n_ctx"))
     window = next((each for each in windows if isinstance(each, int) and each > 0), None)
     abilities: dict[str, Json] = {} if window is None else {"context_window": window}

@@ -12,7 +12,7 @@ from studio.core.models.scripted import ScriptedReply, ScriptedTurn
 from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, text_of
 from studio.core.wire.reply import FinishReason, Reply, ToolCall
 
 _HINT = "A script is a JSON list; each item is a reply's text, or an object with `text`, "
@@ -91,5 +91,4 @@ def _error(value: Json) -> ModelError | None:
 
 
 def _text(item: JsonObject, key: str) -> str:
-    value = item.get(key)
-    return value if isinstance(value, str) else ""
+    return text_of(item.get(key))

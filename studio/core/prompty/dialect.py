@@ -9,7 +9,7 @@ from studio.core.prompty.body.sections import find_markers
 from studio.core.prompty.document import Dialect
 from studio.core.prompty.yaml.places import value_at
 from studio.core.text.span import Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, text_of
 
 _LEGACY_MODEL_KEYS = ("api", "configuration", "parameters")
 _PROMPTY_MODEL_KEYS = ("id", "apiType", "provider")
@@ -58,8 +58,7 @@ def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, st
 def parser_kind(data: JsonObject) -> str:
     """`template.parser.kind`, or `template.parser` where that is a word; empty when not said."""
     parser = value_at(data, ("template", "parser"))
-    kind = parser.get("kind") if isinstance(parser, Mapping) else parser
-    return kind if isinstance(kind, str) else ""
+    return text_of(parser.get("kind") if isinstance(parser, Mapping) else parser)
 
 
 def prompty_key(data: JsonObject) -> str | None:

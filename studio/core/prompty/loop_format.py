@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 TextFormat: TypeAlias = Literal["react", "json_action"]
 """A format of actions that stands in the prompt's own text."""
@@ -21,8 +21,7 @@ _RESERVED = ("question", "input")
 
 def agent_settings(document: PromptDocument) -> Mapping[str, Json]:
     """`metadata.agent`, empty where there is none."""
-    settings = document.metadata.get("agent")
-    return settings if isinstance(settings, Mapping) else {}
+    return object_of(document.metadata.get("agent"))
 
 
 def parallel_calls(document: PromptDocument) -> bool | None:

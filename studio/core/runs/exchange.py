@@ -41,7 +41,7 @@ from studio.core.runs.traces import chat_message, chat_reply, trace
 from studio.core.text.amounts import duration, money
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
-from studio.core.text.values import Json
+from studio.core.text.values import Json, list_of
 from studio.core.wire.request import to_request
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 
@@ -381,8 +381,7 @@ def _fine_tuning(events: Sequence[Event], version: str, call_of: CallLookup) -> 
             ModelDeclaration(id="-"),
             provider="openai-chat",
         ).body
-        sent = body["messages"]
-        taught = [_taught(each) for each in (sent if isinstance(sent, list) else [])]
+        taught = [_taught(each) for each in list_of(body["messages"])]
         if None in taught:
             continue
         line: dict[str, Json] = {"messages": [*taught, {"role": "assistant", **answer}]}
@@ -397,8 +396,7 @@ def _taught(message: Json) -> Json:
     """A message in the words that fine-tuning knows; None for one that it does not take."""
     if not isinstance(message, dict):
         return None
-    content = message.get("content")
-    parts = content if isinstance(content, list) else []
+    parts = list_of(message.get("content"))
     kinds = {part.get("type") if isinstance(part, dict) else None for part in parts}
     if not kinds <= {"text", "image_url"}:
         return None

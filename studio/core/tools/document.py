@@ -33,7 +33,7 @@ from studio.core.prompty.front.front_matter import parameter_schema, read_bindin
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.reference_values import find_references, whole_reference
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.server_config import (
     ServerAddress,
@@ -305,11 +305,10 @@ def _known_server(name: str, known: tuple[WorkspaceServers, WorkspaceServers]) -
 
 
 def _openapi(name: str, item: JsonObject, place: str, folder: Path) -> OpenApi:
-    connection = item.get("connection")
     return OpenApi(
         name,
         place if place.startswith(("http://", "https://")) else folder / place,
-        connection if isinstance(connection, Mapping) else {},
+        object_of(item.get("connection")),
         item.get("operations"),
     )
 
@@ -320,8 +319,7 @@ def _server(
     known: tuple[WorkspaceServers, WorkspaceServers],
     document: Path | None,
 ) -> McpServer:
-    connection = item.get("connection")
-    block = connection if isinstance(connection, Mapping) else {}
+    block = object_of(item.get("connection"))
     names = server_names(name, item)
     allowed = _names(item.get("allowedTools"))
     address = server_address(block, document.parent if document else Path())
@@ -333,8 +331,7 @@ def _server(
 
 def server_names(name: str, item: JsonObject) -> list[str]:
     """Return the names under which a declared tool may name its MCP server, the first one first."""
-    connection = item.get("connection")
-    block = connection if isinstance(connection, Mapping) else {}
+    block = object_of(item.get("connection"))
     given = [block.get("name"), item.get("serverName"), name]
     return [word for word in given if isinstance(word, str) and word]
 
@@ -358,8 +355,7 @@ def public_variables(document: PromptDocument) -> tuple[str, ...]:
 
 
 def _agent(document: PromptDocument) -> JsonObject:
-    agent = document.metadata.get("agent")
-    return agent if isinstance(agent, Mapping) else {}
+    return object_of(document.metadata.get("agent"))
 
 
 def _python(document: PromptDocument, folder: Path) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, text_of
 from studio.core.tools.schema import required_names
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import TOOL_NAME, TOOL_NOT_SENT
@@ -154,8 +154,7 @@ def _line(spec: ToolSpec, name: str) -> str:
 
 
 def _text(part: Json, key: str) -> str:
-    value = part.get(key) if isinstance(part, Mapping) else None
-    return value if isinstance(value, str) else ""
+    return text_of(part.get(key) if isinstance(part, Mapping) else None)
 
 
 def _one_line(text: str) -> str:

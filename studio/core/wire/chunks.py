@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, text_of
 from studio.core.wire.reply import (
     CarriedDelta,
     ChoiceDelta,
@@ -254,8 +254,7 @@ def content_text(value: Json) -> str:
 def _part_text(part: Json) -> str:
     if not isinstance(part, Mapping):
         return ""
-    text = part.get("text")
-    return text if isinstance(text, str) else ""
+    return text_of(part.get("text"))
 
 
 def chunk_error(chunk: JsonObject) -> str | None:

@@ -22,7 +22,7 @@ from studio.core.prompty.threads import read_call
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
-from studio.core.text.values import Json, JsonObject, objects_of
+from studio.core.text.values import Json, JsonObject, objects_of, text_of
 from studio.core.wire.media import MediaData, MediaFault, MediaSource, is_web, split_data_uri
 from studio.core.wire.origins import OriginNotes, ValueOrigin
 from studio.core.wire.schema import sent_parameters
@@ -250,8 +250,7 @@ def resolve_media(part: MediaPart, draft: RequestDraft) -> MediaData | str:
 
 def declared_type(part: MediaPart) -> str:
     """The MIME type that the author or a thread gave."""
-    value = part.attributes.get("mediaType", part.attributes.get("media_type"))
-    return value if isinstance(value, str) else ""
+    return text_of(part.attributes.get("mediaType", part.attributes.get("media_type")))
 
 
 def image_detail(part: MediaPart, draft: RequestDraft) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, assert_never
 
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, text_of
 from studio.core.wire.chunks import CallSlots, ChatChunks, ChunkReader, arguments_text, unlisted
 from studio.core.wire.gemini import GeminiChunks
 from studio.core.wire.ollama import OllamaChunks
@@ -61,8 +61,7 @@ class ResponseEvents:
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         """What one event adds."""
         kind = str(chunk.get("type", ""))
-        delta = chunk.get("delta")
-        text = delta if isinstance(delta, str) else ""
+        text = text_of(chunk.get("delta"))
         match kind:
             case "response.output_text.delta":
                 return (TextDelta(text),) if text else ()
@@ -144,8 +143,9 @@ class ResponseEvents:
         if not isinstance(response, Mapping):
             return ()
         details = response.get("incomplete_details")
-        word = details.get("reason") if isinstance(details, Mapping) else response.get("status")
-        self._word = word if isinstance(word, str) else ""
+        self._word = text_of(
+            details.get("reason") if isinstance(details, Mapping) else response.get("status")
+        )
         usage = read_usage(response.get("usage"))
         return (UsageDelta(usage),) if usage is not None else ()
 

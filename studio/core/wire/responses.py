@@ -13,7 +13,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.text.problem import Severity
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, list_of
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import (
     SYSTEM_MOVED,
@@ -107,8 +107,7 @@ def _add_options(body: dict[str, Json], draft: RequestDraft) -> dict[str, Json]:
         body["reasoning"] = reasoning
     if draft.keeps_nothing and "store" not in body and "previous_response_id" not in body:
         body["store"] = False
-        asked = body.get("include")
-        body["include"] = [*(asked if isinstance(asked, list) else []), _REASONING]
+        body["include"] = [*list_of(body.get("include")), _REASONING]
     return text
 
 

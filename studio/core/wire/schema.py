@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _MAPS = ("$defs", "definitions")
@@ -106,8 +106,7 @@ def _merged(schema: JsonObject, definitions: JsonObject, steps: int = 0) -> Json
         found = part if isinstance(part, Mapping) else {}
         reference = found.get("$ref")
         if isinstance(reference, str):
-            target = definitions.get(reference.rpartition("/")[2])
-            found = target if isinstance(target, Mapping) else {}
+            found = object_of(definitions.get(reference.rpartition("/")[2]))
         found = _merged(found, definitions, steps + 1)
         required = (*_texts(whole.get("required")), *_texts(found.get("required")))
         own = _named(whole, "properties")
@@ -119,8 +118,7 @@ def _merged(schema: JsonObject, definitions: JsonObject, steps: int = 0) -> Json
 
 
 def _named(schema: JsonObject, key: str) -> JsonObject:
-    named = schema.get(key)
-    return named if isinstance(named, Mapping) else {}
+    return object_of(schema.get(key))
 
 
 def _texts(value: Json) -> tuple[Json, ...]:
@@ -143,8 +141,7 @@ def answer_schema(schema: JsonObject) -> dict[str, Json]:
 def _closed(schema: JsonObject, form: _Form) -> dict[str, Json]:
     made: dict[str, Json] = dict(schema)
     if _is_object(schema):
-        properties = schema.get("properties")
-        own = properties if isinstance(properties, Mapping) else {}
+        own = object_of(schema.get("properties"))
         required = schema.get("required")
         needed = list(required) if isinstance(required, list | tuple) else []
         made["properties"] = {

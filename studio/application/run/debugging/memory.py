@@ -15,6 +15,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_text
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import list_of, text_of
 
 _MOST_FILES = 200
 """Files that are remembered; the one that was changed longest ago goes first."""
@@ -113,12 +114,10 @@ def _from_data(data: Mapping[str, Any]) -> FileDebugging:
 def _breakpoint(data: object) -> Breakpoint | None:
     if not isinstance(data, Mapping):
         return None
-    places = data.get("places")
-    wanted = places if isinstance(places, list) else []
+    wanted = list_of(data.get("places"))
 
     def text(name: str) -> str:
-        value = data.get(name)
-        return value if isinstance(value, str) else ""
+        return text_of(data.get(name))
 
     return Breakpoint(
         text("id"),

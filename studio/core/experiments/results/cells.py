@@ -12,7 +12,7 @@ from enum import IntEnum
 from studio.core.experiments.assertions.marking import CellMarks
 from studio.core.experiments.assertions.result import AssertionResult, CellAnswer, MadeCall
 from studio.core.experiments.values import ExperimentRow
-from studio.core.text.values import Json
+from studio.core.text.values import Json, object_of
 
 
 class CellState(IntEnum):
@@ -184,11 +184,10 @@ def calls_of(facts: Mapping[str, Json]) -> tuple[MadeCall, ...]:
     made = []
     for each in kept if isinstance(kept, list) else []:
         if isinstance(each, Mapping):
-            arguments = each.get("arguments")
             made.append(
                 MadeCall(
                     str(each.get("tool", "")),
-                    arguments if isinstance(arguments, Mapping) else {},
+                    object_of(each.get("arguments")),
                     is_error=each.get("is_error") is True,
                     is_valid=each.get("is_valid") is not False,
                 )

@@ -26,7 +26,7 @@ from studio.core.models.batches.values import (
     as_line,
 )
 from studio.core.models.remote.faults import status_fault
-from studio.core.text.values import Json, JsonObject, objects_of
+from studio.core.text.values import Json, JsonObject, object_of, objects_of
 
 BatchEndpoint = Literal["/v1/chat/completions", "/v1/responses", "/chat/completions"]
 """Where each request would go; the last is what Azure calls it."""
@@ -140,8 +140,7 @@ class OpenAIBatches(RemoteBatches):
         return None
 
     def _read(self, batch: JsonObject) -> RemoteBatch:
-        counts = batch.get("request_counts")
-        count = counts if isinstance(counts, Mapping) else {}
+        count = object_of(batch.get("request_counts"))
         # An id may be there and empty; expired and cancelled batches have answers too.
         files = [batch.get("output_file_id"), batch.get("error_file_id")]
         errors = batch.get("errors")
@@ -233,8 +232,7 @@ class AnthropicBatches(RemoteBatches):
 
     def _read(self, batch: JsonObject) -> RemoteBatch:
         found = self._id(batch)
-        counts = batch.get("request_counts")
-        count = counts if isinstance(counts, Mapping) else {}
+        count = object_of(batch.get("request_counts"))
         numbers = {key: each for key, each in count.items() if isinstance(each, int)}
         total, waiting = sum(numbers.values()), numbers.get("processing", 0)
         status: BatchStatus = "going"

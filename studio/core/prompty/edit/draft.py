@@ -16,7 +16,7 @@ from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 
 @dataclass(slots=True)
@@ -61,8 +61,7 @@ class ConversionDraft:
 
     def block(self, *path: str | int) -> JsonObject:
         """The mapping at a path; an empty one where there is none."""
-        value = self.value(*path)
-        return value if isinstance(value, Mapping) else {}
+        return object_of(self.value(*path))
 
     def has(self, *path: str | int) -> bool:
         """Whether a key is written."""

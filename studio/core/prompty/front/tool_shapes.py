@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from studio.core.prompty.front.declarations import kind_of_value, kind_of_word
-from studio.core.text.values import Json
+from studio.core.text.values import Json, list_of
 
 
 def function_tool(item: Mapping[str, Json]) -> dict[str, Json]:
@@ -66,8 +66,7 @@ def _named(item: Json) -> Json:
 
 def properties_of_schema(schema: Mapping[str, Json]) -> list[Json]:
     """The properties of a JSON schema of an object as Prompty 2 writes them."""
-    required = schema.get("required")
-    names = required if isinstance(required, list) else []
+    names = list_of(schema.get("required"))
     properties = schema.get("properties")
     if isinstance(properties, list):  # Prompty 1's runtimes wrote them so, too
         return [_named(item) for item in properties]

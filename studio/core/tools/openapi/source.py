@@ -12,7 +12,7 @@ from studio.core.masking.masker import Masker
 from studio.core.masking.walk import masked
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.bounded_file import read_text
-from studio.core.text.values import JsonObject
+from studio.core.text.values import JsonObject, text_of
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
 from studio.core.tools.openapi.body import ArgumentError
@@ -159,8 +159,7 @@ class OpenApiSource:
         description, operation = self._description, self._operations.get(name)
         if description is None or operation is None:
             return ""
-        endpoint = self._connection.get("endpoint") or self._connection.get("url")
-        given = endpoint if isinstance(endpoint, str) else ""
+        given = text_of(self._connection.get("endpoint") or self._connection.get("url"))
         base = server_url(description, given, str(self._place), operation).rstrip("/")
         named = f" as {name_of(self._connection)}" if name_of(self._connection) else ""
         return f"{operation.method.upper()} {base}{operation.path}{named}"
