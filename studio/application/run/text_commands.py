@@ -37,13 +37,12 @@ class CommandError(ValueError):
     """A line that is not a command; the text says how to write it."""
 
 
-def breakpoint_of(text: str, number: int, tools: tuple[str, ...] | None = None) -> Breakpoint:
+def breakpoint_of(text: str, number: int) -> Breakpoint:
     """The breakpoint of `PLACE|TOOL[:CONDITION]`.
 
     Args:
         text: as it was written.
         number: which one it is, for its id.
-        tools: the tools there are; None where they are not known yet.
 
     Raises:
         CommandError: it can never be met.
@@ -61,7 +60,7 @@ def breakpoint_of(text: str, number: int, tools: tuple[str, ...] | None = None) 
         tool="" if place is not None else name,
         condition=condition.strip(),
     )
-    problem = problem_of(made, tools if tools is not None else (made.tool,))
+    problem = problem_of(made, (made.tool,))
     if problem:
         raise CommandError(f"--break {text!r}: {problem}")
     return made

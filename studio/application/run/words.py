@@ -183,11 +183,9 @@ def error_title(error: StepError) -> str:
     }[error.kind]
 
 
-def arguments_line(arguments: JsonObject | None, raw: str = "", limit: int = 200) -> str:
+def arguments_line(arguments: JsonObject | None, raw: str = "") -> str:
     """Arguments in one line, as in a call: `city="Rome", days=3`."""
-    if arguments is None:
-        return one_line(raw, limit)
-    return one_line(arguments_text(arguments), limit)
+    return one_line(raw if arguments is None else arguments_text(arguments))
 
 
 def bare(text: str) -> str:

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from studio.core.export.python_literal import python_literal
+from studio.core.models.batches.values import unstreamed
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.request import Provider
 
 _END = "END_OF_BODY"
 _BEARER = ("Authorization: Bearer $OPENAI_API_KEY",)
-_STREAMING = ("stream", "stream_options")
 _KNOWN = frozenset(
     """
     model messages input instructions prompt tools response_format text reasoning temperature
@@ -112,7 +112,7 @@ def curl_command(
         *(f'  --header "{header}" \\' for header in endpoint.headers),
         "  --header 'Content-Type: application/json' \\",
         f"  --data @- <<'{_END}'",
-        json_text({**_at_once(body), **endpoint.whole}).rstrip("\n"),
+        json_text({**unstreamed(body), **endpoint.whole}).rstrip("\n"),
         _END,
     ]
     return "\n".join(lines) + "\n"
@@ -134,7 +134,7 @@ def python_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -
         endpoint: where it goes.
         base_url: address of the API; empty for the provider's own.
     """
-    body = _at_once(body)
+    body = unstreamed(body)
     if not endpoint.call:
         return _plain_script(body, endpoint, base_url)
     address = f"base_url={base_url!r}" if base_url else ""
@@ -189,11 +189,6 @@ def _plain_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str) -> str
 def _header_value(value: str) -> str:
     """A header of a shell as Python writes it: a variable of the environment, or a text."""
     return f'os.environ["{value[1:]}"]' if value.startswith("$") else f'"{value}"'
-
-
-def _at_once(body: JsonObject) -> JsonObject:
-    """The body of a request for the whole reply at once."""
-    return {key: value for key, value in body.items() if key not in _STREAMING}
 
 
 def json_text(value: Json) -> str:

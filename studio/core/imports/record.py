@@ -51,13 +51,6 @@ def recorded(value: Json) -> Json:
     return [recorded(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def plain(value: Json) -> Json:
-    """Return a value without records; all of its keys count as read."""
-    if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
-    return [plain(each) for each in value] if isinstance(value, list) else value
-
-
 def implied(value: Json, *keys: str) -> None:
     """Count keys of an object as read: what they say is in the prompt file by other means."""
     if isinstance(value, Record):

@@ -30,6 +30,7 @@ from typing import TypeAlias
 from studio.core.plugins import installed
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import parameter_schema, read_bindings
+from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.reference_values import find_references, whole_reference
 from studio.core.prompty.tool_spec import ToolSpec
@@ -135,7 +136,7 @@ def declared_tools(
     if document.is_tool_file:
         return ()
     effects = tools_with_effects(document)
-    read_only = _names(_agent(document).get("read_only"))
+    read_only = _names(agent_settings(document).get("read_only"))
     found = {spec.name: spec for spec in document.tools}
     for tool in hoisted:
         found.setdefault(tool.id, hoisted_spec(tool))
@@ -151,7 +152,7 @@ def declared_tools(
 
 def tools_with_effects(document: PromptDocument) -> frozenset[str]:
     """Names of the tools that the prompt says change something (`metadata.agent.effects`)."""
-    return frozenset(_names(_agent(document).get("effects")))
+    return frozenset(_names(agent_settings(document).get("effects")))
 
 
 def needs_reading(document: PromptDocument) -> bool:
@@ -178,13 +179,13 @@ def tool_variables(document: PromptDocument) -> tuple[str, ...]:
     """Names of the variables that the document's Python tools are to be given."""
     if document.is_tool_file:
         return ()
-    names = dict.fromkeys(_names(_agent(document).get("env")))
+    names = dict.fromkeys(_names(agent_settings(document).get("env")))
     return tuple(name for name in names if name.isidentifier())
 
 
 def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
     """The bounds of calls, with those of the document where it names usable ones."""
-    agent = _agent(document)
+    agent = agent_settings(document)
     memory = _number(agent.get("tool_megabytes"), _LEAST_MEGABYTES)
     resident = _number(agent.get("server_megabytes"), _LEAST_MEGABYTES)
     answer = _number(agent.get("tool_answer_megabytes"), _LEAST_ANSWER, _MOST_ANSWER)
@@ -200,7 +201,7 @@ def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
 
 def output_rule(document: PromptDocument) -> OutputRule:
     """How much of a tool's answer the model gets, as the document says it."""
-    return read_rule(_agent(document).get("tool_output"))
+    return read_rule(agent_settings(document).get("tool_output"))
 
 
 def _number(value: Json, least: float, most: float = _MOST_MEGABYTES) -> float | None:
@@ -254,7 +255,7 @@ def named_sources(
         python = _python(document, folder)
         found += [
             PythonFile(folder / name, python=python)
-            for name in _names(_agent(document).get("tools"))
+            for name in _names(agent_settings(document).get("tools"))
         ]
     workspace = workspace_servers(document)
     for name, item in declared_items(document.data.get("tools")):
@@ -268,7 +269,7 @@ def named_sources(
         elif isinstance(kind, str) and kind in plugin_kinds() and folder is not None:
             found.append(PluginTool(kind, name, item, folder))
     declared = {item.name for item in found if isinstance(item, McpServer)}
-    for name in _names(_agent(document).get("mcp_servers")):
+    for name in _names(agent_settings(document).get("mcp_servers")):
         if name not in declared:  # there, its tools are chosen
             found.append(_known_server(name, (workspace, own)))
     return tuple(found)
@@ -351,16 +352,12 @@ def declared_items(tools: Json) -> list[tuple[str, JsonObject]]:
 
 def public_variables(document: PromptDocument) -> tuple[str, ...]:
     """The environment variables that a prompt says are no secrets."""
-    return _names(_agent(document).get("not_secret"))
-
-
-def _agent(document: PromptDocument) -> JsonObject:
-    return object_of(document.metadata.get("agent"))
+    return _names(agent_settings(document).get("not_secret"))
 
 
 def _python(document: PromptDocument, folder: Path) -> str:
     """The interpreter or environment that a prompt names, relative to its folder."""
-    named = _agent(document).get("python")
+    named = agent_settings(document).get("python")
     if not isinstance(named, str) or not named:
         return ""
     if "/" not in named and "\\" not in named and not (folder / named).exists():

@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
-    QTextDocument,
     QTextOption,
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
@@ -114,17 +113,12 @@ class StyledText(FollowsTheme, QTextEdit):
         top = self.cursorRect(cursor).top() + self.verticalScrollBar().value()
         self.verticalScrollBar().setValue(max(0, top - 3 * self.fontMetrics().height()))
 
-    def find_next(self, text: str, *, backward: bool = False) -> bool:
+    def find_next(self, text: str) -> bool:
         """Select the next place of `text`, going round at the end; False where there is none."""
-        flags = QTextDocument.FindFlag.FindBackward if backward else QTextDocument.FindFlag(0)
-        if self.find(text, flags):
+        if self.find(text):
             return True
-        cursor = self.textCursor()
-        cursor.movePosition(
-            QTextCursor.MoveOperation.End if backward else QTextCursor.MoveOperation.Start
-        )
-        self.setTextCursor(cursor)
-        return bool(text) and self.find(text, flags)
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+        return bool(text) and self.find(text)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click on a folded run opens it."""

@@ -179,10 +179,10 @@ class InputLibrary(QObject):
         """Take these values beside those that are there."""
         self._take(self.given.with_values(values, origin))
 
-    def give_all(self, values: Mapping[str, Json], origin: GivenOrigin = "typed") -> None:
+    def give_all(self, values: Mapping[str, Json]) -> None:
         """Take these values and no others; those that are there already keep their origin."""
         kept = {name: each for name, each in self.given.by_name.items() if name in values}
-        self._take(GivenInputs(kept).with_values(values, origin))
+        self._take(GivenInputs(kept).with_values(values, "typed"))
 
     # -- sets -----------------------------------------------------------------------------------
 

@@ -244,9 +244,9 @@ def with_role(message: Message, role: Role) -> Message:
     return replace(message, role=role)
 
 
-def new_message(role: Role = "user", text: str = "") -> Message:
-    """A message of the user's own."""
-    return Message(role, (TextPart(text),), origin=MessageOrigin("run"))
+def new_message() -> Message:
+    """Return an empty message of the user's own."""
+    return Message("user", (TextPart(""),), origin=MessageOrigin("run"))
 
 
 def without(messages: Sequence[Message], index: int) -> tuple[Message, ...]:

@@ -131,7 +131,7 @@ def _read_one(name: str, item: Json, places: Places, path: KeyPath, depth: int) 
     return InputDeclaration(
         name,
         _kind(item),
-        _text(item.get("description")),
+        written_text(item.get("description")),
         item.get("required") is True,
         item.get("default"),
         "default" in item,
@@ -179,7 +179,8 @@ def _read_variants(
     return ()
 
 
-def _text(value: Json) -> str:
+def written_text(value: Json) -> str:
+    """Return a scalar as text; nothing is an empty one."""
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 

@@ -12,7 +12,12 @@ from studio.core.prompty.document import (
     TemplateDeclaration,
     TemplateFormat,
 )
-from studio.core.prompty.front.declarations import kind_of_value, object_schema, read_declarations
+from studio.core.prompty.front.declarations import (
+    kind_of_value,
+    object_schema,
+    read_declarations,
+    written_text,
+)
 from studio.core.prompty.tool_spec import ToolKind, ToolSpec
 from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.text.values import Json, JsonObject, object_of
@@ -87,8 +92,8 @@ def read_front_matter(data: JsonObject, places: Places, dialect: Dialect) -> Fro
     if dialect == "legacy":
         tools += _legacy_tools(data.get("model"), places)
     return FrontMatter(
-        _text(data.get("name")),
-        _text(data.get("description")),
+        written_text(data.get("name")),
+        written_text(data.get("description")),
         model,
         _read_inputs(data, places),
         read_declarations(data.get("outputs"), places, ("outputs",)),
@@ -155,9 +160,9 @@ def _read_model(value: Json, places: Places, dialect: Dialect) -> ModelDeclarati
     if dialect == "legacy":
         return _read_legacy_model(value, places)
     return ModelDeclaration(
-        _text(value.get("id")),
-        _text(value.get("provider")),
-        _text(value.get("apiType")) or "chat",
+        written_text(value.get("id")),
+        written_text(value.get("provider")),
+        written_text(value.get("apiType")) or "chat",
         object_of(value.get("connection")),
         object_of(value.get("options")),
         span,
@@ -168,13 +173,13 @@ def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
     """Prompty 1's block in Prompty 2's words; a v2 key that is there as well wins."""
     old = object_of(value.get("connection")) or object_of(value.get("configuration"))
     model_id = (
-        _text(value.get("id"))
-        or _text(old.get("azure_deployment"))
-        or _text(old.get("name"))
-        or _text(old.get("model"))
+        written_text(value.get("id"))
+        or written_text(old.get("azure_deployment"))
+        or written_text(old.get("name"))
+        or written_text(old.get("model"))
     )
-    kind = _text(old.get("type"))
-    provider = _text(value.get("provider")) or LEGACY_PROVIDERS.get(kind, kind)
+    kind = written_text(old.get("type"))
+    provider = written_text(value.get("provider")) or LEGACY_PROVIDERS.get(kind, kind)
     if not provider and ("azure_deployment" in old or "azure_endpoint" in old):
         provider = "foundry"
     connection: dict[str, Json] = {"kind": "key"} if old else {}
@@ -191,7 +196,7 @@ def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
     return ModelDeclaration(
         model_id,
         provider,
-        _text(value.get("apiType")) or "chat",
+        written_text(value.get("apiType")) or "chat",
         connection,
         legacy_options(options),
         places.value("model"),
@@ -229,8 +234,8 @@ def _read_template(value: Json, places: Places, dialect: Dialect) -> TemplateDec
     strict = form.get("strict") if isinstance(form, Mapping) else value.get("strict")
     word = parser.get("kind") if isinstance(parser, Mapping) else parser
     return TemplateDeclaration(
-        FORMATS.get(_text(kind), "jinja2"),
-        _text(word),
+        FORMATS.get(written_text(kind), "jinja2"),
+        written_text(word),
         strict is True if legacy else strict is not False,
         span,
     )
@@ -258,16 +263,16 @@ def read_tool(item: Json, key: str | int, places: Places, path: KeyPath) -> Tool
     if isinstance(inner, Mapping):  # the shape of a request, as Prompty 1's options hold it
         item = {**inner, "kind": "function"}
     default_name = key if isinstance(key, str) else ""
-    name = _text(item.get("name")) or _text(item.get("id")) or default_name
+    name = written_text(item.get("name")) or written_text(item.get("id")) or default_name
     if not name:
         return None
-    kind = _text(item.get("kind")) or _text(item.get("type"))
+    kind = written_text(item.get("kind")) or written_text(item.get("type"))
     bindings = read_bindings(item.get("bindings"))
     options = object_of(item.get("options"))
     parameters = item["parameters"] if "parameters" in item else options.get("parameters")
     return ToolSpec(
         name,
-        _text(item.get("description")),
+        written_text(item.get("description")),
         parameter_schema(parameters, frozenset(bindings)),
         _tool_kind(kind),
         strict=item.get("strict") is True,
@@ -288,7 +293,7 @@ def read_bindings(value: Json) -> dict[str, str]:
     elif isinstance(value, list):
         for item in value:
             if isinstance(item, Mapping) and isinstance(item.get("input"), str):
-                found[_text(item.get("name"))] = _text(item["input"])
+                found[written_text(item.get("name"))] = written_text(item["input"])
     return found
 
 
@@ -327,7 +332,3 @@ def _legacy_tools(model: Json, places: Places) -> tuple[ToolSpec, ...]:
         options = object_of(object_of(model).get(block))
         found += _read_tools(options.get("tools"), places, ("model", block, "tools"))
     return tuple(found)
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else "" if value is None else str(value)

@@ -98,13 +98,12 @@ class Budget:
             raise BoundExceededError("its expressions make too many values")
         self._until_clock -= 1 + size // 1_000
 
-    def weigh(self, value: object, limit: int | None = None) -> int:
+    def weigh(self, value: object) -> int:
         """Return the items of a value with all that is in it, each as often as it appears.
 
         Lists that hold one list twice double with every level while taking no memory, until they
         are printed or compared; so they are weighed where they are made.
         """
-        limit = self.bounds.value if limit is None else limit
         weight = 0
         open_: list[Iterable[object]] = [(value,)]
         while open_:
@@ -117,8 +116,10 @@ class Budget:
                     open_.append(item.values())  # type: ignore[attr-defined]
                 elif isinstance(item, list | tuple | set | frozenset):
                     open_.append(item)
-            if weight > limit:
-                raise BoundExceededError(f"a list or mapping holds more than {limit:,} items")
+            if weight > self.bounds.value:
+                raise BoundExceededError(
+                    f"a list or mapping holds more than {self.bounds.value:,} items"
+                )
         return weight
 
     def weigh_text(self, value: object) -> int:

@@ -154,17 +154,17 @@ def plain_scalar(text: str) -> Json:
 def write_yaml(value: Json) -> list[str]:
     """A value as lines of block-style YAML, keys in their order."""
     text = yaml.safe_dump(
-        _plain(value), sort_keys=False, allow_unicode=True, default_flow_style=False, width=10_000
+        plain(value), sort_keys=False, allow_unicode=True, default_flow_style=False, width=10_000
     )
     lines = text.rstrip("\n").split("\n")
     return lines[:-1] if lines[-1] == "..." else lines
 
 
-def _plain(value: Json) -> Json:
-    """A copy that shares nothing, so that no anchors are written."""
+def plain(value: Json) -> Json:
+    """Return a copy that shares nothing, so that no anchors are written, of the usual types."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list) else value
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
 
 
 def _replace_unreadable(text: str, offset: int, problems: list[Problem]) -> str:

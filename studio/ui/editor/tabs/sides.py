@@ -130,9 +130,9 @@ class EditorSides(QSplitter):
         self.select(shown)
         shown.editor.setFocus()
 
-    def move_over(self, page: EditorPage | None = None) -> None:
-        """Move a page to the other side, which is made where there is one side only."""
-        page = page or self.current
+    def move_over(self) -> None:
+        """Move the page shown to the other side, which is made where there is one side only."""
+        page = self.current
         if page is None or (not self.is_split and len(list(self.pages())) < 2):
             return  # a side without a page would be no side
         self.select(page)

@@ -52,26 +52,24 @@ def value_anchor(index: int) -> str:
     return f"value:{index}"
 
 
-def markdown_to_html(
-    runs: Sequence[TextRun], style: Callable[[TextRun], ValueStyle], *, breaks: bool = True
-) -> str:
+def markdown_to_html(runs: Sequence[TextRun], style: Callable[[TextRun], ValueStyle]) -> str:
     """The HTML of a text made of `runs`; raw HTML in it is shown as text.
 
-    Line breaks are kept as the author wrote them (`breaks`): in a prompt they carry meaning.
+    Line breaks are kept as the author wrote them: in a prompt they carry meaning.
     """
     marked = "".join(
         _mark(run.text, index) if run.value is not None else _OWN.sub("\ufffd", run.text)
         for index, run in enumerate(runs)
     )
-    html = _reader(breaks).render(marked)
+    html = _reader().render(marked)
     return _unmark(html, runs, style)
 
 
 @cache
-def _reader(breaks: bool) -> MarkdownIt:
+def _reader() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    reader = MarkdownIt("commonmark", {"html": False, "breaks": breaks})
+    reader = MarkdownIt("commonmark", {"html": False, "breaks": True})
     reader.enable(["table", "strikethrough"])
     reader.add_render_rule("image", _image_as_text)
     for rule in ("paragraph_open", "list_item_open"):
