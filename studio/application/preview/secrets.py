@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from studio.core.masking.redact import DOTS, keys_in, redact, without_keys
+from studio.core.masking.redact import DOTS, keys_in, redact
 from studio.core.text.values import JsonObject
 
 MASK = DOTS
 """What stands in place of a secret."""
 
-mask_text = without_keys
-"""A text with keys of well-known forms hidden."""
-
 
 def unmasked_place(text: str, at: int) -> int:
-    """The place in `text` of what stands at `at` in `mask_text(text)`."""
+    """The place in `text` of what stands at `at` in `without_keys(text)`."""
     shift = 0
     for first, last in keys_in(text):
         start = first - shift

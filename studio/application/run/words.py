@@ -234,9 +234,6 @@ class LimitLine:
     name: LimitName
     """Which."""
 
-    used: float
-    """What of it is used: iterations, tokens, dollars or seconds."""
-
     allowed: float | None
     """The limit; None for none."""
 
@@ -290,7 +287,6 @@ def _line(
     }.get(name, title)
     return LimitLine(
         name,
-        used,
         allowed,
         translate("RunLimits", "{title}: {used} of {most}").format(
             title=title, used=_amount(name, used), most=most

@@ -44,9 +44,6 @@ class IndexFile:
     address: str
     """Where it is fetched."""
 
-    is_yanked: bool = False
-    """Whether its makers took it back."""
-
 
 Progress = Callable[[int, int], None]
 """Told the bytes that came, and how many there are (0 where nobody said)."""
@@ -139,30 +136,26 @@ async def files_of(project: str, index: str) -> tuple[IndexFile, ...]:
 def _of_json(text: str, page: str) -> tuple[IndexFile, ...]:
     listed: Any = parse_json(text)
     return tuple(
-        IndexFile(each["filename"], urljoin(page, each["url"]), bool(each.get("yanked")))
-        for each in listed["files"]
+        IndexFile(each["filename"], urljoin(page, each["url"])) for each in listed["files"]
     )
 
 
 def _of_html(text: str, page: str) -> tuple[IndexFile, ...]:
     reader = _Anchors()
     reader.feed(text)
-    found = []
-    for href, is_yanked in reader.found:
-        address = urljoin(page, href).partition("#")[0]
-        found.append(IndexFile(urlsplit(address).path.rpartition("/")[2], address, is_yanked))
-    return tuple(found)
+    addresses = [urljoin(page, href).partition("#")[0] for href in reader.found]
+    return tuple(IndexFile(urlsplit(each).path.rpartition("/")[2], each) for each in addresses)
 
 
 class _Anchors(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[tuple[str, bool]] = []
+        self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         if tag == "a" and given.get("href"):
-            self.found.append((str(given["href"]), "data-yanked" in given))
+            self.found.append(str(given["href"]))
 
 
 async def fetch(file: IndexFile, sha256: str, target: Path, progress: Progress) -> None:

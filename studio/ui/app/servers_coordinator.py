@@ -70,14 +70,14 @@ class ServersCoordinator(QObject):
         home = Path.home()
         known: list[KnownServer] = []
         problems: list[str] = []
-        files = server_files(home, os.environ, sys.platform, self._folder())
+        files = server_files(home, os.environ, sys.platform, self._window.tabs.folder)
         for program, path in files.items():
             try:
                 known += servers_of(program, path, home)
             except ServerFileError as error:
                 problems.append(str(error))
         places: tuple[ServerPlace, ...] = ("own",)
-        if self._folder() is not None:
+        if self._window.tabs.folder is not None:
             places = ("prompt", "folder", "own")
         self._open(AddServerDialog(known, problems, self._pane.window(), places))
 
@@ -96,7 +96,7 @@ class ServersCoordinator(QObject):
         self._open(dialog, path, name)
 
     def _open(self, dialog: AddServerDialog, path: Path | None = None, name: str = "") -> None:
-        folder = path.parent if path is not None else self._folder() or Path.cwd()
+        folder = path.parent if path is not None else self._window.tabs.folder or Path.cwd()
         dialog.request_try.connect(lambda servers: self._tools.try_servers(servers, folder))
         self._tools.server_tried.connect(dialog.show_tools)
         dialog.request_add.connect(partial(self._add, path, name))
@@ -110,7 +110,7 @@ class ServersCoordinator(QObject):
         place: ServerPlace,
         wanted: tuple[str, ...],
     ) -> None:
-        folder = self._folder()
+        folder = self._window.tabs.folder
         if path is None:
             path = self._own_servers
             if place != "own" and folder is not None:
@@ -165,8 +165,3 @@ class ServersCoordinator(QObject):
             if source.state == "waiting" and source.key in self._added:
                 self._added.discard(source.key)
                 self._tools.allow_source(source.key)
-
-    def _folder(self) -> Path | None:
-        document = self._window.tabs.document
-        path = document.source.path if document is not None else None
-        return path.parent if path is not None else None

@@ -134,11 +134,6 @@ class ToolsCoordinator(QObject):
             box.moveCenter(place)
             self._dock.setGeometry(box)
 
-    def _folder(self) -> Path | None:
-        document = self._window.tabs.document
-        path = document.source.path if document is not None else None
-        return path.parent if path is not None else None
-
     def _held(self, folder: Path) -> FolderTrust:
         opened = self._window.files.root_of(folder / "any")
         return folder_trust(folder, self._trust, opened)
@@ -150,13 +145,13 @@ class ToolsCoordinator(QObject):
         return asked
 
     def _show_folder(self, _: ToolRegistry) -> None:
-        folder = self._folder()
+        folder = self._window.tabs.folder
         approval = self._trust.current.folder_approval(folder) if folder is not None else None
         self._pane.sources.show_folder(folder, approval)
 
     def _show_trust_menu(self, place: QPoint) -> None:
         """Offer to give trust in the folder of the file, or to take it back."""
-        folder = self._folder()
+        folder = self._window.tabs.folder
         if folder is None:
             self._messages.info(self.tr("A text that was never saved is your own."))
             return
@@ -234,7 +229,7 @@ class ToolsCoordinator(QObject):
     def _keep_content(self, offer: ServerOffer, content: OfferContent) -> None:
         """Keep what a server gave in a file beside the prompt, as the default of an input."""
         page, document = self._window.tabs.current, self._window.tabs.document
-        folder = self._folder()
+        folder = self._window.tabs.folder
         if page is None or document is None or folder is None or page.editor.isReadOnly():
             self._messages.info(self.tr("Save the prompt first: the file is put beside it."))
             return

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from studio.application.preview.secrets import MASK, mask_secrets, mask_text
+from studio.application.preview.secrets import MASK, mask_secrets
+from studio.core.masking.redact import without_keys
 
 
 def test_whole_keys_are_hidden_and_words_that_only_contain_them_are_not() -> None:
@@ -22,5 +23,5 @@ def test_whole_keys_are_hidden_and_words_that_only_contain_them_are_not() -> Non
 
 def test_well_known_forms_are_hidden_wherever_they_stand() -> None:
     key = "sk-ant-" + "x" * 20
-    assert mask_text(f"use {key} now") == f"use {MASK} now"
-    assert mask_text("sk-short and risk-aware") == "sk-short and risk-aware"
+    assert without_keys(f"use {key} now") == f"use {MASK} now"
+    assert without_keys("sk-short and risk-aware") == "sk-short and risk-aware"

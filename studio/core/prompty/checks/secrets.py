@@ -12,7 +12,6 @@ from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
 _VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-_SHORTEST = 8
 
 
 def check_secrets(document: PromptDocument) -> Iterator[Problem]:

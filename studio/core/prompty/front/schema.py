@@ -33,9 +33,6 @@ __all__ = [
     "values_at",
 ]
 
-ValueType = Literal["text", "number", "integer", "boolean", "list", "mapping", "any"]
-"""The types of values, as messages name them."""
-
 _JSON_TYPES: Mapping[str, str] = MappingProxyType(
     {
         "text": "string",

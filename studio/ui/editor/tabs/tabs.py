@@ -84,6 +84,12 @@ class EditorTabs(QStackedWidget):
         page = self.current
         return page.document if page else None
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the file shown; None for a text that was never saved."""
+        path = self.document.source.path if self.document is not None else None
+        return path.parent if path is not None else None
+
     def reveal(self, span: Span | None) -> None:
         """Bring a place of the shown text into view; the keyboard stays where it is."""
         self._go_to(span, take_keyboard=False)

@@ -52,10 +52,6 @@ class Interpolation:
     """The whole tag."""
 
 
-Statement = Literal | PlainExpression | Interpolation | nodes.Node
-"""What a template is made of; of Jinja's own nodes only statements appear."""
-
-
 _OPEN = re.compile(r"\{[{%#]")
 _COMMENT_END = re.compile(r"[+-]?#\}")
 _RAW = re.compile(r"\{%[-+]?\s*raw\s*(?:-%\}\s*|%\})")
