@@ -25,9 +25,9 @@ from studio.core.imports.promptfoo_parts import (
     prompts_of,
     template_notes,
 )
-from studio.core.imports.record import plain, with_unread_keys
+from studio.core.imports.record import with_unread_keys
 from studio.core.prompty.front.tool_shapes import function_tool
-from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.prompty.yaml.reader import plain, read_yaml
 from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import unique_names
