@@ -518,7 +518,15 @@ def import_run(text: str, store: RunStore) -> str:
         raise JournalError("an event has a time that no clock shows")
     try:
         walk(events)
-    except (ValueError, TypeError, LookupError, AttributeError, RuntimeError) as error:
+    # An AssertionError is that of `assert_never`: a word that no event has.
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        RuntimeError,
+        AssertionError,
+    ) as error:
         raise JournalError(f"the events do not follow from each other: {error}") from error
     first = events[0]
     run = first.setup.run
