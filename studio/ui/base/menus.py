@@ -172,8 +172,7 @@ _READ_ONLY = ("edit.copy", "edit.all")
 
 def own_menu(parent: QWidget) -> QMenu:
     """An empty menu, which goes when it is closed."""
-    menu = QMenu(parent)
-    menu.setToolTipsVisible(True)
+    menu = QMenu(parent, toolTipsVisible=True)
     menu.aboutToHide.connect(menu.deleteLater)
     return menu
 

@@ -37,8 +37,7 @@ class AbilitiesField(QWidget):
         self.abilities: dict[str, ComboBox] = {}
         self.window_size = SpinBox()
         self.prices = {"input": DoubleSpinBox(), "output": DoubleSpinBox()}
-        self.source = QLabel()
-        self.source.setWordWrap(True)
+        self.source = QLabel(wordWrap=True)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
@@ -74,10 +73,8 @@ class AbilitiesField(QWidget):
             spin.setDecimals(2)
             spin.editingFinished.connect(self.changed)
             self._place(grid, 4, column, self.tr("$ per million {name}").format(name=name), spin)
-        self.table = QLabel()
-        self.table.setWordWrap(True)
-        self.update_prices = QPushButton(self.tr("Update prices"))
-        self.update_prices.setAutoDefault(False)
+        self.table = QLabel(wordWrap=True)
+        self.update_prices = QPushButton(self.tr("Update prices"), autoDefault=False)
         self.update_prices.setToolTip(self.tr("Fetch the newest table that genai-prices published"))
         self.update_prices.clicked.connect(self._on_update)
         grid.addWidget(self.table, 5, 0, 1, 3)

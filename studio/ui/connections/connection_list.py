@@ -194,8 +194,7 @@ class ListButtons(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.add = QPushButton(icon("plus"), self.tr("Add"))
-        self.add.setAutoDefault(False)
+        self.add = QPushButton(icon("plus"), self.tr("Add"), autoDefault=False)
         self.add.setMenu(self._presets())
         self.duplicate = icon_button("copy", self.tr("Duplicate"), self)
         self.make_default = icon_button("flag", self.tr("Make it the default"), self)
@@ -219,8 +218,7 @@ class ListButtons(QWidget):
         )
 
     def _presets(self) -> QMenu:
-        menu = QMenu(self)
-        menu.setToolTipsVisible(True)
+        menu = QMenu(self, toolTipsVisible=True)
         for preset in all_presets():
             action = menu.addAction(icon(ICONS[preset.connection.kind]), preset_words(preset.title))
             action.setToolTip(preset_words(preset.hint))

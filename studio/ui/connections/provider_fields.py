@@ -50,9 +50,7 @@ class ProviderFields(QWidget):
         self.models = QListWidget()
         self.models.setAccessibleName(self.tr("Models"))
         self.models.setUniformItemSizes(True)
-        self.form = QFormLayout()
-        self.form.setHorizontalSpacing(12)
-        self.form.setVerticalSpacing(8)
+        self.form = QFormLayout(horizontalSpacing=12, verticalSpacing=8)
         for text, field in (
             (self.tr("Address"), self.address),
             (self.tr("Key"), self.key),
@@ -180,7 +178,4 @@ class ProviderFields(QWidget):
 
 
 def _words() -> QLabel:
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    return label
+    return QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)

@@ -18,11 +18,9 @@ class RefusalsLine(QWidget):
         super().__init__()
         self._refusals = kept_refusals()
         self._address = ""
-        self.words = QLabel()
-        self.words.setWordWrap(True)
+        self.words = QLabel(wordWrap=True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)  # names come from a server
-        self.forget = QPushButton(self.tr("Forget"))
-        self.forget.setAutoDefault(False)
+        self.forget = QPushButton(self.tr("Forget"), autoDefault=False)
         self.forget.setToolTip(self.tr("Send these options again, to see whether they are taken"))
         self.forget.clicked.connect(self._on_forget)
         row_of((self.words, 1), self.forget, on=self, margins=0, spacing=8)

@@ -51,22 +51,17 @@ class TrialBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.test = QPushButton(self.tr("Test"))
-        self.test.setAutoDefault(False)
+        self.test = QPushButton(self.tr("Test"), autoDefault=False)
         self.test.setToolTip(self.tr("Ask whether it answers, and its model once for each ability"))
-        self.cancel = QPushButton(self.tr("Cancel"))
-        self.cancel.setAutoDefault(False)
-        self.progress = QProgressBar()
+        self.cancel = QPushButton(self.tr("Cancel"), autoDefault=False)
+        self.progress = QProgressBar(textVisible=False)
         self.progress.setRange(0, 0)
-        self.progress.setTextVisible(False)
         self.progress.setFixedWidth(90)
         self.progress.setAccessibleName(self.tr("Trying"))
         self.picture = Drawing("circle-check", 18, "success")
-        self.outcome = QLabel()
-        self.outcome.setWordWrap(True)
+        self.outcome = QLabel(wordWrap=True)
         self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.hint = QLabel()
-        self.hint.setWordWrap(True)
+        self.hint = QLabel(wordWrap=True)
         words = column_of(1, self.outcome, self.hint, 1, spacing=2)
         row_of(
             self.test,
@@ -106,8 +101,7 @@ class TriedTable(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.about = QLabel()
-        self.about.setWordWrap(True)
+        self.about = QLabel(wordWrap=True)
         self.rows: dict[AbilityName, tuple[QLabel, QLabel]] = {}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)

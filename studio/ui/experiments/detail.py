@@ -243,8 +243,7 @@ class CellDetail(FollowsTheme, QWidget):
             spacing=8,
         )
         # As a whole: beside a run there is too little room for the parts to yield in.
-        area = QScrollArea()
-        area.setWidgetResizable(True)
+        area = QScrollArea(widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(whole)

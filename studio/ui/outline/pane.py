@@ -48,13 +48,11 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self._caret = 0
         self._steps: Iterator[None] = iter(())
         self._is_listed = True
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._go_on)
-        empty = QLabel(self.tr("Open a prompt to see its parts here."))
+        empty = QLabel(self.tr("Open a prompt to see its parts here."), wordWrap=True)
         empty.setProperty("tone", "muted")
         empty.setAlignment(Qt.AlignmentFlag.AlignTop)
-        empty.setWordWrap(True)
         empty.setContentsMargins(12, 12, 12, 12)
         self.addWidget(empty)
         self.follow_theme()
@@ -62,9 +60,8 @@ class OutlinePane(FollowsTheme, QStackedWidget):
     @cached_property
     def _tree(self) -> QTreeWidget:
         """The parts, made with the first document that was read."""
-        tree = QTreeWidget()
+        tree = QTreeWidget(columnCount=1)
         tree.setHeaderHidden(True)
-        tree.setColumnCount(1)
         tree.setAccessibleName(self.tr("Outline"))
         tree.setIndentation(14)
         tree.setUniformRowHeights(True)
