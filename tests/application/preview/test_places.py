@@ -10,8 +10,9 @@ import pytest
 from studio.application.preview.build import build_preview
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.requests import PROVIDERS, request_of
-from studio.application.preview.secrets import MASK, mask_text, unmasked_place
+from studio.application.preview.secrets import MASK, unmasked_place
 from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
+from studio.core.masking.redact import without_keys
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
 from studio.core.wire.origins import JsonPath
@@ -335,7 +336,7 @@ def test_places_behind_a_masked_secret_are_right() -> None:
 def test_unmasked_places() -> None:
     key = "sk-abcdefghijklmnopqrstuvwx"
     text = f"a {key} b {key} c"
-    masked = mask_text(text)
+    masked = without_keys(text)
     assert masked == f"a {MASK} b {MASK} c"
     for letter in "abc":
         assert unmasked_place(text, masked.index(f"{letter}")) == text.index(
