@@ -28,9 +28,9 @@ from studio.ui.experiments.view import ExperimentView
 from studio.ui.history.footer import RetentionDialog
 from studio.ui.tools.add_server import AddServerDialog
 from studio.ui.tools.calls_dialog import CallsDialog
-from studio.ui.tools.consent_dialog import ConsentDialog
 from studio.ui.tools.offers_dialog import OffersDialog
 from studio.ui.tools.operations_dialog import OperationsDialog
+from studio.ui.tools.pane import ConsentDialog
 from studio.ui.tools.questions import InputDialog
 from studio.ui.tools.traffic_dialog import TrafficDialog
 from studio.viewmodels.connections.downloads import WeightsState

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from studio.cli.exit_codes import COMMANDS
+from studio.cli.late_commands import LateCommands
 from studio.cli.main import parser_of
 from studio.cli.numbers import amount, whole
 from studio.cli.window_arguments import window_parser
@@ -21,7 +22,8 @@ def options(parser: argparse.ArgumentParser, command: str) -> Iterator[tuple[str
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, each in action.choices.items():
-                yield from options(each, f"{command} {name}")
+                inner = action.parser_of(name) if isinstance(action, LateCommands) else each
+                yield from options(inner, f"{command} {name}")
         elif callable(action.type) and any(_reads(action.type, text) for text in _SAMPLES):
             yield f"{command} {action.option_strings or action.dest}", action.type
 

@@ -19,7 +19,7 @@ from studio.core.runs.store import RunStore
 from studio.core.tools.mock import FixedMock
 from studio.ui.app.workbench import Workbench
 from studio.ui.run.pane import RunPane
-from studio.ui.run.side.messages_editor import MessagesEditor
+from studio.ui.run.side.edit_in_place import MessagesEditor
 
 Open = Callable[[Path], Workbench]
 

@@ -17,7 +17,7 @@ from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.compound import ListField, ObjectField
 from studio.ui.inputs.fields import ChoiceField, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
-from studio.ui.inputs.sets_button import RowsDialog
+from studio.ui.inputs.pane import RowsDialog
 from studio.ui.inputs.thread_field import ThreadField
 from studio.ui.parts.chip import Chip
 from tests.support.menus import choose

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.fields import NumberField
 from studio.ui.tools.calls_dialog import CallsDialog
-from studio.ui.tools.consent_dialog import ConsentDialog
+from studio.ui.tools.pane import ConsentDialog
 from studio.ui.tools.questions import AnswerDialog
 from tests.core.tools.conftest import is_running
 from tests.support.modal import answering

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
-from studio.ui.preview.cards.thumbnail import MediaView
-from studio.ui.tools.consent_dialog import ConsentDialog
+from studio.ui.preview.cards.card import MediaView
+from studio.ui.tools.pane import ConsentDialog
 from tests.support.modal import answering
 
 Open = Callable[[Path], Workbench]

@@ -3,20 +3,40 @@
 The program is the user's own: nothing is installed. It runs in a process of its own, with the file
 and the values and without the studio's environment and keys. What it sends goes to a server on this
 machine (`recorder`); the measure is the request that the studio sends itself (`core/export/sent`).
+
+Starts a program that reads an export, and takes the requests that it sends.
+
+A server on this machine that takes the requests of another program and logs them.
 """
 
 from __future__ import annotations
 
+import http.server
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import get_args
+from typing import assert_never, get_args
 
-from studio.application.exchange.asking import Asked, ProgramJob, ask_program
 from studio.application.exchange.export import source_for
-from studio.application.exchange.programs import PROGRAMS, JudgeName, NoJudgeError
-from studio.application.exchange.recorder import recorded
+from studio.application.exchange.programs import (
+    CURL,
+    FETCH,
+    PROGRAMS,
+    ForeignProgram,
+    JudgeName,
+    NoJudgeError,
+    python_source,
+)
+from studio.core.export.chat_template import used_inputs
 from studio.core.export.sent import (
     SentRequest,
     compare_requests,
@@ -27,8 +47,378 @@ from studio.core.export.sent import (
     with_variables,
 )
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget, RoundTrip
+from studio.core.models.connections import address_of
 from studio.core.prompty.reference_values import find_references
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.reason import reason_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of
 from studio.core.wire.request import Provider
+
+ADDRESS_HEADER = "x-studio-address"
+"""Header with the address that a redirected request was meant for."""
+
+ROUND_HEADER = "x-studio-round"
+"""Header with the number of the round that a request belongs to."""
+
+_USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+_MESSAGE = {"role": "assistant", "content": "ok"}
+_ANSWERS: Mapping[str, object] = {
+    "/chat/completions": {
+        "id": "c",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [{"index": 0, "message": _MESSAGE, "finish_reason": "stop"}],
+        "usage": _USAGE,
+    },
+    "/responses": {
+        "id": "r",
+        "object": "response",
+        "created_at": 0,
+        "status": "completed",
+        "model": "m",
+        "output": [
+            {
+                "id": "o",
+                "type": "message",
+                "role": "assistant",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": "ok", "annotations": []}],
+            }
+        ],
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": 1,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": 1,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": 2,
+        },
+    },
+    "/messages": {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [{"type": "text", "text": "ok"}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    },
+    "/embeddings": {
+        "object": "list",
+        "model": "m",
+        "data": [{"object": "embedding", "index": 0, "embedding": [0.0]}],
+        "usage": _USAGE,
+    },
+}
+"""Answers by the end of the path: what clients need to go on."""
+
+
+@dataclass
+class RequestLog:
+    """Requests in the order in which they came."""
+
+    address: str
+    """Address of the server, `http://127.0.0.1:PORT`."""
+
+    requests: list[tuple[int, SentRequest]] = field(default_factory=list)
+    """Number of the round, and the request."""
+
+    def first_of(self, number: int) -> SentRequest | None:
+        """Return the first request of a round; None where it sent none."""
+        return next((request for count, request in self.requests if count == number), None)
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        """Log the request and give the answer that its path asks for."""
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        own = f"http://{headers.get('host', '')}{self.path}"
+        address = headers.get(ADDRESS_HEADER, own)
+        body: JsonObject = {}
+        with suppress(ValueError):
+            body = object_of(json.loads(self.rfile.read(int(headers.get("content-length", "0")))))
+        number = int(headers.get(ROUND_HEADER, "0"))
+        log: RequestLog = self.server.log  # type: ignore[attr-defined]
+        log.requests.append((number, SentRequest(address, body, headers, self.command)))
+        path = address.partition("?")[0]
+        answer = next((item for end, item in _ANSWERS.items() if path.endswith(end)), {})
+        data = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Write nothing: the log has it."""
+
+
+@contextmanager
+def recorded() -> Iterator[RequestLog]:
+    """Serve on a free port of this machine until the block ends."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    log = RequestLog(f"http://127.0.0.1:{server.server_port}")
+    server.log = log  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, name="export recorder", daemon=True)
+    thread.start()
+    try:
+        yield log
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+_SECONDS = 120
+_NOT_PASSED = re.compile(
+    r"(?i)key|token|secret|password|proxy|^(?:python|prompt|openai|azure_|anthropic|node_options)"
+)
+"""Variables that no program gets: keys, proxies, settings of Python and of the clients."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a program did with a file."""
+
+    program: str
+    """Name and version."""
+
+    answers: tuple[SentRequest | str, ...]
+    """The request of each round, or why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramJob:
+    """One file that a program is asked about."""
+
+    name: JudgeName
+    """The program."""
+
+    source: ExportSource
+    """What the file was made from."""
+
+    made: ExportResult
+    """The file."""
+
+    place: Path
+    """An empty folder."""
+
+    log: RequestLog
+    """Where the requests come in."""
+
+    variables: Mapping[str, str]
+    """Variables of the environment that the file refers to."""
+
+    def write(self, name: str) -> Path:
+        """Write the file where the files of the prompt lie beside it."""
+        folder = self.source.document.source.path
+        for item in folder.parent.iterdir() if folder is not None else ():
+            if item.name != name:
+                _lay_beside(item, self.place / item.name)
+        path = self.place / name
+        path.write_bytes(self.made.content)
+        return path
+
+    def run(
+        self, *command: str | Path, given: str = "", further: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command in the folder.
+
+        Raises:
+            NoJudgeError: it cannot be started or takes too long.
+        """
+        kept = {name: value for name, value in os.environ.items() if not _NOT_PASSED.search(name)}
+        own = {"NO_PROXY": "*", "no_proxy": "*", "STUDIO_RECORDER": self.log.address}
+        try:
+            return subprocess.run(
+                [str(each) for each in command],
+                input=given,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                env={**kept, **self.variables, **own, **(further or {})},
+                cwd=self.place,
+                timeout=_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NoJudgeError(f"{command[0]} gave no answer: {reason_of(error)}") from error
+
+
+def ask_program(job: ProgramJob, program: Path | None) -> Asked:
+    """Let the program send the request of each round.
+
+    Args:
+        job: The file.
+        program: The Python that has the package, or the program itself; None looks for one.
+
+    Raises:
+        NoJudgeError: the program is not there, or gave no answer.
+    """
+    program = program.absolute() if program is not None else None  # it runs in another folder
+    match job.name:
+        case "promptfoo":
+            return _ask_promptfoo(job, program or _found("promptfoo", "npm install -g promptfoo"))
+        case "curl":
+            return _ask_curl(job, program or _found("curl", "curl"))
+        case "prompty" | "prompty1" | "langchain" | "agent-framework" | "python":
+            return _ask_python(job, PROGRAMS[job.name], program)
+        case _:
+            assert_never(job.name)
+
+
+def _found(name: str, wanted: str) -> Path:
+    found = shutil.which(name)
+    if found is None:
+        raise NoJudgeError(f"{name} is not on the path: install it ({wanted}).")
+    return Path(found)
+
+
+def _ask_promptfoo(job: ProgramJob, program: Path) -> Asked:
+    """Let promptfoo evaluate the configuration, once for each round."""
+    data = object_of(read_yaml(job.made.text).value)
+    job.write("promptfooconfig.yaml")
+    preload = job.place / "studio-fetch.cjs"
+    preload.write_text(FETCH, encoding="utf-8")
+    further = {
+        "NODE_OPTIONS": f"--require={preload.as_posix()}",
+        "PROMPTFOO_CONFIG_DIR": str(job.place / "config"),
+        **{
+            f"PROMPTFOO_DISABLE_{word}": "1"
+            for word in ("TELEMETRY", "UPDATE", "REMOTE_GENERATION")
+        },
+    }
+    answers: list[SentRequest | str] = []
+    for each in job.source.rounds.values():
+        test = {"vars": _given(job, each), "options": {"disableVarExpansion": True}}
+        config = {key: data.get(key) for key in ("prompts", "providers")} | {"tests": [test]}
+        path = job.place / "studio-round.json"
+        path.write_text(json.dumps(config, default=str), encoding="utf-8")
+        job.log.requests.clear()
+        options = ("--no-cache", "--no-table", "--no-write", "-j", "1")
+        done = job.run(program, "eval", "-c", path, *options, further=further)
+        answers.append(job.log.first_of(0) or _last_line(done))
+    version = job.run(program, "--version", further=further).stdout.strip().rpartition("\n")[2]
+    return Asked(f"promptfoo {version}", tuple(answers))
+
+
+def _ask_curl(job: ProgramJob, program: Path) -> Asked:
+    """Let a shell run the command, which holds the values of now."""
+    script = job.write("ask.sh")
+    folder = job.place / "studio-path"
+    folder.mkdir()
+    before = folder / "curl"
+    before.write_text(CURL, encoding="utf-8")
+    before.chmod(0o700)
+    path = os.pathsep.join((str(folder), os.environ.get("PATH", "")))
+    done = job.run("sh", script, further={"PATH": path, "STUDIO_CURL": str(program)})
+    return Asked("curl", (job.log.first_of(0) or _last_line(done),))
+
+
+def _ask_python(job: ProgramJob, program: ForeignProgram, python: Path | None) -> Asked:
+    """Let the package in a Python read the file, with the values of each round."""
+    path = job.write(f"prompt{program.suffix}")
+    asked = python or _python_with(program)
+    order: dict[str, object] = {
+        "path": str(path),
+        "package": program.package,
+        "recorder": job.log.address,
+        "sets": [_given(job, each) for each in job.source.rounds.values()],
+    }
+    connection = named_connection(job.source)
+    order["key"] = job.variables.get(key_variable(connection), "")
+    order["model"] = "value-of-OPENAI_MODEL"
+    address = with_variables(SentRequest(address_of(connection), {}), job.variables).address
+    further = {"PROMPTY_TRUSTED_ENDPOINTS": address}
+    script = job.place / "studio_ask.py"
+    script.write_text(python_source(program), encoding="utf-8")
+    done = job.run(asked, "-I", script, given=json.dumps(order, default=str), further=further)
+    try:
+        answer = object_of(json.loads(done.stdout.strip().rpartition("\n")[2]))
+    except ValueError as error:
+        raise NoJudgeError(f"{asked} gave no answer: {_last_line(done)}") from error
+    version, listed = answer.get("version"), answer.get("sets")
+    fits = isinstance(version, str) and version.startswith(program.newest)
+    if not fits or not isinstance(listed, list):
+        has = f"{program.package} {version}" if version else f"no {program.package}"
+        raise NoJudgeError(
+            f"{asked} has {has}; install {program.wanted} there, or name another: "
+            f"export --run-in {job.name} --python PYTHON."
+        )
+    answers = [_answer(job, number, object_of(item)) for number, item in enumerate(listed)]
+    return Asked(f"{program.package} {version}", tuple(answers))
+
+
+def _answer(job: ProgramJob, number: int, item: JsonObject) -> SentRequest | str:
+    """Return what a round gave: the request, messages where the package sends none, or a fault."""
+    sent = job.log.first_of(number)
+    if sent is not None and job.name == "agent-framework":  # without the question, which is empty
+        messages = [item for item in list_of(sent.body.get("messages")) if _has_content(item)]
+        further: JsonObject = {"messages": messages} if messages else {}
+        return replace(sent, body={**sent.body, **further})
+    if sent is not None:
+        return sent
+    if "fault" in item:
+        return str(item["fault"])
+    found = item.get("messages")
+    return SentRequest("", {"messages": found}) if found else "it sends no request"
+
+
+def _has_content(item: Json) -> bool:
+    return object_of(item).get("content") not in ("", [], [{"type": "text", "text": ""}])
+
+
+def _last_line(done: subprocess.CompletedProcess[str]) -> str:
+    return (done.stderr or done.stdout).strip().rpartition("\n")[2] or "it sends no request"
+
+
+def _given(job: ProgramJob, each: ExportSource) -> JsonObject:
+    """Return the values that a user of the program gives.
+
+    Those of declared inputs and those that were given here; LangChain and promptfoo take also what
+    a run of the studio supplies at its start.
+    """
+    inputs = each.prepared.inputs
+    match job.name:
+        case "langchain" | "promptfoo":
+            return inputs
+        case "python":
+            names = set(used_inputs(each.document))
+            return {key: inputs[key] for key in names if inputs.get(key) is not None}
+        case _:
+            names = {item.name for item in each.document.inputs} | each.inputs.keys()
+            return {key: value for key, value in inputs.items() if key in names}
+
+
+def _python_with(program: ForeignProgram) -> Path:
+    """Return a Python that may have the package: the one that runs, or the first of the path.
+
+    Raises:
+        NoJudgeError: there is none.
+    """
+    import importlib.util
+
+    own = program.package.replace("-", "_")
+    if program.newest != "0." and importlib.util.find_spec(own) is not None:
+        return Path(sys.executable)
+    other = shutil.which("python3") or shutil.which("python")
+    if other is None:
+        words = f"There is no Python with the package {program.package}; name one with --python."
+        raise NoJudgeError(words)
+    return Path(other)
+
+
+def _lay_beside(item: Path, place: Path) -> None:
+    """A link to a file or folder; a copy of the file where links are not allowed (Windows)."""
+    try:
+        place.symlink_to(item)
+    except OSError:
+        if item.is_file():
+            shutil.copyfile(item, place)
 
 
 @dataclass(frozen=True, slots=True)

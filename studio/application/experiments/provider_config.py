@@ -18,6 +18,7 @@ from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject, object_of, objects_of
 from studio.core.tools.arguments import check_arguments
 from studio.core.wire.draft import UNSUPPORTED_OPTION
@@ -161,7 +162,7 @@ class OfferedTools:
     def _checked(self, call: ToolCall) -> MadeCall:
         schema = self.schemas.get(call.name)
         try:
-            arguments = object_of(json.loads(call.arguments or "{}"))
+            arguments = object_of(parse_json(call.arguments or "{}"))
         except ValueError:
             return MadeCall(call.name, {}, is_valid=False)
         wrong = schema is None or check_arguments(schema, arguments)

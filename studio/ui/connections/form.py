@@ -1,4 +1,7 @@
-"""The form of one connection; what is right in it holds at once."""
+"""The form of one connection; what is right in it holds at once.
+
+Options that a connection's server refused, with a button that forgets them.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QPushButton,
     QScrollArea,
     QToolButton,
     QWidget,
@@ -23,18 +27,53 @@ from studio.application.connections.check import FIELDS, Field, problems_of, war
 from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.price_table import is_loaded, table_name
+from studio.core.models.refused_options import kept_refusals
+from studio.core.models.remote.model import shown_address
 from studio.core.text.values import Json, JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.embedded_fields import EmbeddedFields
 from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
-from studio.ui.connections.refusals import RefusalsLine
 from studio.ui.connections.remote_fields import RemoteFields
 from studio.ui.connections.trial_bar import TriedTable
 from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
+
+
+class RefusalsLine(QWidget):
+    """Says what is left out of requests; hidden while that is nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._refusals = kept_refusals()
+        self._address = ""
+        self.words = QLabel(wordWrap=True)
+        self.words.setTextFormat(Qt.TextFormat.PlainText)  # names come from a server
+        self.forget = QPushButton(self.tr("Forget"), autoDefault=False)
+        self.forget.setToolTip(self.tr("Send these options again, to see whether they are taken"))
+        self.forget.clicked.connect(self._on_forget)
+        row_of((self.words, 1), self.forget, on=self, margins=0, spacing=8)
+
+    def show_connection(self, connection: Connection) -> None:
+        """Show what is kept for the address of a connection."""
+        self._address = shown_address(connection) if connection.is_remote else ""
+        found = self._refusals.at(self._address) if self._address else ()
+        named = (
+            self.tr("{option} by {model} ({day})").format(
+                option=each.option, model=each.model, day=each.learned
+            )
+            for each in found
+        )
+        words = self.tr("Not taken by the server, so not sent for 30 days: {names}.")
+        self.words.setText(words.format(names=", ".join(named)))
+        self.setVisible(bool(found))
+
+    def _on_forget(self) -> None:
+        self._refusals.forget(self._address)
+        self.hide()
+
 
 FieldTone: TypeAlias = Literal["error", "warning", "hint"]
 """Whether a note keeps the line from being saved, warns, or explains."""

@@ -1,4 +1,7 @@
-"""The fields of a connection to a server: address, model, key, and what is rarely set."""
+"""The fields of a connection to a server: address, model, key, and what is rarely set.
+
+Where a connection's key is, and a way to give a new one; a key is never shown.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,161 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 from PySide6.QtWidgets import (
     QFormLayout,
+    QGridLayout,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
+    QPushButton,
     QWidget,
 )
 
 from studio.application.connections.check import Field, headers_text, read_headers
 from studio.core.models.connections import Api, Connection, address_of
+from studio.core.models.secrets import KEYRING, environment_name
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.abilities_field import AbilitiesField
-from studio.ui.connections.key_field import KeyField
 from studio.ui.connections.model_field import ModelField
 from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
+from studio.ui.style.colors import paint_text
+from studio.viewmodels.connections.keys import KeyState
+
+_PLACES = (
+    ("none", QT_TRANSLATE_NOOP("KeyField", "No key")),
+    ("environment", QT_TRANSLATE_NOOP("KeyField", "In an environment variable")),
+    ("keyring", QT_TRANSLATE_NOOP("KeyField", "In the system's key store")),
+    ("session", QT_TRANSLATE_NOOP("KeyField", "For this session only")),
+)
+_KEPT = {
+    "keyring": QT_TRANSLATE_NOOP("KeyField", "A key is kept in the system's key store."),
+    "session": QT_TRANSLATE_NOOP(
+        "KeyField", "A key is held for this session; it is gone when the studio ends."
+    ),
+    "environment": QT_TRANSLATE_NOOP("KeyField", "The variable is set."),
+}
+
+
+class KeyField(QWidget):
+    """A place, and what goes with it."""
+
+    changed = Signal()  # another place or variable
+    request_keep = Signal(str, bool)  # the key, whether for this session only
+    request_forget = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._has_key = False
+        self._is_warning = False
+        self.is_picked = False
+        """Whether the user chose the place that is shown."""
+        self.place = ComboBox()
+        self.place.setAccessibleName(self.tr("Where the key is"))
+        for value, name in _PLACES:
+            self.place.addItem(QCoreApplication.translate("KeyField", name), value)
+        self.variable = QLineEdit(placeholderText=self.tr("NAME_OF_THE_VARIABLE"))
+        self.variable.setAccessibleName(self.tr("Name of the variable"))
+        self.key = QLineEdit(echoMode=QLineEdit.EchoMode.Password)
+        self.key.setAccessibleName(self.tr("New key"))
+        self.key.setPlaceholderText(self.tr("Paste a key; it is not shown again"))
+        self.keep = QPushButton(self.tr("Keep"), autoDefault=False)
+        self.keep.setToolTip(self.tr("Keep this key"))
+        self.forget = QPushButton(self.tr("Forget"), autoDefault=False)
+        self.forget.setToolTip(self.tr("Remove the key from where it is kept"))
+        self.state = QLabel(wordWrap=True)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(1, 1)
+        grid.addWidget(self.place, 0, 0)
+        grid.addWidget(self.variable, 0, 1, 1, 2)
+        grid.addWidget(self.key, 0, 1)
+        grid.addWidget(self.keep, 0, 2)
+        grid.addWidget(self.state, 1, 0, 1, 2)
+        grid.addWidget(self.forget, 1, 2)
+        self.place.activated.connect(self._on_place)
+        self.variable.editingFinished.connect(self.changed)
+        self.key.textChanged.connect(lambda text: self.keep.setEnabled(bool(text.strip())))
+        self.key.returnPressed.connect(self._on_keep)
+        self.keep.clicked.connect(self._on_keep)
+        self.forget.clicked.connect(self.request_forget)
+        self._show()
+        self._paint()
+
+    def reference(self) -> str:
+        """What is saved of it: where the key is."""
+        place = self.place.currentData()
+        if place == "environment":
+            return f"${{env:{self.variable.text().strip()}}}"
+        return "" if place == "none" else KEYRING
+
+    def set_reference(self, reference: str) -> None:
+        """Show where a key is; whether there is one comes by `set_state`."""
+        self.is_picked = False
+        variable = environment_name(reference)
+        place = "environment" if variable is not None else "keyring" if reference else "none"
+        self.place.setCurrentIndex(self.place.findData(place))
+        self.variable.setText(variable or "")
+        self.key.clear()
+        self._has_key = False
+        self._say("")
+        self._show()
+
+    def set_state(self, state: KeyState) -> None:
+        """Say whether there is a key."""
+        self._has_key = state.place in ("keyring", "session")
+        if state.place == "session" and self.place.currentData() == "keyring":
+            self.place.setCurrentIndex(self.place.findData("session"))
+        kept = (
+            QCoreApplication.translate("KeyField", _KEPT[state.place])
+            if state.place in _KEPT
+            else ""
+        )
+        if state.place == "none" and self.place.currentData() != "none":
+            kept = f"{state.reason[:1].upper()}{state.reason[1:]}." if state.reason else ""
+        elif state.place == "session" and state.reason:
+            kept += self.tr(" The key store was not used: {reason}.").format(reason=state.reason)
+        self._say(kept, is_warning=state.place == "none")
+        self._show()
+
+    def _on_place(self) -> None:
+        self.is_picked = True
+        self.key.clear()
+        self._has_key = False
+        self._say("")
+        self._show()
+        if self.place.currentData() == "environment":
+            self.variable.setFocus()
+        elif self.place.currentData() != "none":
+            self.key.setFocus()
+        if self.place.currentData() != "environment" or self.variable.text().strip():
+            self.changed.emit()
+
+    def _on_keep(self) -> None:
+        key = self.key.text().strip()
+        if not key:
+            return
+        self.key.clear()
+        self.request_keep.emit(key, self.place.currentData() == "session")
+
+    def _show(self) -> None:
+        place = self.place.currentData()
+        takes_key = place in ("keyring", "session")
+        self.variable.setVisible(place == "environment")
+        self.key.setVisible(takes_key)
+        self.keep.setVisible(takes_key)
+        self.keep.setEnabled(bool(self.key.text().strip()))
+        self.forget.setVisible(takes_key and self._has_key)
+        self.state.setVisible(bool(self.state.text()))
+
+    def _say(self, text: str, *, is_warning: bool = False) -> None:
+        self.state.setText(text)
+        self._is_warning = is_warning
+        self._paint()
+
+    def _paint(self) -> None:
+        paint_text(self.state, "warning" if self._is_warning else "muted")
 
 
 class _HeadersEdit(QPlainTextEdit):

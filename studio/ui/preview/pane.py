@@ -1,4 +1,7 @@
-"""The preview pane: Messages, Request, Variables of the unsaved text."""
+"""The preview pane: Messages, Request, Variables of the unsaved text.
+
+Two conversations compared: of the editor, of the saved file, of any two sets of inputs.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from PySide6.QtWidgets import (
 from studio.application.document.loading import LoadedPart
 from studio.application.preview.build import tool_choice
 from studio.application.preview.copy import messages_as_chat, messages_as_json, messages_as_markdown
-from studio.application.preview.diff import ConversationComparison, Pair
+from studio.application.preview.diff import ConversationComparison, ConversationSide, Pair
 from studio.application.preview.meter import Meter
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.value import Preview
@@ -28,7 +31,9 @@ from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.banner import Banner
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.closed_text import ClosedText
+from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.icon_button import icon_button
@@ -36,9 +41,110 @@ from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.separator import Separator
 from studio.ui.preview.bar import PreviewBar
 from studio.ui.preview.cards.messages_view import MessagesView
-from studio.ui.preview.diff_tab import DiffTab
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
+from studio.ui.style.colors import paint_text
+
+
+class DiffTab(QWidget):
+    """A choice of two sides to compare, and the messages that differ."""
+
+    pair_chosen = Signal(Pair)
+    place_chosen = Signal(Span)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._comparison: ConversationComparison | None = None
+        self._own = (
+            ConversationSide(self.tr("Last saved version"), is_saved=True),
+            ConversationSide(self.tr("Now: editor and inputs")),
+        )
+        self._sides: list[ConversationSide] = list(self._own)
+        self.before = self._make_choice(self.tr("Compare this"), 0)
+        self.after = self._make_choice(self.tr("with this"), 1)
+        self.swap = icon_button("arrow-left-right", self.tr("Swap the two sides"), self)
+        self.swap.setAutoRaise(True)
+        self.swap.clicked.connect(self._swap)
+        self._said = QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self._said.setContentsMargins(12, 0, 12, 8)
+        self.view = ComparisonView(self)
+        self.view.setAccessibleName(self.tr("Messages that differ"))
+        self.view.part_chosen.connect(self._go_to)
+        bar = row_of(
+            (self.before, 1), self.swap, (self.after, 1), margins=(12, 8, 12, 4), spacing=8
+        )
+        column_of(bar, self._said, (self.view, 1), on=self, margins=0, spacing=0)
+        paint_text(self._said, "muted")
+
+    @property
+    def pair(self) -> Pair:
+        """What is compared with what."""
+        return Pair(self._side(self.before), self._side(self.after))
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in a few words."""
+        return self._said.text()
+
+    def set_input_sets(self, sets: Mapping[str, JsonObject]) -> None:
+        """Offer the sets of values, beside the editor's and the saved version."""
+        named = [
+            ConversationSide(self.tr("Inputs “{name}”").format(name=name), values)
+            for name, values in sets.items()
+        ]
+        self._sides = [*self._own, *named]
+        for number, choice in enumerate((self.before, self.after)):
+            kept = choice.currentText()
+            choice.clear()
+            choice.addItems([side.title for side in self._sides])
+            found = choice.findText(kept)
+            choice.setCurrentIndex(found if found >= 0 else number)
+        if self.isVisible():
+            self.pair_chosen.emit(self.pair)
+
+    def show_comparison(self, comparison: ConversationComparison) -> None:
+        """Show what differs."""
+        self._comparison = found = comparison
+        count = len(found.messages)
+        if found.problem:
+            self._said.setText(found.problem)
+        elif not count:
+            self._said.setText(self.tr("No message differs."))
+        else:
+            same = found.unchanged
+            words = (
+                self.tr("1 differs, {same} the same")
+                if count == 1
+                else self.tr("{count} differ, {same} the same")
+            )
+            self._said.setText(words.format(count=count, same=same))
+        self.view.show_parts(found.messages)
+
+    def _make_choice(self, name: str, index: int) -> ComboBox:
+        choice = ComboBox(self)
+        choice.setAccessibleName(name)
+        choice.setToolTip(name)
+        choice.addItems([side.title for side in self._sides])
+        choice.setCurrentIndex(index)
+        choice.setMinimumContentsLength(8)
+        choice.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        choice.activated.connect(lambda: self.pair_chosen.emit(self.pair))
+        return choice
+
+    def _side(self, choice: ComboBox) -> ConversationSide:
+        return self._sides[max(0, choice.currentIndex())]
+
+    def _swap(self) -> None:
+        before, after = self.before.currentIndex(), self.after.currentIndex()
+        self.before.setCurrentIndex(after)
+        self.after.setCurrentIndex(before)
+        self.pair_chosen.emit(self.pair)
+
+    def _go_to(self, number: int) -> None:
+        parts = self._comparison.messages if self._comparison is not None else ()
+        if 0 <= number < len(parts) and parts[number].span is not None:
+            self.place_chosen.emit(parts[number].span)
+
 
 _MOST_HOLES = 6
 """Holes of a probe that are in sight at once."""

@@ -1,13 +1,20 @@
-"""Where the tools come from: each source's state, what its server says, its log; and trust."""
+"""Where the tools come from: each source's state, what its server says, its log; and trust.
+
+One source of tools: its state, what its server says and has, its log.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEvent, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
+    QHBoxLayout,
     QLabel,
     QPushButton,
     QScrollArea,
@@ -16,13 +23,204 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.rows import APPROVAL_WORDS
-from studio.core.tools.registry import SourceStatus
+from studio.core.text.invisible import reveal
+from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import paint_text
-from studio.ui.style.in_use import FollowsTheme
-from studio.ui.tools.source_block import SourceBlock, SourceRequests
+from studio.ui.style.colors import fixed_font, paint_text
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.theme import Theme
+
+_STATES = {
+    "ready": QT_TRANSLATE_NOOP("SourceBlock", "ready"),
+    "failed": QT_TRANSLATE_NOOP("SourceBlock", "does not work"),
+    "untrusted": QT_TRANSLATE_NOOP("SourceBlock", "not trusted"),
+    "waiting": QT_TRANSLATE_NOOP("SourceBlock", "waits until you allow it"),
+    "available": QT_TRANSLATE_NOOP("SourceBlock", "not started"),
+}
+_OFFERS = (
+    ("prompt", QT_TRANSLATE_NOOP("SourceBlock", "Prompts")),
+    ("resource", QT_TRANSLATE_NOOP("SourceBlock", "Resources")),
+    (
+        QT_TRANSLATE_NOOP("SourceBlock", "resource template"),
+        QT_TRANSLATE_NOOP("SourceBlock", "Templates of resources"),
+    ),
+)
+_FACTS = {
+    "name": QT_TRANSLATE_NOOP("SourceBlock", "Name"),
+    "python": QT_TRANSLATE_NOOP("SourceBlock", "Python"),
+    "version": QT_TRANSLATE_NOOP("SourceBlock", "Version"),
+    "protocol": QT_TRANSLATE_NOOP("SourceBlock", "Protocol"),
+    "capabilities": QT_TRANSLATE_NOOP("SourceBlock", "Capabilities"),
+    "instructions": QT_TRANSLATE_NOOP("SourceBlock", "Instructions"),
+}
+_TALKING = ("mcp:", "openapi:", "python:")
+_MOST_LOG_LINES = 8
+
+
+class SourceRequests(QObject):
+    """What the user asks for at the blocks of all sources."""
+
+    restart = Signal(str)  # key of the source
+    start = Signal(str)  # key of the server
+    allow = Signal(str)  # key of the source, which waits
+    open = Signal(Path, int)  # Path, line from 1
+    traffic = Signal(SourceStatus)
+    operations = Signal(str)  # key of the service
+    offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
+    edit = Signal(SourceStatus)  # the MCP server whose settings are wanted
+
+
+class SourceBlock(QWidget):
+    """Made anew for another state; a log that grows is only written on."""
+
+    def __init__(self, source: SourceStatus, requests: SourceRequests, parent: QWidget) -> None:
+        super().__init__(parent)
+        theme = theme_in_use()
+        self._source, self._requests = source, requests
+        self.log = LongText(self)
+        self.log.setReadOnly(True)
+        self.log.setFont(fixed_font(self.font()))
+        self.log.setAccessibleName(self.tr("Log of {label}").format(label=source.label))
+        column = column_of(self._head(), on=self, margins=(0, 8, 0, 8), spacing=4)
+        if source.message:
+            column.addWidget(self._words(source.message, _color(theme, source)))
+        facts = self._facts()
+        if facts:
+            column.addWidget(self._words(facts, theme.muted))
+        for kind, title in _OFFERS:
+            self._add_offers(column, kind, QCoreApplication.translate("SourceBlock", title))
+        self._log_title = self._words(self.tr("Log"), theme.text)
+        column.addWidget(self._log_title)
+        column.addWidget(self.log)
+        self._show_log()
+
+    @property
+    def text(self) -> str:
+        """All its words, for search and tests."""
+        return "\n".join(label.text() for label in self.findChildren(QLabel))
+
+    def follow(self, source: SourceStatus) -> bool:
+        """Show a newer status; False where more than the log is new, and a new block is needed."""
+        if replace(source, log="") != replace(self._source, log=""):
+            return False
+        if source.log != self._source.log:
+            self._source = source
+            self._show_log()
+        return True
+
+    def _show_log(self) -> None:
+        text = self._source.log.strip()
+        self.log.setHidden(not text)
+        self._log_title.setHidden(not text)
+        bar = self.log.verticalScrollBar()
+        at_end = bar.value() == bar.maximum()
+        before = bar.value()
+        self.log.setPlainText(text)
+        lines = min(max(text.count("\n") + 1, 2), _MOST_LOG_LINES)
+        self.log.setFixedHeight(self.log.fontMetrics().lineSpacing() * lines + 14)
+        bar.setValue(bar.maximum() if at_end else before)
+
+    def _head(self) -> QHBoxLayout:
+        source = self._source
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        name = QLabel(source.label, self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        name.setProperty("title", True)
+        state = QLabel(QCoreApplication.translate("SourceBlock", _STATES[source.state]), self)
+        if source.state == "ready":
+            tools = self.tr("1 tool") if source.tools == 1 else self.tr("{count} tools")
+            state.setText(f"{state.text()}, {tools.format(count=source.tools)}")
+        paint_text(state, _color(theme_in_use(), source))
+        words.addWidget(name)
+        words.addWidget(state)
+        head.addLayout(words, 1)
+        for button in self._buttons():
+            head.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        return head
+
+    def _buttons(self) -> list[QPushButton]:
+        source, ask, key = self._source, self._requests, self._source.key
+        made: list[QPushButton] = []
+
+        def add(words: str, act: Callable[[], object], tip: str = "") -> None:
+            button = QPushButton(words, self)
+            button.setToolTip(tip)
+            button.clicked.connect(lambda _: act())
+            made.append(button)
+
+        is_loaded = source.state in ("ready", "failed")
+        if source.state == "available":
+            add(self.tr("Start"), partial(ask.start.emit, key))
+        elif source.state == "waiting":
+            tip = self.tr("See what it wants, then decide")
+            add(self.tr("Allow…"), partial(ask.allow.emit, key), tip)
+        elif is_loaded and not key.startswith("servers:"):
+            tip = self.tr("End what runs behind it, and load it again")
+            add(self.tr("Restart"), partial(ask.restart.emit, key), tip)
+        if is_loaded and key.startswith("openapi:"):
+            add(self.tr("Choose operations…"), partial(ask.operations.emit, key))
+        if source.offers:
+            add(self.tr("Prompts and resources…"), partial(ask.offers.emit, source))
+        if is_loaded and key.startswith(_TALKING):
+            tip = self.tr("What goes to it and comes from it")
+            add(self.tr("Traffic…"), partial(ask.traffic.emit, source), tip)
+        if key.startswith("mcp:"):
+            tip = self.tr("Change its command line, address, variables or login, or remove it")
+            add(self.tr("Edit…"), partial(ask.edit.emit, source), tip)
+        if source.path is not None and key != VARIABLES_KEY:
+            act = partial(ask.open.emit, source.path, max(1, source.line))
+            add(self.tr("Open"), act, str(source.path))
+        return made
+
+    def _facts(self) -> str:
+        lines = []
+        for key, text in self._source.facts.items():
+            title = QCoreApplication.translate("SourceBlock", _FACTS.get(key, key))
+            if text:
+                lines.append(f"{title}: {text}")
+        return "\n".join(lines)
+
+    def _add_offers(self, column: QVBoxLayout, kind: str, title: str) -> None:
+        theme = theme_in_use()
+        offers = [offer for offer in self._source.offers if offer.kind == kind]
+        if not offers:
+            return
+        column.addWidget(self._words(f"{title} ({len(offers)})", theme.text))
+        lines = [
+            f"{offer.name}: {offer.description}" if offer.description else offer.name
+            for offer in offers
+        ]
+        column.addWidget(self._words("\n".join(lines), theme.muted))
+
+    def _words(self, text: str, color: str) -> QLabel:
+        label = QLabel(
+            reveal(text),
+            self,
+            textFormat=Qt.TextFormat.PlainText,
+            wordWrap=True,
+            textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse,
+        )
+        paint_text(label, color)
+        return label
+
+
+def _color(theme: Theme, source: SourceStatus) -> str:
+    match source.state:
+        case "ready":
+            return theme.warning if source.message else theme.success
+        case "failed":
+            return theme.error
+        case "untrusted" | "waiting":
+            return theme.warning
+        case _:
+            return theme.muted
+
 
 _LOG_MS = 1000
 """How often the logs are looked at while they are in sight."""

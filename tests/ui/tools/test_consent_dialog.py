@@ -14,8 +14,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.prompty.parse import parse
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Doubt, Pin, Want
-from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
-from studio.ui.tools.pane import ToolsPane
+from studio.ui.tools.pane import ConsentDialog, ToolsPane, covered_text, doubt_text
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 from tests.support.labels import labels_read_as_rich

@@ -18,8 +18,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.ui.inputs.fields import NumberField
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.style.theme import DARK
-from studio.ui.tools.consent_dialog import ConsentDialog
-from studio.ui.tools.pane import ToolsPane
+from studio.ui.tools.pane import ConsentDialog, ToolsPane
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 from studio.viewmodels.tools.trial import ToolTrial

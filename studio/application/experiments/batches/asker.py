@@ -1,14 +1,32 @@
-"""Asking cells in batches, in the place of the `Asker` that asks each by itself."""
+"""Asking cells in batches, in the place of the `Asker` that asks each by itself.
+
+Waves: what all cells wait for is sent at once, in as few batches as it fits into.
+
+A wave leaves when no cell is doing anything else. Cells that answer in one call make one wave; an
+agent's next request, worked out by the pure machine from what came back, is in the wave after it;
+judges ask in a wave of their own once the answers are there. To a run of a cell this is a model
+whose requests wait for their wave.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from studio.application.experiments.asking import Asker
-from studio.application.experiments.batches.carrier import BatchCarrier, BatchLine, TellBatch
-from studio.application.experiments.batches.waves import BatchedModel, BatchWaves
+from studio.application.experiments.batches.carrier import (
+    BatchCarrier,
+    BatchLine,
+    CellRequest,
+    TellBatch,
+    hash_of,
+    request_name,
+)
 from studio.application.experiments.cell_asker import AskedCell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
@@ -16,15 +34,231 @@ from studio.application.experiments.turns import LeasedCell, LimitedTurns, Waiti
 from studio.application.words import translate
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
+from studio.core.experiments.results.batch_store import BatchStore
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentRow
-from studio.core.models.base import ChatModel, ModelError
+from studio.core.models.base import (
+    ChatModel,
+    ModelError,
+    ModelRequest,
+    WrappingModel,
+    nothing_asked,
+)
 from studio.core.models.batches.open_batches import has_batches, open_batches
-from studio.core.models.batches.values import PRICE_SHARE
+from studio.core.models.batches.values import PRICE_SHARE, BatchReply, parts_of, unstreamed
 from studio.core.models.choice import ModelChoice
+from studio.core.models.remote.faults import RetryLaterError, UnsupportedParameterError
 from studio.core.models.remote.model import RemoteModel
+from studio.core.models.sending import as_sent
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
+from studio.core.wire.request import holds_message
+from studio.core.wire.whole import BadReplyError, deltas_of_response
 
 _tr = partial(translate, "ExperimentBatches")
+
+_GATHER_SECONDS = 0.05
+"""How long a wave waits for cells that begin just then; it decides its size, nothing else."""
+
+
+class BatchWaves:
+    """Requests of the cells under way, until they leave together."""
+
+    def __init__(self, store: BatchStore, result: int, carrier: BatchCarrier) -> None:
+        """Take who carries them."""
+        self._store = store
+        self._result = result
+        self._carrier = carrier
+        self._cells = self._asking = 0
+        self._waiting: list[tuple[BatchLine, str, CellRequest]] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self) -> None:
+        """A cell begins; until it waits or ends, no wave leaves."""
+        self._cells += 1
+
+    def end(self) -> None:
+        """A cell is over."""
+        self._cells -= 1
+        self._look()
+
+    async def ask(
+        self,
+        line: BatchLine,
+        cell: LeasedCell,
+        name: str,
+        body: JsonObject,
+        whole: JsonObject,
+    ) -> BatchReply:
+        """What comes of a request; what was sent before is not sent again.
+
+        Args:
+            line: where it goes.
+            cell: who asks.
+            name: which of the cell's requests it is.
+            body: what is sent.
+            whole: the body before anything was left out that its server does not take.
+        """
+        custom_id = request_name(cell.identity, cell.key, name)
+        sent = line.api.request(custom_id, body)
+        asked = hash_of(line.api.request(custom_id, whole))
+        request = CellRequest(cell.key, name, sent, asked)
+        self._asking += 1
+        try:
+            kept = self._store.request(self._result, cell.key, name)
+            if kept is not None and kept.hash == request.hash:
+                if kept.response is not None:
+                    return BatchReply(sent.name, kept.response)
+                if not kept.batch.is_over:
+                    promise = self._carrier.promise(sent.name)
+                    self._carrier.take_up(line, kept.batch, sent.name)
+                    self._look()
+                    reply = await promise
+                    if reply is not None:
+                        return reply
+            promise = self._carrier.promise(sent.name)
+            self._waiting.append((line, name[:1], request))
+            self._look()
+            reply = await promise
+            assert reply is not None  # what is sent here is answered, or has a fault
+            return reply
+        finally:
+            self._asking -= 1
+            with suppress(ValueError):  # a cell that is cancelled waits no more
+                self._waiting.remove((line, name[:1], request))
+
+    def _look(self) -> None:
+        if self._timer is None and self._is_whole:
+            self._timer = asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._leave)
+
+    @property
+    def _is_whole(self) -> bool:
+        return bool(self._waiting) and self._asking >= self._cells
+
+    def _leave(self) -> None:
+        self._timer = None
+        if not self._is_whole:
+            return
+        wave: defaultdict[tuple[str, str, str], list[CellRequest]] = defaultdict(list)
+        lines: dict[tuple[str, str, str], BatchLine] = {}
+        for line, kind, request in self._waiting:
+            place = line.connection, line.model, kind
+            lines[place] = line
+            wave[place].append(request)
+        self._waiting.clear()
+        for place, requests in wave.items():
+            at = 0
+            for part in parts_of([each.sent for each in requests], lines[place].api.bounds):
+                self._carrier.send(lines[place], requests[at : at + len(part)])
+                at += len(part)
+
+    def close(self) -> None:
+        """Let no wave leave any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+class BatchedModel(WrappingModel[RemoteModel]):
+    """One for each run of a cell, around the model that its variant shares."""
+
+    def __init__(
+        self, model: RemoteModel, line: BatchLine, waves: BatchWaves, cell: LeasedCell, name: str
+    ) -> None:
+        """Take a model.
+
+        Args:
+            model: makes the bodies, and knows what tokens cost.
+            line: where they go.
+            waves: collects the requests of all cells.
+            cell: who asks.
+            name: begins the names of the requests.
+        """
+        super().__init__(model)
+        self._line = line
+        self._waves = waves
+        self._cell = cell
+        self._name = name
+        self._step = 0
+        self.waited = 0.0
+        """Seconds until waves were answered."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+        """Answer once the wave was answered.
+
+        Raises:
+            ModelError: the request has no answer, also in the waves after.
+            MissingValueError: a secret that is to be sent has no value here.
+        """
+        request = as_sent(request)
+        self._step += 1
+        attempt = 0
+        while True:
+            body, refused = self._inner.sent_body(request)
+            if not holds_message(body):
+                raise nothing_asked()
+            began = time.monotonic()
+            name = f"{self._name}{self._step}"
+            whole = self._inner.whole_body(request)
+            reply = await self._waves.ask(
+                self._line, self._cell, name, unstreamed(body), unstreamed(whole)
+            )
+            self.waited += time.monotonic() - began
+            try:
+                deltas = self._deltas(reply)
+            except UnsupportedParameterError as error:
+                if not self._inner.do_without(error, body):
+                    raise
+            except ModelError as error:
+                error.is_exhausted = True
+                if not error.retryable or attempt >= self._line.retries:
+                    raise
+                attempt += 1
+                yield ReplyNotice(
+                    _tr("{said} It is asked again in the next batch.").format(said=error.message)
+                )
+            else:
+                for delta in (*refused, *deltas):
+                    yield delta
+                return
+
+    def _deltas(self, reply: BatchReply) -> tuple[ReplyDelta, ...]:
+        """The reply in pieces.
+
+        Raises:
+            ModelError: there is none.
+        """
+        if reply.fault is not None:
+            raise reply.fault
+        if reply.unanswered == "cancelled":
+            raise ModelError(
+                "cancelled",
+                _tr("The batch was cancelled before {connection} answered this request.").format(
+                    connection=self._line.connection
+                ),
+                _tr("Ask cells without an answer again."),
+            )
+        if reply.response is None:
+            raise RetryLaterError(
+                "timeout",
+                _tr("The batch expired before {connection} answered this request.").format(
+                    connection=self._line.connection
+                ),
+                _tr("Ask cells without an answer again."),
+            )
+        try:
+            deltas = deltas_of_response(self._inner.provider, reply.response)
+        except BadReplyError as error:
+            raise ModelError("bad-reply", str(error)) from None
+        return tuple(self._priced(delta) for delta in deltas)
+
+    def _priced(self, delta: ReplyDelta) -> ReplyDelta:
+        price = self._inner.price
+        if price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
+            return delta
+        cost = price.of(delta.usage)
+        half = None if cost is None else cost * PRICE_SHARE
+        return UsageDelta(replace(delta.usage, cost=half))
+
 
 MOST_CELLS = 10_000
 """Cells that wait for waves at once, where `--concurrency` says nothing."""

@@ -1,16 +1,33 @@
-"""Asking cells on workers, in the place of the `Asker` of one process."""
+"""Asking cells on workers, in the place of the `Asker` of one process.
+
+Workers by Dask (the extra `dask`): it carries batches, and keeps nothing of them.
+
+Dask holds a result in a worker's memory until its future is released, and computes it anew where
+that worker is lost: paid answers would be asked for twice. So each future is read and released at
+once, and few are under way (`dispatch`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
+from types import ModuleType
+from typing import Any
 
+from studio import __version__
 from studio.application.experiments.asking import Asker
 from studio.application.experiments.cell_asker import AskedCell
-from studio.application.experiments.cluster.address import WorkersAddress
-from studio.application.experiments.cluster.bundle import make_bundle
-from studio.application.experiments.cluster.dask_pool import DaskPool
-from studio.application.experiments.cluster.dispatch import CellDispatcher, WorkerPool, WorkersError
+from studio.application.experiments.cluster.address import CERTIFICATES, WorkersAddress
+from studio.application.experiments.cluster.bundle import WorkBundle, make_bundle
+from studio.application.experiments.cluster.dispatch import (
+    BatchLostError,
+    CellDispatcher,
+    WorkerPool,
+    WorkersError,
+)
 from studio.application.experiments.cluster.worker import decode_asked, encode_cell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.turns import LeasedCell, Turns
@@ -18,8 +35,248 @@ from studio.application.words import translate
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import MOST, ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
+from studio.core.text.reason import reason_of
 
 _tr = partial(translate, "ExperimentCluster")
+
+_AWAY_SECONDS = 60.0
+_CONNECT_SECONDS = 10.0
+_THREADS = 2
+
+
+class DaskPool:
+    """Workers of one scheduler, for one experiment."""
+
+    def __init__(self, address: WorkersAddress, bundle: WorkBundle) -> None:
+        """Take the address; nothing is opened before `open`.
+
+        Raises:
+            WorkersError: the address cannot be used, or Dask is not installed.
+        """
+        address.check()
+        try:
+            import distributed
+
+            from studio.application.experiments.cluster import dask_worker
+        except ImportError:
+            raise WorkersError(
+                _tr("Workers need Dask: pip install 'prompt-studio[dask]'.")
+            ) from None
+        self._dask = distributed
+        self._work = dask_worker
+        self._address = address
+        self._bundle = bundle
+        self._cluster: Any = None
+        self._client: Any = None
+        self._lost = _lost_errors(distributed)
+
+    @property
+    def workers(self) -> int:
+        """How many there are now."""
+        return self._total("n_workers")
+
+    @property
+    def threads(self) -> int:
+        """How many batches they work on at once."""
+        return self._total("total_threads")
+
+    def _total(self, name: str) -> int:
+        # What the scheduler tells its clients every two seconds, joined and retired ones included.
+        known = self._client.scheduler_info() if self._client is not None else {}
+        count = known.get(name, 0)
+        return count if isinstance(count, int) else 0
+
+    @property
+    def dashboard(self) -> str:
+        """The address of the scheduler's page; empty where it has none."""
+        if self._client is None or self._address.local is not None:
+            return ""
+        return str(self._client.dashboard_link or "")
+
+    async def open(self) -> None:
+        """Start or find the workers, give them the bundle, and ask what they lack.
+
+        Raises:
+            WorkersError: there are none, or they lack a key, a variable, or this version.
+        """
+        if self._address.local is not None:
+            self._cluster = await self._dask.LocalCluster(
+                n_workers=self._address.local,
+                threads_per_worker=_THREADS,
+                asynchronous=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+                silence_logs=50,
+                # Without a page Dask still serves HTTP: at a free port, as another may have 8787.
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+            )
+        else:  # what it logs of a lost connection comes as an exception, too
+            for name in ("distributed", "distributed.client"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
+        await self._connect()
+
+    async def send(
+        self, cells: list[dict[str, Any]], shares: Mapping[str, float]
+    ) -> tuple[list[dict[str, Any]], Mapping[str, int]]:
+        """Ask a batch on some worker.
+
+        Raises:
+            BatchLostError: its worker or the scheduler went away.
+            ModelError: a connection lacks something on the worker.
+        """
+        client = self._client
+        if client is None:
+            raise BatchLostError(_tr("The scheduler is away."))
+        future = client.submit(
+            self._work.ask_cells, self._bundle.digest, cells, dict(shares), pure=False
+        )
+        try:
+            asked, refused = await future.result()
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise
+            raise BatchLostError(_tr("The scheduler went away.")) from None
+        except self._lost as error:
+            raise BatchLostError(str(error)) from error
+        finally:
+            with suppress(Exception):
+                future.release()
+        return asked, refused
+
+    async def restore(self) -> None:
+        """Wait for the scheduler and a worker, and give the bundle again.
+
+        Raises:
+            WorkersError: they stay away for a minute.
+        """
+        until = asyncio.get_running_loop().time() + _AWAY_SECONDS
+        while True:
+            try:
+                if self._client is not None and self._client.status == "running":
+                    await self._greet(until - asyncio.get_running_loop().time())
+                else:
+                    await self._forget_client()
+                    await self._connect()
+            except _UnfitError as error:
+                raise WorkersError(str(error)) from None
+            except (WorkersError, OSError, TimeoutError) as error:
+                if asyncio.get_running_loop().time() >= until:
+                    raise WorkersError(
+                        _tr("The workers at {address} stay away: {reason}").format(
+                            address=self._address.address, reason=reason_of(error)
+                        )
+                    ) from error
+                await self._forget_client()
+                await asyncio.sleep(0.5)
+            else:
+                return
+
+    async def close(self) -> None:
+        """Let go of the scheduler; end the workers that were started here."""
+        if self._client is not None and self._client.status == "running":
+            with suppress(Exception):
+                await self._client.unregister_worker_plugin(
+                    self._work.plugin_name(self._bundle.digest)
+                )
+        await self._forget_client()
+        if self._cluster is not None:
+            await self._cluster.close()
+            self._cluster = None
+
+    async def _forget_client(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            with suppress(Exception):
+                await client.close(timeout=2)
+
+    async def _connect(self) -> None:
+        """A client, and workers that have the bundle and all that it needs."""
+        where = self._cluster if self._cluster is not None else self._address.address
+        try:
+            self._client = await self._dask.Client(
+                where,
+                asynchronous=True,
+                security=self._security(),
+                timeout=_CONNECT_SECONDS,
+                set_as_default=False,
+            )
+        except (OSError, TimeoutError) as error:
+            raise WorkersError(
+                _tr("No scheduler answers at {address}: {reason}").format(
+                    address=self._address.address, reason=reason_of(error)
+                )
+            ) from error
+        await self._greet(_AWAY_SECONDS)
+
+    async def _greet(self, seconds: float) -> None:
+        """Wait for a worker; see to it that each can do the work."""
+        try:
+            await self._client.wait_for_workers(1, timeout=max(1.0, seconds))
+        except TimeoutError:
+            raise WorkersError(
+                _tr("The scheduler at {address} has no workers.").format(
+                    address=self._address.address
+                )
+            ) from None
+        try:
+            reports = await self._client.run(
+                self._work.worker_report,
+                list(self._bundle.variables),
+                list(self._bundle.key_owners),
+            )
+            wrong = [text for report in reports.values() if (text := _unfit(report))]
+            if wrong:
+                raise _UnfitError("\n".join(dict.fromkeys(wrong)))
+            name = self._work.plugin_name(self._bundle.digest)
+            plugin = self._work.CellPlugin(self._bundle, self._address.local or 1)
+            await self._client.register_plugin(plugin, name=name)
+        except ModuleNotFoundError as error:
+            raise _UnfitError(
+                _tr(
+                    "A worker does not have Prompt Studio ({reason}); install the same version "
+                    "there."
+                ).format(reason=error)
+            ) from error
+
+    def _security(self) -> object:
+        if not self._address.address.startswith("tls://"):
+            return None
+        folder = self._address.certificates
+        assert folder is not None  # `check` refused it otherwise
+        authority, certificate, key = (str(folder / name) for name in CERTIFICATES)
+        return self._dask.Security(
+            tls_ca_file=authority,
+            tls_client_cert=certificate,
+            tls_client_key=key,
+            require_encryption=True,
+        )
+
+
+class _UnfitError(WorkersError):
+    """Workers that are there and cannot do the work; waiting does not help."""
+
+
+def _unfit(report: Mapping[str, Any]) -> str:
+    """Why a worker cannot do the work; empty where it can."""
+    host = report["host"]
+    if report["version"] != __version__:
+        return _tr("The worker on {host} has Prompt Studio {theirs}, and here is {ours}.").format(
+            host=host, theirs=report["version"], ours=__version__
+        )
+    if report["lacking"]:
+        return _tr("The worker on {host} lacks: {names}.").format(
+            host=host, names=", ".join(report["lacking"])
+        )
+    return ""
+
+
+def _lost_errors(dask: ModuleType) -> tuple[type[Exception], ...]:
+    """What Dask raises where a worker or the scheduler went away."""
+    from concurrent.futures import CancelledError
+
+    from distributed.comm import CommClosedError
+
+    return CancelledError, CommClosedError, dask.KilledWorker, dask.TimeoutError, OSError
 
 
 class ClusterAsker:

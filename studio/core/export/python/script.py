@@ -2,6 +2,8 @@
 
 It speaks chat completions through the openai package, since every server that the studio knows
 does; what the prompt asks for beyond that is told as a loss.
+
+Settings of a prompt as expressions of a script: stop sequences, tools.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ from studio.core.export.consumers import check_bounds, script_renderer
 from studio.core.export.format_strings import as_format_strings
 from studio.core.export.python import code
 from studio.core.export.python.loops import PLAIN_RUN, RUNS
-from studio.core.export.python.settings import chat_tool, quoted, stops
 from studio.core.export.python.tools import PythonTools, python_tools, stub, stub_name
 from studio.core.export.python_literal import python_expression, python_literal
 from studio.core.export.requests import lost, request_of
@@ -35,15 +36,37 @@ from studio.core.export.sent import (
 )
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
+from studio.core.models.base import ProtocolName
 from studio.core.models.connections import address_of
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.runtimes.render import CannotRender
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
-from studio.core.text.values import Json, list_of, object_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of
+from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 from studio.core.wire.request import to_request
+
+_STOP: dict[ProtocolName, list[Json]] = {"react": ["\nObservation:"]}
+
+
+def chat_tool(tool: ToolSpec) -> JsonObject:
+    """A tool as chat completions take it."""
+    return {"type": "function", "function": function_definition(tool)}
+
+
+def stops(source: ExportSource, protocol: ProtocolName) -> tuple[str, ...]:
+    """Stop sequences: the prompt's own, otherwise the protocol's usual ones."""
+    own = agent_settings(source.document).get("stop")
+    given = own if isinstance(own, list) else [own] if own else _STOP.get(protocol, [])
+    return tuple(item for item in given if isinstance(item, str))
+
+
+def quoted(text: str) -> str:
+    """A text as Python source."""
+    return python_literal(text)
 
 
 def script_round_trips(script: _Script, text: str) -> Iterator[RoundTrip]:

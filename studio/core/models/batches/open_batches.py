@@ -1,18 +1,389 @@
-"""Where a connection's batches are, or why it has none."""
+"""Where a connection's batches are, or why it has none.
+
+The batches of each provider, as its API has them.
+
+OpenAI's, which other servers have too, are a file of requests and files of replies; Anthropic's
+have the requests in one body, and the replies line by line.
+
+What the batches of every server have in common: they are listed in pages, and known by an id.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
 
 from studio.core.models.base import ModelError
-from studio.core.models.batches.providers import AnthropicBatches, BatchEndpoint, OpenAIBatches
-from studio.core.models.batches.remote_batches import BatchHost
-from studio.core.models.batches.values import BatchApi
+from studio.core.models.batches.values import (
+    BatchApi,
+    BatchBounds,
+    BatchPart,
+    BatchReply,
+    BatchRequest,
+    BatchStatus,
+    NotedBatch,
+    RemoteBatch,
+    Unanswered,
+    as_line,
+)
 from studio.core.models.connections import Connection, provider_at
-from studio.core.models.remote.faults import Endpoint
+from studio.core.models.remote.faults import Endpoint, status_fault
 from studio.core.models.remote.model import shown_address
 from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.secrets import SecretStore
+from studio.core.text.values import Json, JsonObject, object_of, objects_of
+
+_MOST_PAGES = 20
+_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class BatchHost:
+    """Where batches are."""
+
+    client: OpenAIClient
+    """Sends, and reads what is said of a batch."""
+
+    downloads: OpenAIClient
+    """Reads the files of replies, which are larger than any reply."""
+
+    target: Endpoint
+    """Who answers."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.client.close()
+        await self.downloads.close()
+
+
+class RemoteBatches(ABC):
+    """The batches of one server at one path."""
+
+    def __init__(self, server: BatchHost, path: str, cursor: str) -> None:
+        """Take where; nothing is opened yet.
+
+        Args:
+            server: closed by `close`.
+            path: where its batches are.
+            cursor: what the identifier is called after which a page of their list begins.
+        """
+        self._server = server
+        self._client = server.client
+        self._path = path
+        self._cursor = cursor
+
+    @abstractmethod
+    def _read(self, batch: JsonObject) -> RemoteBatch:
+        """A batch as the server describes it."""
+
+    @abstractmethod
+    def _reply(self, line: JsonObject) -> BatchReply | None:
+        """What a line of the results says; None where it is about no request."""
+
+    async def look(self, batch: str) -> RemoteBatch:
+        """How far a batch is; see `BatchApi`."""
+        return self._read(await self._client.exchange("get", f"{self._path}/{batch}"))
+
+    async def cancel(self, batch: str) -> None:
+        """Let the provider begin no more of its requests; see `BatchApi`."""
+        await self._client.exchange("post", f"{self._path}/{batch}/cancel")
+
+    async def replies(self, batch: RemoteBatch) -> AsyncGenerator[BatchReply, None]:
+        """The lines of all results, whatever the batch ended by; see `BatchApi`."""
+        for path in batch.results:
+            async with aclosing(self._server.downloads.lines(path)) as lines:
+                async for line in lines:
+                    reply = self._reply(line)
+                    if reply is not None:
+                        yield reply
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._server.close()
+
+    async def _listed(self) -> AsyncGenerator[list[JsonObject], None]:
+        """The pages of the list of batches, the newest first, as far as it is worth looking."""
+        path = f"{self._path}?limit={_PAGE}"
+        after = ""
+        for _ in range(_MOST_PAGES):
+            page = await self._client.exchange("get", path + after)
+            batches = objects_of(page.get("data"))
+            yield batches
+            if not batches or page.get("has_more") is not True:
+                return
+            after = f"&{self._cursor}={batches[-1].get('id')}"
+
+    def _id(self, batch: JsonObject) -> str:
+        found = batch.get("id")
+        if not isinstance(found, str) or not found:
+            raise self._client.bad_reply("its batch has no id")
+        return found
+
+
+BatchEndpoint = Literal["/v1/chat/completions", "/v1/responses", "/chat/completions"]
+"""Where each request would go; the last is what Azure calls it."""
+
+MARK = "prompt_studio"
+"""The key of a batch's `metadata` that holds its hash."""
+
+_OPENAI_BOUNDS = BatchBounds(50_000, 190 * 1024**2)
+"""OpenAI takes 50,000 requests and 200 MB in one file."""
+
+_OPENAI_CLOCKS_DIFFER = 3600.0
+"""Seconds by which the clocks of both sides may differ."""
+
+_STATUS: Mapping[str, BatchStatus] = {
+    "completed": "completed",
+    "failed": "failed",
+    "expired": "expired",
+    "cancelled": "cancelled",
+}
+_UNANSWERED: Mapping[str, Unanswered] = {
+    "batch_expired": "expired",
+    "batch_cancelled": "cancelled",
+    "batch_canceled": "cancelled",
+}
+_FULL = ("token_limit_exceeded", "token_limit", "request_limit_exceeded", "rate_limit_exceeded")
+
+_ANTHROPIC_BOUNDS = BatchBounds(100_000, 240 * 1024**2)
+"""Anthropic takes 100,000 requests and 256 MB in one batch."""
+
+_ANTHROPIC_CLOCKS_DIFFER = 600.0
+_ANTHROPIC_STATUS: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "api_error": 500,
+    "overloaded_error": 529,
+}
+"""The kinds of errors in its results, by the status that they have elsewhere."""
+
+
+class OpenAIBatches(RemoteBatches):
+    """The batches of OpenAI, or of one server that has them too, for one path."""
+
+    def __init__(self, server: BatchHost, endpoint: BatchEndpoint) -> None:
+        """Take where; nothing is opened yet.
+
+        Args:
+            server: closed by `close`.
+            endpoint: where each request of a batch would go.
+        """
+        super().__init__(server, "/batches", "after")
+        self._endpoint = endpoint
+
+    @property
+    def bounds(self) -> BatchBounds:
+        """How much one batch takes."""
+        return _OPENAI_BOUNDS
+
+    def request(self, name: str, body: JsonObject) -> BatchRequest:
+        """A request as a line of a batch."""
+        line = {"custom_id": name, "method": "POST", "url": self._endpoint, "body": body}
+        return BatchRequest(name, as_line(line))
+
+    async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
+        """Send the file, then begin a batch of it; see `BatchApi`."""
+        data = b"\n".join(each.line for each in part.requests) + b"\n"
+        name = f"prompt-studio-{part.mark[:16]}.jsonl"
+        file = await self._client.upload("/files", {"purpose": "batch"}, name, data)
+        found = file.get("id")
+        if not isinstance(found, str) or not found:
+            raise self._client.bad_reply("it gave the uploaded file no id")
+        uploaded(found)
+        try:
+            batch = await self._client.exchange(
+                "post",
+                "/batches",
+                {
+                    "input_file_id": found,
+                    "endpoint": self._endpoint,
+                    "completion_window": "24h",
+                    "metadata": {MARK: part.mark},
+                },
+            )
+        except ModelError as error:
+            if not error.retryable:  # it was not taken: its file is of no use
+                await self._forget(found)
+            raise
+        return self._read(batch)
+
+    async def _forget(self, file: str) -> None:
+        with suppress(ModelError):
+            await self._client.exchange("delete", f"/files/{file}")
+
+    async def find(self, noted: NotedBatch) -> RemoteBatch | None:
+        """Look for the hash in the list of batches; see `BatchApi`."""
+        async with aclosing(self._listed()) as pages:
+            async for batches in pages:
+                for each in batches:
+                    marks = each.get("metadata")
+                    if isinstance(marks, Mapping) and marks.get(MARK) == noted.mark:
+                        return self._read(each)
+                created = [each.get("created_at") for each in batches]
+                times = [float(each) for each in created if isinstance(each, int | float)]
+                if times and min(times) < noted.noted - _OPENAI_CLOCKS_DIFFER:
+                    return None
+        return None
+
+    def _read(self, batch: JsonObject) -> RemoteBatch:
+        count = object_of(batch.get("request_counts"))
+        # An id may be there and empty; expired and cancelled batches have answers too.
+        files = [batch.get("output_file_id"), batch.get("error_file_id")]
+        errors = batch.get("errors")
+        faults = objects_of(errors.get("data")) if isinstance(errors, Mapping) else []
+        return RemoteBatch(
+            self._id(batch),
+            _STATUS.get(str(batch.get("status")), "going"),
+            _number(count.get("completed")) + _number(count.get("failed")),
+            _number(count.get("total")),
+            tuple(f"/files/{each}/content" for each in files if isinstance(each, str) and each),
+            self._client.mask("; ".join(_words(each) for each in faults[:3])),
+            is_full=bool(faults) and all(each.get("code") in _FULL for each in faults),
+        )
+
+    def _reply(self, line: JsonObject) -> BatchReply | None:
+        name = line.get("custom_id")
+        if not isinstance(name, str):
+            return None
+        response, error = line.get("response"), line.get("error")
+        if isinstance(error, Mapping) and error:
+            missing = _UNANSWERED.get(str(error.get("code")))
+            if missing is not None:
+                return BatchReply(name, unanswered=missing)
+            return BatchReply(name, fault=self._fault(500, error))
+        if not isinstance(response, Mapping):
+            return BatchReply(name, fault=self._client.bad_reply("a line holds no response"))
+        status, body = response.get("status_code"), response.get("body")
+        if isinstance(status, int) and status >= 300:
+            held = body.get("error", body) if isinstance(body, Mapping) else body
+            return BatchReply(name, fault=self._fault(status, held))
+        if not isinstance(body, Mapping):
+            return BatchReply(name, fault=self._client.bad_reply("a response holds no body"))
+        return BatchReply(name, body)
+
+    def _fault(self, status: int, error: object) -> ModelError:
+        return status_fault(status, {}, error, self._server.target, self._server.downloads.mask)
+
+
+class AnthropicBatches(RemoteBatches):
+    """The batches of one account at Anthropic."""
+
+    def __init__(self, server: BatchHost) -> None:
+        """Take where; nothing is opened yet.
+
+        Args:
+            server: closed by `close`.
+        """
+        super().__init__(server, "/messages/batches", "after_id")
+
+    @property
+    def bounds(self) -> BatchBounds:
+        """How much one batch takes."""
+        return _ANTHROPIC_BOUNDS
+
+    def request(self, name: str, body: JsonObject) -> BatchRequest:
+        """A request as one of a batch."""
+        return BatchRequest(name, as_line({"custom_id": name, "params": body}))
+
+    async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
+        """Begin a batch; there is no file before it. See `BatchApi`."""
+        data = b'{"requests":[' + b",".join(each.line for each in part.requests) + b"]}"
+        return self._read(await self._client.exchange("post", self._path, data))
+
+    async def find(self, noted: NotedBatch) -> RemoteBatch | None:
+        """Look for a batch of that time and size that holds the names; see `BatchApi`.
+
+        A batch carries no mark here, and shows the names of its requests only when it is over: one
+        that goes on and may be it is taken for it, and looked at again then.
+        """
+        async with aclosing(self._listed()) as pages:
+            async for batches in pages:
+                for each in batches:
+                    if _seconds(each.get("created_at")) < noted.noted - _ANTHROPIC_CLOCKS_DIFFER:
+                        return None
+                    found = self._read(each)
+                    if found.id in noted.known or found.total != noted.requests:
+                        continue
+                    if found.status == "going":
+                        return replace(found, is_guess=True)
+                    if await self._holds(found, noted):
+                        return found
+        return None
+
+    async def _holds(self, batch: RemoteBatch, noted: NotedBatch) -> bool:
+        async with aclosing(self.replies(batch)) as replies:
+            async for reply in replies:
+                return noted.holds(reply.name)
+        return False
+
+    def _read(self, batch: JsonObject) -> RemoteBatch:
+        found = self._id(batch)
+        count = object_of(batch.get("request_counts"))
+        numbers = {key: each for key, each in count.items() if isinstance(each, int)}
+        total, waiting = sum(numbers.values()), numbers.get("processing", 0)
+        status: BatchStatus = "going"
+        if batch.get("processing_status") == "ended":
+            status = "completed"
+            if numbers.get("canceled"):
+                status = "cancelled"
+            elif numbers.get("expired"):
+                status = "expired"
+        # The address of the results is the server's; the path is the same and stays with its host.
+        return RemoteBatch(
+            found, status, total - waiting, total, (f"{self._path}/{found}/results",)
+        )
+
+    def _reply(self, line: JsonObject) -> BatchReply | None:
+        name, result = line.get("custom_id"), line.get("result")
+        if not isinstance(name, str) or not isinstance(result, Mapping):
+            return None
+        message = result.get("message")
+        match result.get("type"):
+            case "succeeded" if isinstance(message, Mapping):
+                return BatchReply(name, message)
+            case "expired":
+                return BatchReply(name, unanswered="expired")
+            case "canceled" | "cancelled":
+                return BatchReply(name, unanswered="cancelled")
+            case "errored":
+                return BatchReply(name, fault=self._fault(result.get("error")))
+            case _:
+                return BatchReply(name, fault=self._client.bad_reply("a result holds no message"))
+
+    def _fault(self, error: Json) -> ModelError:
+        held = error.get("error", error) if isinstance(error, Mapping) else error
+        kind = str(held.get("type")) if isinstance(held, Mapping) else ""
+        status = _ANTHROPIC_STATUS.get(kind, 500)
+        return status_fault(status, {}, held, self._server.target, self._server.downloads.mask)
+
+
+def _number(value: Json) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _words(error: Mapping[str, Json]) -> str:
+    line = error.get("line")
+    where = f"line {line}: " if isinstance(line, int) else ""
+    return f"{where}{error.get('message') or error.get('code') or 'no reason'}"
+
+
+def _seconds(text: Json) -> float:
+    """A time of the provider's, in seconds since 1970; one that cannot be read is now and later."""
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except ValueError:
+        return float("inf")
+
 
 _MEGABYTES = 8192.0
 """The most that is read of a file of replies, which is read line by line."""

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 from studio import __version__
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject, object_of, objects_of, text_of
 from studio.core.tools.mcp.child import ChildProcess
 from studio.core.tools.mcp.values import (
@@ -138,7 +139,7 @@ class ToolFileClient:
         try:
             while (line := await self._child.read_line()) is not None:
                 with contextlib.suppress(ValueError, RecursionError):  # a tool wrote it
-                    self._take(json.loads(line), line)
+                    self._take(parse_json(line), line)
         finally:
             for answer in self._waiting.values():
                 if not answer.done():

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from studio.core.models.remote.server_words import card_text, request_id
+from studio.core.models.remote.faults import card_text, request_id
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from studio.core.tools.mcp.launch import (
+from studio.core.tools.mcp.child import (
     JOB_MEMORY,
     KILL_ON_JOB_CLOSE,
     LaunchPlan,

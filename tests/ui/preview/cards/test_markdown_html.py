@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.application.preview.cards import TextRun, ValueReference
-from studio.ui.preview.cards.markdown_html import ValueStyle, markdown_to_html
+from studio.ui.preview.cards.text_body import ValueStyle, markdown_to_html
 
 
 def plain(text: str) -> TextRun:

@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QImage, QTextDocument
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.messages import MediaPart
+from studio.ui.preview.cards.card import MediaView, read_picture
 from studio.ui.preview.cards.text_body import TextBody
-from studio.ui.preview.cards.thumbnail import MediaView, read_picture
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
