@@ -840,12 +840,24 @@
       <translation>MCP-Server hinzufügen</translation>
     </message>
     <message>
-      <source>Command line or address</source>
-      <translation>Befehlszeile oder Adresse</translation>
+      <source>Add anyway</source>
+      <translation>Trotzdem hinzufügen</translation>
     </message>
     <message>
-      <source>Give the server a name.</source>
-      <translation>Gib dem Server einen Namen.</translation>
+      <source>Edit MCP server</source>
+      <translation>MCP-Server bearbeiten</translation>
+    </message>
+    <message>
+      <source>Folder</source>
+      <translation>Ordner</translation>
+    </message>
+    <message>
+      <source>JSON, command line or address</source>
+      <translation>JSON, Befehlszeile oder Adresse</translation>
+    </message>
+    <message>
+      <source>Log in with the browser</source>
+      <translation>Im Browser anmelden</translation>
     </message>
     <message>
       <source>Name</source>
@@ -860,12 +872,56 @@
       <translation>Oder aus anderen Programmen übernehmen:</translation>
     </message>
     <message>
+      <source>Remove</source>
+      <translation>Entfernen</translation>
+    </message>
+    <message>
+      <source>Save</source>
+      <translation>Speichern</translation>
+    </message>
+    <message>
       <source>Servers of other programs</source>
       <translation>Server anderer Programme</translation>
     </message>
     <message>
+      <source>The .mcp.json of the folder</source>
+      <translation>Die .mcp.json des Ordners</translation>
+    </message>
+    <message>
+      <source>This prompt and the .mcp.json of its folder</source>
+      <translation>Dieser Prompt und die .mcp.json seines Ordners</translation>
+    </message>
+    <message>
+      <source>Tools of the server</source>
+      <translation>Werkzeuge des Servers</translation>
+    </message>
+    <message>
+      <source>Try</source>
+      <translation>Ausprobieren</translation>
+    </message>
+    <message>
+      <source>Trying…</source>
+      <translation>Wird ausprobiert …</translation>
+    </message>
+    <message>
       <source>Variables or headers</source>
       <translation>Variablen oder Kopfzeilen</translation>
+    </message>
+    <message>
+      <source>Write into</source>
+      <translation>Schreiben in</translation>
+    </message>
+    <message>
+      <source>Your own servers</source>
+      <translation>Ihre eigenen Server</translation>
+    </message>
+    <message>
+      <source>made of its package or host</source>
+      <translation>aus Paket oder Host gebildet</translation>
+    </message>
+    <message>
+      <source>that of its file</source>
+      <translation>der seiner Datei</translation>
     </message>
   </context>
   <context>
@@ -1292,6 +1348,10 @@
       <translation>Klicken, um zu seiner Stelle zu gehen</translation>
     </message>
     <message>
+      <source>Without a value, nothing is in its place.</source>
+      <translation>Ohne Wert bleibt seine Stelle leer.</translation>
+    </message>
+    <message>
       <source>filled by the run</source>
       <translation>füllt der Lauf</translation>
     </message>
@@ -1302,6 +1362,10 @@
     <message>
       <source>no marker</source>
       <translation>keine Marke</translation>
+    </message>
+    <message>
+      <source>not set: {names}</source>
+      <translation>nicht gesetzt: {names}</translation>
     </message>
     <message>
       <source>sample, not sent: {names}</source>
@@ -1411,6 +1475,10 @@
       <translation>der Test gilt für andere Varianten</translation>
     </message>
     <message>
+      <source>without {names}: the server does not take it</source>
+      <translation>ohne {names}: der Server nimmt es nicht an</translation>
+    </message>
+    <message>
       <source>{count} tokens</source>
       <translation>{count} Token</translation>
     </message>
@@ -1430,20 +1498,20 @@
       <translation>Wie sich das Werkzeug geändert hat</translation>
     </message>
     <message>
+      <source>It is new, and its source does not say whether it changes something. It asks before its first call.</source>
+      <translation>Es ist neu, und seine Quelle sagt nicht, ob es etwas ändert. Es fragt vor dem ersten Aufruf.</translation>
+    </message>
+    <message>
+      <source>It is new. It asks before its first call.</source>
+      <translation>Es ist neu. Es fragt vor dem ersten Aufruf.</translation>
+    </message>
+    <message>
       <source>It is not the tool that it was. It asks before its next call.</source>
       <translation>Es ist nicht mehr das Werkzeug, das es war. Es fragt vor dem nächsten Aufruf.</translation>
     </message>
     <message>
       <source>It then asks only as its approval says</source>
       <translation>Danach fragt es nur noch so, wie seine Freigabe es sagt</translation>
-    </message>
-    <message>
-      <source>Its source did not have it before. It asks before its first call.</source>
-      <translation>Seine Quelle hatte es vorher nicht. Es fragt vor dem ersten Aufruf.</translation>
-    </message>
-    <message>
-      <source>Nobody says whether it changes something. It asks before its first call.</source>
-      <translation>Niemand sagt, ob es etwas verändert. Es fragt vor dem ersten Aufruf.</translation>
     </message>
   </context>
   <context>
@@ -2283,6 +2351,14 @@
       <translation>Verbindung der Datei</translation>
     </message>
     <message>
+      <source>Connection of the folder</source>
+      <translation>Verbindung des Ordners</translation>
+    </message>
+    <message>
+      <source>Default</source>
+      <translation>Standard</translation>
+    </message>
+    <message>
       <source>Help</source>
       <translation>Hilfe</translation>
     </message>
@@ -2329,6 +2405,10 @@
     <message>
       <source>Use {name} in {folder}</source>
       <translation>{name} in {folder} verwenden</translation>
+    </message>
+    <message>
+      <source>{name} (not allowed)</source>
+      <translation>{name} (nicht erlaubt)</translation>
     </message>
     <message>
       <source>{name} (not set up)</source>
@@ -2413,6 +2493,10 @@
     <message>
       <source>Nothing was sent to {address}: it is not allowed.</source>
       <translation>An {address} wurde nichts gesendet: Die Adresse ist nicht erlaubt.</translation>
+    </message>
+    <message>
+      <source>Use another, or change the file.</source>
+      <translation>Verwenden Sie eine andere, oder ändern Sie die Datei.</translation>
     </message>
     <message>
       <source>the run has this model</source>
@@ -2657,13 +2741,6 @@ Und {count} davor.</translation>
     <message>
       <source>A very small model for trying things out, which needs help; real models need none.</source>
       <translation>Ein sehr kleines Modell zum Ausprobieren, das Hilfe braucht; richtige Modelle brauchen keine.</translation>
-    </message>
-  </context>
-  <context>
-    <name>DetachedRun</name>
-    <message>
-      <source>The run ended before it began.</source>
-      <translation>Der Lauf endete, bevor er begann.</translation>
     </message>
   </context>
   <context>
@@ -3098,6 +3175,14 @@ Und {count} davor.</translation>
       <translation>1 Eintrag</translation>
     </message>
     <message>
+      <source>default</source>
+      <translation>Standard</translation>
+    </message>
+    <message>
+      <source>sample</source>
+      <translation>Beispiel</translation>
+    </message>
+    <message>
       <source>{count} items</source>
       <translation>{count} Einträge</translation>
     </message>
@@ -3340,6 +3425,10 @@ Und {count} davor.</translation>
       <translation>Der Batch wurde abgebrochen, bevor {connection} diese Anfrage beantwortet hat.</translation>
     </message>
     <message>
+      <source>The turns of a `_conversation` wait for each other: ask them without batches.</source>
+      <translation>Die Runden einer `_conversation` warten aufeinander: Fragen Sie sie ohne Batches ab.</translation>
+    </message>
+    <message>
       <source>it does not say why</source>
       <translation>es wird kein Grund genannt</translation>
     </message>
@@ -3489,16 +3578,16 @@ Und {count} davor.</translation>
       <translation>1 Werkzeugaufruf wurde abgelehnt: Er verlangt eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
     </message>
     <message>
+      <source>Another process runs this result; reload to see what it adds.</source>
+      <translation>Ein anderer Prozess führt dieses Ergebnis aus; laden Sie neu, um Neues zu sehen.</translation>
+    </message>
+    <message>
       <source>The experiment has changed: these are the {count} rows that did not pass, asked as it is now.</source>
       <translation>Das Experiment hat sich geändert: Das sind die {count} Zeilen, die nicht bestanden, gefragt nach seinem jetzigen Stand.</translation>
     </message>
     <message>
       <source>The experiment has changed: this is the row that did not pass, asked as it is now.</source>
       <translation>Das Experiment hat sich geändert: Das ist die Zeile, die nicht bestand, gefragt nach seinem jetzigen Stand.</translation>
-    </message>
-    <message>
-      <source>The process that ran it is gone. Run goes on with what it had.</source>
-      <translation>Der Prozess, der es ausführte, ist fort. Ausführen macht mit dem weiter, was er hatte.</translation>
     </message>
     <message>
       <source>The result has batches under way, whose cells would be asked a second time. Choose batches to go on with them.</source>
@@ -3573,6 +3662,10 @@ Und {count} davor.</translation>
     <message>
       <source>{name}  (baseline)</source>
       <translation>{name}  (Vergleichsbasis)</translation>
+    </message>
+    <message>
+      <source>{name}  (without {names})</source>
+      <translation>{name}  (ohne {names})</translation>
     </message>
   </context>
   <context>
@@ -3726,6 +3819,10 @@ Und {count} davor.</translation>
       <source>{name}: no file has such a name.</source>
       <translation>{name}: Keine Datei heißt so.</translation>
     </message>
+    <message>
+      <source>{place}: the value {name!r} reads {{{{ {other} }}}}, and a value is no template here: write the text out, or put it into the prompt.</source>
+      <translation>{place}: Der Wert {name!r} liest {{{{ {other} }}}}, und ein Wert ist hier keine Vorlage: Schreiben Sie den Text aus, oder setzen Sie ihn in den Prompt.</translation>
+    </message>
   </context>
   <context>
     <name>ExperimentProgress</name>
@@ -3793,6 +3890,26 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentPrompts</name>
     <message>
+      <source>The prompt makes JSON or YAML that cannot be read: {why}.</source>
+      <translation>Der Prompt ergibt JSON oder YAML, das nicht gelesen werden kann: {why}.</translation>
+    </message>
+    <message>
+      <source>The prompt makes JSON that is no list of messages with `role` and `content`.</source>
+      <translation>Der Prompt ergibt JSON, das keine Liste von Nachrichten mit `role` und `content` ist.</translation>
+    </message>
+    <message>
+      <source>The turn before, row {row}, has no answer.</source>
+      <translation>Die vorige Runde, Zeile {row}, hat keine Antwort.</translation>
+    </message>
+    <message>
+      <source>The value is a chat as JSON, and a value makes no roles: declare a `thread` input in a .prompty file.</source>
+      <translation>Der Wert ist ein Chat als JSON, und ein Wert erzeugt keine Rollen: Deklarieren Sie eine Eingabe `thread` in einer .prompty-Datei.</translation>
+    </message>
+    <message>
+      <source>Variables of the environment are not read in a text: name it under `vars`.</source>
+      <translation>Umgebungsvariablen werden in einem Text nicht gelesen: Nennen Sie die Variable unter `vars`.</translation>
+    </message>
+    <message>
       <source>git does not answer.</source>
       <translation>git antwortet nicht.</translation>
     </message>
@@ -3801,16 +3918,16 @@ Und {count} davor.</translation>
       <translation>git ist nicht installiert; es findet frühere Stände.</translation>
     </message>
     <message>
+      <source>line {number}</source>
+      <translation>Zeile {number}</translation>
+    </message>
+    <message>
       <source>none</source>
       <translation>keine</translation>
     </message>
     <message>
       <source>{name}: no file has such a name.</source>
       <translation>{name}: Keine Datei heißt so.</translation>
-    </message>
-    <message>
-      <source>{name}: the file is larger than {size}.</source>
-      <translation>{name}: Die Datei ist größer als {size}.</translation>
     </message>
     <message>
       <source>{name}: the file lies outside of the experiment's folder; trust its folder to use it.</source>
@@ -3827,6 +3944,10 @@ Und {count} davor.</translation>
     <message>
       <source>{name}@{revision}: git is asked only in folders that you trust.</source>
       <translation>{name}@{revision}: git wird nur in Ordnern gefragt, denen Sie vertrauen.</translation>
+    </message>
+    <message>
+      <source>{where}: {fault} Change the template; nothing is sent until then.</source>
+      <translation>{where}: {fault} Ändern Sie die Vorlage; bis dahin wird nichts gesendet.</translation>
     </message>
   </context>
   <context>
@@ -3848,6 +3969,18 @@ Und {count} davor.</translation>
       <translation>Es gibt keine Verbindung {name!r}; fügen Sie im Studio eine hinzu oder nennen Sie eine vorhandene.</translation>
     </message>
     <message>
+      <source>config.{name}: templates are not filled in here; write the value itself.</source>
+      <translation>config.{name}: Vorlagen werden hier nicht ausgefüllt; schreiben Sie den Wert selbst.</translation>
+    </message>
+    <message>
+      <source>config.{name}: {path} is a program, which is not run here; save its JSON.</source>
+      <translation>config.{name}: {path} ist ein Programm, das hier nicht ausgeführt wird; speichern Sie sein JSON.</translation>
+    </message>
+    <message>
+      <source>config: {why} Remove it here.</source>
+      <translation>config: {why} Entfernen Sie es hier.</translation>
+    </message>
+    <message>
       <source>it is not allowed. Add a connection with this address.</source>
       <translation>Das ist nicht erlaubt. Legen Sie eine Verbindung mit dieser Adresse an.</translation>
     </message>
@@ -3867,6 +4000,10 @@ Und {count} davor.</translation>
       <translation>Keine Zeile hat sich geändert.</translation>
     </message>
     <message>
+      <source>The baseline {name!r} does not exist: it is no variant ({names}), and no result on this machine has that number or label. Name another, git:REVISION, or make one by `prompt-studio baseline set FILE`.</source>
+      <translation>Die Vergleichsbasis {name!r} gibt es nicht: Sie ist keine Variante ({names}), und kein Ergebnis auf diesem Rechner hat diese Nummer oder diesen Namen. Nennen Sie eine andere, git:REVISION, oder legen Sie eine mit `prompt-studio baseline set FILE` an.</translation>
+    </message>
+    <message>
       <source>This is unlikely to be chance ({p}).</source>
       <translation>Das ist wohl kein Zufall ({p}).</translation>
     </message>
@@ -3879,6 +4016,10 @@ Und {count} davor.</translation>
       <translation>Ohne Namen war {one} {first}-mal besser, {other} {second}-mal</translation>
     </message>
     <message>
+      <source>gates: {gates} need a baseline: name a variant, git:REVISION or an earlier result under `baseline`.</source>
+      <translation>gates: {gates} brauchen eine Vergleichsbasis: Nennen Sie unter `baseline` eine Variante, git:REVISION oder ein früheres Ergebnis.</translation>
+    </message>
+    <message>
       <source>{name} agrees with people on {agreed} of 1 rated answer</source>
       <translation>{name} stimmt bei {agreed} von 1 bewerteten Antwort mit Menschen überein</translation>
     </message>
@@ -3887,12 +4028,24 @@ Und {count} davor.</translation>
       <translation>{name} stimmt bei {agreed} von {of} bewerteten Antworten mit Menschen überein</translation>
     </message>
     <message>
+      <source>{name} and {other} sent the same requests.</source>
+      <translation>{name} und {other} haben dieselben Anfragen gesendet.</translation>
+    </message>
+    <message>
+      <source>{name} and {other} sent the same requests: the server does not take {names}.</source>
+      <translation>{name} und {other} haben dieselben Anfragen gesendet: Der Server nimmt {names} nicht an.</translation>
+    </message>
+    <message>
       <source>{name} passes {share} of 1 row ({low} to {high})</source>
       <translation>{name} besteht {share} von 1 Zeile ({low} bis {high})</translation>
     </message>
     <message>
       <source>{name} passes {share} of {rows} rows ({low} to {high})</source>
       <translation>{name} besteht {share} von {rows} Zeilen ({low} bis {high})</translation>
+    </message>
+    <message>
+      <source>{name} was asked without {names}: the server does not take it.</source>
+      <translation>{name} wurde ohne {names} gefragt: Der Server nimmt es nicht an.</translation>
     </message>
     <message>
       <source>{text}, {baseline} {share}: 1 row won, {lost} lost.</source>
@@ -3997,10 +4150,6 @@ Und {count} davor.</translation>
     <message>
       <source>Run</source>
       <translation>Ausführen</translation>
-    </message>
-    <message>
-      <source>Run by itself (goes on without the window)</source>
-      <translation>Allein laufen lassen (geht ohne das Fenster weiter)</translation>
     </message>
     <message>
       <source>Run the failed again</source>
@@ -4565,6 +4714,10 @@ Und {count} davor.</translation>
     <message>
       <source>Move to the bin</source>
       <translation>In den Papierkorb</translation>
+    </message>
+    <message>
+      <source>Name</source>
+      <translation>Name</translation>
     </message>
     <message>
       <source>New folder…</source>
@@ -5989,10 +6142,6 @@ Und {count} davor.</translation>
       <translation>{file} enthält keine Zeile mit benannten Werten.</translation>
     </message>
     <message>
-      <source>{file} is larger than {most}.</source>
-      <translation>{file} ist größer als {most}.</translation>
-    </message>
-    <message>
       <source>{file} is not a UTF-8 text.</source>
       <translation>{file} ist kein UTF-8-Text.</translation>
     </message>
@@ -6519,14 +6668,6 @@ Und {count} davor.</translation>
   <context>
     <name>Lifecycle</name>
     <message>
-      <source>New here? A short tour shows what is where.</source>
-      <translation>Neu hier? Ein kurzer Rundgang zeigt, was wo ist.</translation>
-    </message>
-    <message>
-      <source>No, thanks</source>
-      <translation>Nein, danke</translation>
-    </message>
-    <message>
       <source>Not there any more: {names}.</source>
       <translation>Nicht mehr da: {names}.</translation>
     </message>
@@ -6537,10 +6678,6 @@ Und {count} davor.</translation>
     <message>
       <source>Safe mode: usual settings, no tools, no trusted folder.</source>
       <translation>Abgesicherter Modus: übliche Einstellungen, keine Werkzeuge, kein vertrauter Ordner.</translation>
-    </message>
-    <message>
-      <source>Take the tour</source>
-      <translation>Zum Rundgang</translation>
     </message>
   </context>
   <context>
@@ -6949,18 +7086,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
-    <name>NameField</name>
-    <message>
-      <source>Name</source>
-      <translation>Name</translation>
-    </message>
-  </context>
-  <context>
     <name>Naming</name>
-    <message>
-      <source>Not renamed in {names}.</source>
-      <translation>Nicht umbenannt in {names}.</translation>
-    </message>
     <message>
       <source>Nothing is declared under this name.</source>
       <translation>Unter diesem Namen ist nichts deklariert.</translation>
@@ -6972,6 +7098,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Renamed in {names} too.</source>
       <translation>Auch in {names} umbenannt.</translation>
+    </message>
+    <message>
+      <source>The name is kept: {error}</source>
+      <translation>Der Name bleibt: {error}</translation>
     </message>
     <message>
       <source>There is no file {name!r} beside the prompt.</source>
@@ -7132,8 +7262,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>(ohne Gruppe)</translation>
     </message>
     <message>
+      <source>A fourth of the characters. The status bar counts as the chosen model does.</source>
+      <translation>Ein Viertel der Zeichen. Die Statusleiste zählt wie das gewählte Modell.</translation>
+    </message>
+    <message>
       <source>Clear all listed</source>
       <translation>Alle aufgelisteten abwählen</translation>
+    </message>
+    <message>
+      <source>It takes over 20 KB of each request.</source>
+      <translation>Es belegt über 20 KB jeder Anfrage.</translation>
     </message>
     <message>
       <source>Method</source>
@@ -7564,6 +7702,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Werkzeuge: ≈{tools:,}</translation>
     </message>
     <message>
+      <source>free</source>
+      <translation>kostenlos</translation>
+    </message>
+    <message>
       <source>the model</source>
       <translation>das Modell</translation>
     </message>
@@ -7613,6 +7755,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   </context>
   <context>
     <name>PreviewRequests</name>
+    <message>
+      <source>Nothing is sent before these have a value: {names}.</source>
+      <translation>Es wird nichts gesendet, bevor diese einen Wert haben: {names}.</translation>
+    </message>
     <message>
       <source>Samples, not sent by a run: {names}.</source>
       <translation>Beispiele, die kein Lauf sendet: {names}.</translation>
@@ -7996,6 +8142,25 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>RefusalsLine</name>
+    <message>
+      <source>Forget</source>
+      <translation>Vergessen</translation>
+    </message>
+    <message>
+      <source>Not taken by the server, so not sent for 30 days: {names}.</source>
+      <translation>Vom Server nicht angenommen, daher 30 Tage lang nicht gesendet: {names}.</translation>
+    </message>
+    <message>
+      <source>Send these options again, to see whether they are taken</source>
+      <translation>Diese Optionen wieder senden, um zu sehen, ob sie angenommen werden</translation>
+    </message>
+    <message>
+      <source>{option} by {model} ({day})</source>
+      <translation>{option} bei {model} ({day})</translation>
+    </message>
+  </context>
+  <context>
     <name>RemoteFields</name>
     <message>
       <source>A call ends within</source>
@@ -8095,6 +8260,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die Anfrage kopieren</translation>
     </message>
     <message>
+      <source>It is not in the request: a run does not send a sample.</source>
+      <translation>Es ist nicht in der Anfrage: Ein Lauf sendet kein Beispiel.</translation>
+    </message>
+    <message>
       <source>No request yet</source>
       <translation>Noch keine Anfrage</translation>
     </message>
@@ -8109,6 +8278,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Shape of the request</source>
       <translation>Form der Anfrage</translation>
+    </message>
+    <message>
+      <source>Take the sample of {name}</source>
+      <translation>Das Beispiel von {name} übernehmen</translation>
     </message>
     <message>
       <source>Value of the input “{name}”, line {line}. Ctrl+click edits it.</source>
@@ -8300,6 +8473,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Input that sets failures apart</source>
       <translation>Eingabe, in der sich die Fehlschläge unterscheiden</translation>
+    </message>
+    <message>
+      <source>No row fits these filters.</source>
+      <translation>Keine Zeile passt zu diesen Filtern.</translation>
     </message>
     <message>
       <source>Slow</source>
@@ -8626,6 +8803,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>für die nächste Anfrage</translation>
     </message>
     <message>
+      <source>without {names}</source>
+      <translation>ohne {names}</translation>
+    </message>
+    <message>
       <source>{messages} to {model}</source>
       <translation>{messages} an {model}</translation>
     </message>
@@ -8793,6 +8974,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>RunController</name>
     <message>
+      <source>Earlier runs: in History</source>
+      <translation>Frühere Läufe: im Verlauf</translation>
+    </message>
+    <message>
       <source>Pause the run before going back.</source>
       <translation>Halten Sie den Lauf an, bevor Sie zurückgehen.</translation>
     </message>
@@ -8850,6 +9035,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Stop it and run this prompt</source>
       <translation>Anhalten und diesen Prompt ausführen</translation>
+    </message>
+    <message>
+      <source>The sample is in a file: trust the folder to take it.</source>
+      <translation>Das Beispiel steht in einer Datei: Vertrauen Sie dem Ordner, um es zu übernehmen.</translation>
     </message>
     <message>
       <source>The value of {name}:</source>
@@ -9473,6 +9662,10 @@ zu  {after}</translation>
       <translation>Weiterschreiben lassen</translation>
     </message>
     <message>
+      <source>List the models that can answer; the run goes on with the one that you choose.</source>
+      <translation>Die Modelle auflisten, die antworten können; der Lauf geht mit dem gewählten weiter.</translation>
+    </message>
+    <message>
       <source>Message to the model</source>
       <translation>Nachricht an das Modell</translation>
     </message>
@@ -9503,10 +9696,6 @@ zu  {after}</translation>
     <message>
       <source>On to {tool}</source>
       <translation>Weiter zu {tool}</translation>
-    </message>
-    <message>
-      <source>Open the connection, which lists its models.</source>
-      <translation>Die Verbindung öffnen, die ihre Modelle auflistet.</translation>
     </message>
     <message>
       <source>Open the connection…</source>
@@ -9860,6 +10049,10 @@ zu  {after}</translation>
     <message>
       <source>Run</source>
       <translation>Lauf</translation>
+    </message>
+    <message>
+      <source>Show the last run of this prompt</source>
+      <translation>Den letzten Lauf dieses Prompts zeigen</translation>
     </message>
     <message>
       <source>The tools are being made ready. Stop (Shift+F5) gives up.</source>
@@ -10706,6 +10899,21 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>ServersCoordinator</name>
+    <message>
+      <source>The servers were not changed: {error}</source>
+      <translation>Die Server wurden nicht geändert: {error}</translation>
+    </message>
+    <message>
+      <source>Without a tool, a server is taken out of the prompt by hand.</source>
+      <translation>Ohne Werkzeug wird ein Server von Hand aus dem Prompt entfernt.</translation>
+    </message>
+    <message>
+      <source>Written into {file}: {names}</source>
+      <translation>In {file} geschrieben: {names}</translation>
+    </message>
+  </context>
+  <context>
     <name>SetsButton</name>
     <message>
       <source>Delete “{current}”</source>
@@ -11129,8 +11337,16 @@ zu  {after}</translation>
       <translation>Fähigkeiten</translation>
     </message>
     <message>
+      <source>Change its command line, address, variables or login, or remove it</source>
+      <translation>Befehlszeile, Adresse, Variablen oder Anmeldung ändern, oder den Server entfernen</translation>
+    </message>
+    <message>
       <source>Choose operations…</source>
       <translation>Operationen wählen …</translation>
+    </message>
+    <message>
+      <source>Edit…</source>
+      <translation>Bearbeiten …</translation>
     </message>
     <message>
       <source>End what runs behind it, and load it again</source>
@@ -11549,6 +11765,13 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>StyledText</name>
+    <message>
+      <source>cut here; Copy takes the whole line</source>
+      <translation>hier gekürzt; Kopieren nimmt die ganze Zeile</translation>
+    </message>
+  </context>
+  <context>
     <name>TabGroup</name>
     <message>
       <source>Close</source>
@@ -11678,16 +11901,12 @@ zu  {after}</translation>
       <translation>Daten zu groß zum Zeigen</translation>
     </message>
     <message>
-      <source>no such file</source>
-      <translation>keine solche Datei</translation>
+      <source>not read: the prompt is not saved, or its folder is not trusted</source>
+      <translation>nicht gelesen: Der Prompt ist nicht gespeichert, oder seinem Ordner wird nicht vertraut</translation>
     </message>
     <message>
       <source>outside the prompt's folder; not read</source>
       <translation>außerhalb des Ordners des Prompts; nicht gelesen</translation>
-    </message>
-    <message>
-      <source>save the prompt first: the path is read beside it</source>
-      <translation>speichern Sie den Prompt zuerst: der Pfad wird daneben gelesen</translation>
     </message>
     <message>
       <source>the data is not valid base64</source>
@@ -11696,10 +11915,6 @@ zu  {after}</translation>
     <message>
       <source>{size}, no picture that can be shown</source>
       <translation>{size}, kein Bild, das gezeigt werden kann</translation>
-    </message>
-    <message>
-      <source>{size}, too large to show</source>
-      <translation>{size}, zu groß zum Zeigen</translation>
     </message>
   </context>
   <context>
@@ -12121,24 +12336,12 @@ zu  {after}</translation>
       <translation>Ein nie gespeicherter Text ist Ihr eigener.</translation>
     </message>
     <message>
-      <source>Added: {names}. Start them under the plug.</source>
-      <translation>Hinzugefügt: {names}. Starte sie unter dem Stecker.</translation>
-    </message>
-    <message>
-      <source>Its Python tools and MCP servers do not run, and no variable and no file that it names by ${env:} or ${file:} is read, until you trust it.</source>
-      <translation>Seine Python-Werkzeuge und MCP-Server laufen nicht, und keine Variable und keine Datei, die er mit ${env:} oder ${file:} nennt, wird gelesen, bis Sie ihm vertrauen.</translation>
-    </message>
-    <message>
       <source>Kept as {file}.</source>
       <translation>Abgelegt als {file}.</translation>
     </message>
     <message>
       <source>No prompt is open that it could be put into.</source>
       <translation>Es ist kein Prompt offen, in den es eingefügt werden könnte.</translation>
-    </message>
-    <message>
-      <source>No server was added: {error}</source>
-      <translation>Kein Server wurde hinzugefügt: {error}</translation>
     </message>
     <message>
       <source>Save the prompt first: the file is put beside it.</source>
@@ -12169,6 +12372,10 @@ zu  {after}</translation>
       <translation>Vertrauen …</translation>
     </message>
     <message>
+      <source>Until you trust it, its Python tools and MCP servers do not run, no variable is read, and no file of it is sent. The preview may show text files of the opened folder.</source>
+      <translation>Bis Sie ihm vertrauen, laufen seine Python-Werkzeuge und MCP-Server nicht, keine Variable wird gelesen, und keine Datei daraus wird gesendet. Die Vorschau kann Textdateien des geöffneten Ordners zeigen.</translation>
+    </message>
+    <message>
       <source>{name} cannot be made: {strerror}.</source>
       <translation>{name} kann nicht angelegt werden: {strerror}.</translation>
     </message>
@@ -12190,10 +12397,6 @@ zu  {after}</translation>
     <message>
       <source>HTTP method of an operation</source>
       <translation>HTTP-Methode einer Operation</translation>
-    </message>
-    <message>
-      <source>Its source calls it {name!r}; providers refuse such a name.</source>
-      <translation>Seine Quelle nennt es {name!r}; Anbieter lehnen einen solchen Namen ab.</translation>
     </message>
     <message>
       <source>Last used</source>
@@ -12264,8 +12467,8 @@ zu  {after}</translation>
       <translation>einmal fragen</translation>
     </message>
     <message>
-      <source>changed: asks</source>
-      <translation>geändert: fragt</translation>
+      <source>changed</source>
+      <translation>geändert</translation>
     </message>
     <message>
       <source>front matter</source>
@@ -12292,8 +12495,8 @@ zu  {after}</translation>
       <translation>mit Ersatz</translation>
     </message>
     <message>
-      <source>new: asks</source>
-      <translation>neu: fragt</translation>
+      <source>new</source>
+      <translation>neu</translation>
     </message>
     <message>
       <source>not bound</source>
@@ -12310,6 +12513,10 @@ zu  {after}</translation>
     <message>
       <source>{number} min ago</source>
       <translation>vor {number} min</translation>
+    </message>
+    <message>
+      <source>{source} calls it {name!r}.</source>
+      <translation>{source} nennt es {name!r}.</translation>
     </message>
   </context>
   <context>
@@ -12469,6 +12676,14 @@ zu  {after}</translation>
       <translation>Richtung</translation>
     </message>
     <message>
+      <source>Filter by words of the messages</source>
+      <translation>Nach Wörtern der Nachrichten filtern</translation>
+    </message>
+    <message>
+      <source>JSON lines (*.jsonl)</source>
+      <translation>JSON-Zeilen (*.jsonl)</translation>
+    </message>
+    <message>
       <source>Message</source>
       <translation>Nachricht</translation>
     </message>
@@ -12479,6 +12694,14 @@ zu  {after}</translation>
     <message>
       <source>No messages yet. Keys are masked.</source>
       <translation>Noch keine Nachrichten. Schlüssel sind maskiert.</translation>
+    </message>
+    <message>
+      <source>Save</source>
+      <translation>Speichern</translation>
+    </message>
+    <message>
+      <source>Save…</source>
+      <translation>Speichern …</translation>
     </message>
     <message>
       <source>The message</source>
@@ -12499,6 +12722,10 @@ zu  {after}</translation>
     <message>
       <source>Traffic of {label}</source>
       <translation>Verkehr von {label}</translation>
+    </message>
+    <message>
+      <source>Write the messages to a file, one a line, as JSON</source>
+      <translation>Die Nachrichten in eine Datei schreiben, eine je Zeile, als JSON</translation>
     </message>
     <message>
       <source>← received</source>
@@ -12660,8 +12887,8 @@ zu  {after}</translation>
       <translation>Das Werkzeug mit den Argumenten dieses Aufrufs aufrufen</translation>
     </message>
     <message>
-      <source>Call the tool with these arguments</source>
-      <translation>Das Werkzeug mit diesen Argumenten aufrufen</translation>
+      <source>Call the tool with these arguments (Enter)</source>
+      <translation>Das Werkzeug mit diesen Argumenten aufrufen (Eingabe)</translation>
     </message>
     <message>
       <source>Calls tried before</source>
