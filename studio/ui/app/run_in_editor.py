@@ -14,6 +14,7 @@ from studio.application.run.edits.in_place import EditResult, EditSpec
 from studio.application.run.view import RunView
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.span import Span
 from studio.core.tools.mock import FixedMock
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
@@ -105,7 +106,7 @@ def _run_of(state: RunState | None) -> str:
 class PersistentEdits(QObject):
     """Carries an edit of a run over to the editor or the registry; what cannot be is said."""
 
-    request_mock = Signal(str, Mapping)  # name of the tool, {"mock": Mock}
+    request_mock = Signal(ToolId, Mapping)  # {"mock": Mock}
     refused = Signal(str)  # sentence for the user
 
     def __init__(self, window: WindowParts, run: RunController) -> None:
@@ -122,7 +123,9 @@ class PersistentEdits(QObject):
             if spec.call < len(state.step.calls):
                 mock = FixedMock(result.text, result.is_error)
                 changes: Mapping[str, object] = {"mock": mock}
-                self.request_mock.emit(state.step.calls[spec.call].tool, changes)
+                name = state.step.calls[spec.call].tool
+                ids = (tool.id for tool in state.setup.tools if tool.name == name and tool.id.name)
+                self.request_mock.emit(next(ids, ToolId("", name)), changes)
             return
         try:
             self._change_file(spec, result, state)

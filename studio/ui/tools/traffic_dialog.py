@@ -37,6 +37,8 @@ from studio.ui.style.colors import paint_text
 _LOOK_MS = 500
 _WIDTH, _HEIGHT = 760, 560
 
+_FILE = "traffic.jsonl"
+
 
 class TrafficDialog(QDialog):
     """Beside the window, not before it: a tool can be tried while this is looked at."""
@@ -154,7 +156,7 @@ class TrafficDialog(QDialog):
 
     def _ask_file(self) -> None:
         kinds = self.tr("JSON lines (*.jsonl)")
-        name, _ = QFileDialog.getSaveFileName(self, self.tr("Save"), "traffic.jsonl", kinds)
+        name, _ = QFileDialog.getSaveFileName(self, self.tr("Save"), _FILE, kinds)
         if name:
             self.save(Path(name))
 
