@@ -17,6 +17,7 @@ from studio.core.paths import user_paths
 from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
+from studio.core.whole_imports import import_whole
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -39,6 +40,7 @@ def kept_table() -> Path:
 @cache
 def price_table() -> DataSnapshot:
     """The table; a fetched one that cannot be read is as if there were none."""
+    import_whole("genai_prices.data_snapshot")
     from genai_prices.data_snapshot import get_snapshot
 
     try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.secrets import Secret
 from studio.core.text.foreign_json import parse_json
+from studio.core.whole_imports import import_whole
 
 if TYPE_CHECKING:
     from httpx2 import AsyncHTTPTransport
@@ -22,6 +23,7 @@ _ANTHROPIC_VERSION = "2023-06-01"
 
 def raised() -> tuple[type[Exception], ...]:
     """What the SDK and what is under it raise for faults of the network and the server."""
+    import_whole("openai", "httpx2")
     import httpx2
     import openai
 
@@ -54,6 +56,7 @@ def make_client(
     The SDK takes an organisation and a project from the environment; they are nobody's business but
     OpenAI's.
     """
+    import_whole("openai", "httpx2")
     import httpx2
     from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient, Omit
 
