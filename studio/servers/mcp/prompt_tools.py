@@ -5,8 +5,6 @@ The tools on what a model would get: messages, the request, and the origin of ea
 An origin is the text of the prompt file, or the input, that made a piece of the request.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
