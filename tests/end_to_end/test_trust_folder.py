@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
+from studio.ui.inputs.thread_field import ThreadField
 from studio.ui.preview.cards.card import MediaView
 from studio.ui.tools.pane import ConsentDialog
 from tests.support.modal import answering
@@ -134,3 +135,28 @@ def test_a_picture_is_decoded_only_in_a_trusted_folder(
         offer(workbench)()
     qtbot.waitUntil(lambda: any("300 × 200" in note for note in notes()))
     qtbot.waitUntil(lambda: workbench.is_settled)
+
+
+def test_a_conversation_shown_before_trust_is_not_taken_as_a_value(
+    qtbot: QtBot, tmp_path: Path, open_workbench: Open
+) -> None:
+    folder = tmp_path / "chat"
+    folder.mkdir()
+    (folder / "talk.json").write_text('[{"role": "user", "content": "planted"}]', encoding="utf-8")
+    path = folder / "talk.prompty"
+    path.write_text(
+        "---\nname: x\ninputs:\n  talk: {kind: thread, sample: '${file:talk.json}'}\n---\n"
+        "system:\nHi\n\n![thread]\n",
+        encoding="utf-8",
+    )
+    workbench = open_workbench(path)
+    workbench.window.commands.files.show_folder(folder)
+    qtbot.waitUntil(lambda: "planted" in previewed(workbench))
+    editor = workbench.inputs_pane.form.rows["talk"].editor
+    assert isinstance(editor, ThreadField)
+    editor.start_button.click()
+    assert workbench.inputs_pane.values() == {}
+    workbench.tools.trust_folder(folder)
+    qtbot.waitUntil(lambda: workbench.is_settled)
+    workbench.inputs_pane.form.rows["talk"].editor.start_button.click()
+    assert "planted" in str(workbench.inputs_pane.values())

@@ -189,6 +189,7 @@ class Workbench(QObject):
         self.inputs_pane.request_declare.connect(window.commands.declare_input)
         self.inputs_pane.request_reveal.connect(window.tabs.go_to)
         self.inputs_pane.request_samples.connect(document.keep_samples)
+        self.inputs_pane.form.request_sample.connect(self.run_coordinator.take_sample)
         self.inputs_pane.request_height.connect(window.docks.fit_inputs)
         self.inputs_pane.refused.connect(self.run_coordinator.refuse)
         window.tabs.path_moved.connect(self.inputs_pane.library.follow_path)

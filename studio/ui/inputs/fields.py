@@ -36,6 +36,7 @@ class FieldEditor(QWidget):
     """What every editor of a value has in common."""
 
     changed = Signal()  # by the user, not by `set_value`
+    request_sample = Signal(str)  # take the sample or default of this input as the user's value
 
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(parent)

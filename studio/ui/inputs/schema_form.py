@@ -103,6 +103,7 @@ class SchemaForm(FollowsTheme, QWidget):
 
     value_changed = Signal(str)  # name of the field that the user changed
     request_declare = Signal(str)  # name of an undeclared variable
+    request_sample = Signal(str)  # name of an input whose sample is taken as its value
 
     def __init__(
         self,
@@ -253,6 +254,7 @@ class SchemaForm(FollowsTheme, QWidget):
         row = FieldRow(spec, editor, self._color(index))
         row.changed.connect(partial(self._changed, spec.name))
         row.request_declare.connect(self.request_declare)
+        row.editor.request_sample.connect(self.request_sample)
         HistoryKeys(row, self._history.setdefault(spec.name, ValueHistory()))
         return row
 

@@ -96,7 +96,7 @@ class ThreadField(FieldEditor):
         self.start_button = QPushButton(
             self.tr("Edit the default") if is_default else self.tr("Edit the sample")
         )
-        self.start_button.clicked.connect(self._start_from_sample)
+        self.start_button.clicked.connect(lambda: self.request_sample.emit(spec.name))
         buttons = row_of(self.add_button, self.start_button, 1)
         column_of(self._summary, self._list, buttons, on=self, margins=0, spacing=8)
         self._describe()
@@ -134,10 +134,6 @@ class ThreadField(FieldEditor):
         last = self.turns[-1].role.currentText() if self.turns else "assistant"
         turn = self._append({"role": "assistant" if last == "user" else "user", "content": ""})
         turn.text.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._changed()
-
-    def _start_from_sample(self) -> None:
-        self.set_value(self.spec.fallback)
         self._changed()
 
     def _remove(self, turn: _Turn) -> None:

@@ -109,7 +109,10 @@ def test_a_thread_is_edited_as_a_conversation(qtbot: QtBot, pane: InputsPane) ->
     chat = pane.form.rows["chat"].editor
     assert isinstance(chat, ThreadField)
     assert pane.values() == {}
-    chat.start_button.click()
+    with qtbot.waitSignal(pane.form.request_sample) as asked:
+        chat.start_button.click()
+    assert asked.args == ["chat"]
+    pane.library.add({"chat": chat.spec.fallback}, "sample")
     chat.add_button.click()
     qtbot.keyClicks(chat.turns[2].text, "And now?")
     assert pane.values()["chat"] == [
