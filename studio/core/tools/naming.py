@@ -49,7 +49,7 @@ def model_names(
         used.update(name for name in plain.values() if name not in mimics)
         others = {t: prefixed_name(t, name) for t, name in plain.items() if name in mimics}
         for tool, name in (shared | others).items():
-            found[tool] = _free(name, used)
+            found[tool] = free_model_name(name, used)
             used.add(found[tool])
     return found
 
@@ -64,12 +64,12 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
     taken = set(found.values())
     for name in names:
         if name not in found:
-            found[name] = _free(_safe(name), taken)
+            found[name] = free_model_name(_safe(name), taken)
             taken.add(found[name])
     return found
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free_model_name(name: str, taken: set[str]) -> str:
     """Return the name, cut to its limit, with a number where it is taken."""
     free, count = name[:LONGEST_NAME], 2
     while free in taken:

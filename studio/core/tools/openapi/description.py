@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.shortened import shortened
 from studio.core.text.values import Json, JsonObject, object_of, text_of
+from studio.core.tools.naming import free_model_name
 from studio.core.tools.openapi.files import OtherFiles
 from studio.core.tools.openapi.operation import (
     BEARER,
@@ -55,7 +56,6 @@ _XML_TYPE = re.compile(r"^(?:application|text)/(?:[\w.+-]+\+)?xml\b")
 _ANY_TYPE = ("*/*", "application/*")
 _PATH_VALUE = re.compile(r"\{([^{}]+)\}")
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
-_LONGEST_NAME = 64
 _LONGEST_REASON = 500
 
 
@@ -254,10 +254,7 @@ class _Reader:
     def _name(self, wanted: str) -> str:
         """A name that providers take, and that no other operation has."""
         plain = _NAME.sub("_", wanted).strip("_") or "operation"
-        name, count = plain[:_LONGEST_NAME], 2
-        while name in self._names:
-            end = f"_{count}"
-            name, count = plain[: _LONGEST_NAME - len(end)] + end, count + 1
+        name = free_model_name(plain, self._names)
         self._names.add(name)
         return name
 
