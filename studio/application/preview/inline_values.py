@@ -37,7 +37,7 @@ def short_value(value: Json, longest: int = _LONGEST) -> str:
 
 
 _ORIGINS: Mapping[InputOrigin, str] = {"default": marked("default"), "sample": marked("sample")}
-"""What is said of a value that the user did not give."""
+"""Words beside a value that the user did not give."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class BatchHost:
     """Where batches are."""
 
     client: OpenAIClient
-    """Sends, and reads what is said of a batch."""
+    """Sends batches, and reads their state and results."""
 
     downloads: OpenAIClient
     """Reads the files of replies, which are larger than any reply."""

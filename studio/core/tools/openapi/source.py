@@ -111,7 +111,7 @@ async def send(
         label: the source's name for people.
         limits: bounds of a call.
         traffic: notes the answer.
-        came: is told how many bytes of the answer are there, and will be (0: nobody says).
+        came: called with the bytes that have arrived and the bytes expected (0: unknown).
         is_parsed: whether the answer's value is wanted; a large one takes a moment to read.
     """
     await import_packages(HTTP)

@@ -1,4 +1,4 @@
-"""Tools that other libraries make of functions: the function, and what the model is told of it.
+"""Tools that other libraries make of functions: the function, and its description for the model.
 
 LangChain, FastMCP, openai-agents, pydantic-ai, smolagents and LlamaIndex. None of them is imported:
 their objects are known by their modules and attributes.

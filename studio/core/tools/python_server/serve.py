@@ -183,7 +183,7 @@ class ToolFileServer:
         }
 
     def _teller(self, parameters: dict[str, Any]) -> Callable[[Any], None]:
-        """Return what is told each value that a generator yields: the client, if it listens."""
+        """Return the function that sends yielded values to a client that wants progress."""
         token, told = progress_token(parameters), itertools.count(1)
 
         def tell(value: Any) -> None:

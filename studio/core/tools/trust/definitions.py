@@ -33,7 +33,7 @@ class ToolDefinition:
     """Where it is answered: a file, a command line, a method and address."""
 
     effects: str = ""
-    """`effects`, `reads only`, or empty where nobody says."""
+    """`effects`, `reads only`, or empty where it is not declared."""
 
     @property
     def digest(self) -> str:
@@ -108,8 +108,8 @@ def review(
 ) -> tuple[dict[str, ToolChange], dict[str, KnownTool]]:
     """Compare the tools of a source with those that it had.
 
-    At first sight the functions of a Python file are taken as they are, but for those of which
-    nobody says whether they change something: they ask the first time. So do the tools of servers
+    At first sight the functions of a Python file are taken as they are, but for those that do not
+    declare whether they change something: they ask the first time. So do the tools of servers
     and services, whose annotations are hints of strangers. What comes later asks.
 
     Args:

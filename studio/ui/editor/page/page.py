@@ -1,6 +1,6 @@
 """One tab: an editor with its find bar and what is to be said about its file.
 
-What is said of a page's file: another text on disk, gone, or read-only; and how that ends.
+The notice above a page whose file is changed on disk, gone or read-only, and its answers.
 """
 
 from __future__ import annotations
