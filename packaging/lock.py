@@ -93,6 +93,7 @@ def compile_lock(uv: Path, lock: Lock, *, keep: bool) -> None:
         *(str(uv), "pip", "compile", *lock.arguments, "-o", str(lock.path), "-q"),
         *("--universal", "--python-version", OLDEST_PYTHON, "--generate-hashes"),
         *("--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links"),
+        "--no-strip-extras",  # pip 23 takes the newest release of `a[b]` beside a locked `a`
     ]
     wanted = "\n".join(lock.requirements)
     ended = subprocess.run(command, cwd=ROOT, check=False, input=wanted, text=True)

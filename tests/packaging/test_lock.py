@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,29 @@ def test_every_lock_is_made_of_something() -> None:
 def test_packages_of_npm_have_exact_versions() -> None:
     for name, version in TABLE["npm"].items():
         assert re.fullmatch(r"\d+\.\d+\.\d+", version), name
+
+
+def test_extras_that_a_package_asks_for_are_named() -> None:
+    """Hold the lock against releases to come: pip 23 looks for `a[b]` apart from a locked `a`."""
+    lock = LOCKS / "requirements-dev.txt"
+    pinned = {
+        canonicalize_name(requirement.name): requirement
+        for requirement, _ in entries(lock)
+        if requirement.marker is None or requirement.marker.evaluate()
+    }
+    looked_at = 0
+    for name, requirement in pinned.items():
+        try:
+            installed = distribution(name)
+        except PackageNotFoundError:
+            continue
+        if installed.version not in requirement.specifier:
+            continue  # `make test NEWEST=1`
+        for asked in map(Requirement, installed.requires or ()):
+            where = [{"extra": extra} for extra in requirement.extras] or [{"extra": ""}]
+            if asked.extras and (not asked.marker or any(map(asked.marker.evaluate, where))):
+                looked_at += 1
+                assert asked.extras <= pinned[canonicalize_name(asked.name)].extras, (
+                    f"{name} asks for {asked}: run `python packaging/lock.py --keep`"
+                )
+    assert looked_at or distribution("coverage").version not in pinned["coverage"].specifier
