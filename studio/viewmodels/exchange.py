@@ -13,6 +13,7 @@ from studio.application.exchange.export import difference, make_export
 from studio.application.exchange.judge import Judgment, judge_export
 from studio.application.exchange.programs import NoJudgeError
 from studio.application.exchange.runs import history_at, kept_words, read_files, write_run
+from studio.application.words import tr
 from studio.core.agent.values.events import Event
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.runs.codec import JournalError
@@ -66,11 +67,11 @@ class ExportController(QObject):
             else:
                 write_atomically(path, result.text)
         except OSError as error:
-            return self.tr("{name!r} could not be written: {reason}.").format(
+            return tr("{name!r} could not be written: {reason}.").format(
                 name=path.name, reason=(error.strerror or "error").lower()
             )
         except UnicodeEncodeError:
-            return self.tr("The text holds a character that no UTF-8 file can hold.")
+            return tr("The text holds a character that no UTF-8 file can hold.")
         return ""
 
     def _on_failed(self, error: Exception) -> None:
@@ -78,7 +79,7 @@ class ExportController(QObject):
             self.failed.emit(str(error))
             return
         self.failed.emit(
-            self.tr("The export could not be made ({error}); please report it.").format(
+            tr("The export could not be made ({error}); please report it.").format(
                 error=type(error).__name__
             )
         )
@@ -136,9 +137,7 @@ class RunExchange(QObject):
     def import_files(self, files: Sequence[Path]) -> None:
         """Take journals into the history, all or none of them that are wrong."""
         if self._reading.is_busy:
-            self.failed.emit(
-                self.tr("A file is still being read."), self.tr("Try again in a moment.")
-            )
+            self.failed.emit(tr("A file is still being read."), tr("Try again in a moment."))
             return
         self._reading.submit(partial(read_files, self._path, tuple(files), self._hide))
 
@@ -149,9 +148,7 @@ class RunExchange(QObject):
 
     def _is_free(self) -> bool:
         if self._writing.is_busy:
-            self.failed.emit(
-                self.tr("A run is still being written."), self.tr("Try again in a moment.")
-            )
+            self.failed.emit(tr("A run is still being written."), tr("Try again in a moment."))
         return not self._writing.is_busy
 
     def _on_failed(self, error: object) -> None:
@@ -159,22 +156,22 @@ class RunExchange(QObject):
             case OSError():
                 reason = error.strerror or type(error).__name__
                 self.failed.emit(
-                    self.tr("The file cannot be used: {reason}.").format(reason=reason),
-                    self.tr("Look at {filename}.").format(filename=error.filename or "it"),
+                    tr("The file cannot be used: {reason}.").format(reason=reason),
+                    tr("Look at {filename}.").format(filename=error.filename or "it"),
                 )
             case JournalError() | StoreError():
                 self.failed.emit(
-                    f"{str(error).rstrip('.')}.", self.tr("Choose a journal that was exported.")
+                    f"{str(error).rstrip('.')}.", tr("Choose a journal that was exported.")
                 )
             case UnicodeDecodeError():
                 self.failed.emit(
-                    self.tr("The file is not UTF-8 text."),
-                    self.tr("Choose a journal (JSON lines)."),
+                    tr("The file is not UTF-8 text."),
+                    tr("Choose a journal (JSON lines)."),
                 )
             case _:
                 self.failed.emit(
-                    self.tr("The run could not be written or read ({name}).").format(
+                    tr("The run could not be written or read ({name}).").format(
                         name=type(error).__name__
                     ),
-                    self.tr("Please report it."),
+                    tr("Please report it."),
                 )

@@ -13,7 +13,7 @@ from studio.core.agent.values.pause_point import PausePoint
 
 @pytest.fixture
 def german() -> Iterator[None]:
-    translate_by(lambda context, text: f"<{context}: {text}>")
+    translate_by(lambda text, _meaning: f"<{text}>")
     yield
     translate_by(None)
 
@@ -24,4 +24,4 @@ def test_words_are_english_where_nothing_translates() -> None:
 
 @pytest.mark.usefixtures("german")
 def test_words_pass_through_what_was_handed_in_after_their_module_was_loaded() -> None:
-    assert place_name(PausePoint.TOOL_CALL) == "<RunBreakpoints: Before a tool>"
+    assert place_name(PausePoint.TOOL_CALL) == "<Before a tool>"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.masking.redact import names_secret
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, ConnectionKind
 from studio.core.models.embedded.weights import weights_at
 from studio.core.models.script_file import read_script
 from studio.core.models.secrets import environment_name, is_reference
-
-_tr = partial(translate, "ConnectionCheck")
 
 Field: TypeAlias = Literal[
     "name",
@@ -73,7 +70,7 @@ def problems_of(connection: Connection, others: Collection[str]) -> dict[Field, 
         if check is not None and (sentence := check(connection)):
             found[field] = sentence
     if connection.name in others:
-        found["name"] = _tr("There is a connection {name!r} already.").format(name=connection.name)
+        found["name"] = tr("There is a connection {name!r} already.").format(name=connection.name)
     return found
 
 
@@ -85,9 +82,9 @@ def warnings_of(connection: Connection) -> dict[Field, str]:
 def variable_problem(name: str) -> str:
     """What is wrong with the name of an environment variable; empty for nothing."""
     if not name:
-        return _tr("Enter the name of the variable that holds the key.")
+        return tr("Enter the name of the variable that holds the key.")
     if _KEY_LIKE.fullmatch(name) or not _VARIABLE.fullmatch(name):
-        return _tr(
+        return tr(
             "This is not a name of a variable. Keys are not written here: choose another place.",
         )
     return ""
@@ -99,11 +96,11 @@ def read_headers(text: str) -> tuple[dict[str, str], str]:
     for line in filter(str.strip, text.splitlines()):
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not colon or not _HEADER.fullmatch(name):
-            return headers, _tr("Write each header as `Name: value`, not as {value!r}.").format(
+            return headers, tr("Write each header as `Name: value`, not as {value!r}.").format(
                 value=line.strip()[:40]
             )
         if names_secret(name):
-            return headers, _tr(
+            return headers, tr(
                 "{name} would hold a key, and keys are never in files: use Key."
             ).format(name=name)
         headers[name] = value
@@ -119,29 +116,29 @@ def _warnings(connection: Connection) -> Iterator[tuple[Field, str]]:
     if connection.kind in ("azure", "compatible") and not connection.base_url:
         yield (
             "base_url",
-            _tr("Enter the address before it can be used."),
+            tr("Enter the address before it can be used."),
         )
     if connection.kind == "scripted" and not connection.settings.get("script"):
         yield (
             "script",
-            _tr("Choose a script before it can be used."),
+            tr("Choose a script before it can be used."),
         )
     if connection.kind == "replay" and not connection.settings.get("recording"):
         yield (
             "recording",
-            _tr("Choose a file before it can be used."),
+            tr("Choose a file before it can be used."),
         )
     path = connection.settings.get("recording")
     is_replayed = connection.kind == "replay" and not connection.settings.get("through")
     if is_replayed and isinstance(path, str) and path and not Path(path).expanduser().is_file():
         yield (
             "recording",
-            _tr("There is nothing recorded yet: choose a connection to record."),
+            tr("There is nothing recorded yet: choose a connection to record."),
         )
 
 
 def _name(connection: Connection) -> str:
-    return "" if connection.name.strip() else _tr("Give it a name.")
+    return "" if connection.name.strip() else tr("Give it a name.")
 
 
 def _base_url(connection: Connection) -> str:
@@ -152,17 +149,17 @@ def _base_url(connection: Connection) -> str:
         parts = urlsplit(address)
         _ = parts.port
     except ValueError:
-        return _tr("This is not a web address.")
+        return tr("This is not a web address.")
     if parts.scheme not in ("http", "https") or not parts.hostname or " " in address:
-        return _tr(
+        return tr(
             "Write the whole address, such as https://host/v1 or http://localhost:8000/v1.",
         )
     if "@" in parts.netloc:
-        return _tr(
+        return tr(
             "A password in the address would be kept in a file: enter it under Key.",
         )
     if parts.query or parts.fragment:
-        return _tr(
+        return tr(
             "Leave out what begins with ? or #: it may hold a key, and the path is enough.",
         )
     return ""
@@ -203,11 +200,11 @@ def _recording(connection: Connection) -> str:
         return ""
     place = Path(path).expanduser()
     if place.is_dir():
-        return _tr("This is a folder: name a file.")
+        return tr("This is a folder: name a file.")
     return (
         ""
         if place.parent.is_dir()
-        else _tr("There is no folder {parent!r}.").format(parent=str(place.parent))
+        else tr("There is no folder {parent!r}.").format(parent=str(place.parent))
     )
 
 

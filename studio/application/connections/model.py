@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from studio.application.trust import is_trusted
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError, ModelRequest, WrappingModel
@@ -25,8 +24,6 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.media import MediaReader
 from studio.core.wire.reply import ReplyDelta
-
-_tr = partial(translate, "ConnectionModel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +98,8 @@ def denial_of(connection: str, file: Path | None) -> str:
 def choice_words(choice: ModelChoice) -> str:
     """Return what answers and why, as it is shown wherever a run can begin."""
     if choice.refusal:
-        return _tr("Nothing is sent: {why}").format(why=choice.refusal)
-    answers = _tr("{name} answers: {reason}.")
+        return tr("Nothing is sent: {why}").format(why=choice.refusal)
+    answers = tr("{name} answers: {reason}.")
     words = answers.format(name=choice.connection.name, reason=choice.reason)
     return " ".join(filter(None, (choice.missing, words, choice.warning)))
 
@@ -154,11 +151,11 @@ class Answerers:
         """
         for file in dict.fromkeys((prompt, project)):
             if denied := denial_of(choice.connection.name, file):
-                raise ModelError("not-allowed", denied, _tr("Use another, or change the file."))
+                raise ModelError("not-allowed", denied, tr("Use another, or change the file."))
         if choice.refusal:
             raise ModelError("missing-connection", choice.refusal, how)
         if choice.untrusted and choice.untrusted != allowed:
-            words = _tr("Nothing was sent to {address}: it is not allowed.")
+            words = tr("Nothing was sent to {address}: it is not allowed.")
             raise ModelError("untrusted", words.format(address=choice.untrusted), how)
         return open_model(
             choice,
@@ -210,7 +207,7 @@ def choices_of_run(
     yield choice_of(asked, connections)
     for each in connections.connections:
         declaration = replace(asked.declaration, id=wanted.id or each.model)
-        yield ModelChoice(each, declaration, _tr("the run has this model"))
+        yield ModelChoice(each, declaration, tr("the run has this model"))
 
 
 class SwitchedModel(WrappingModel[ChatModel]):

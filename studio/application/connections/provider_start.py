@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.connections.check import problems_of
 from studio.application.connections.listing import with_added, with_changed
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import PRESETS, Connection, Preset, address_of
 from studio.core.models.probe import Probe
 from studio.core.models.secrets import KEYRING, environment_name
 from studio.core.text.naming import free_name
 from studio.core.text.values import JsonObject
-
-_tr = partial(translate, "ProviderStart")
 
 Ask: TypeAlias = Literal["address", "key", "deployment"]
 """Something that the user is asked for before a provider can be connected."""
@@ -115,7 +112,7 @@ def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] |
     address = answers.address.strip()
     if "address" in start.asks:
         if not address:
-            return "address", _tr("Enter the address first.")
+            return "address", tr("Enter the address first.")
         wrong = problems_of(replace(start.connection, base_url=address), ()).get("base_url")
         if wrong:
             return "address", wrong
@@ -123,9 +120,9 @@ def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] |
         return "key", wrong
     has_key = answers.key.strip() or start.variable or start.is_known
     if "key" in start.asks and not has_key and start.id != "compatible":
-        return "key", _tr("Paste a key first.")
+        return "key", tr("Paste a key first.")
     if "deployment" in start.asks and not answers.model.strip():
-        return "deployment", _tr(
+        return "deployment", tr(
             "Enter the name of your deployment first: Azure calls a model by it."
         )
     return None
@@ -144,7 +141,7 @@ def tidied_key(text: str) -> str:
 def _key_problem(key: str) -> str:
     """What a text shows to be no key of any provider; empty where nothing speaks against it."""
     if any(not "!" <= char <= "~" for char in key):
-        return _tr(
+        return tr(
             "This is not a key: keys have no blanks, and no letters such as ü. Copy it again."
         )
     return ""
@@ -184,9 +181,9 @@ def next_step(start: ProviderStart, probe: Probe) -> str:
     if not probe.works:
         return ""  # its own hint says it
     if not probe.models and start.id == "ollama":
-        return _tr("It has no model yet: run `ollama pull llama3.2`, then connect again.")
+        return tr("It has no model yet: run `ollama pull llama3.2`, then connect again.")
     if not probe.models and not start.connection.model:
-        return _tr("It lists no models: type the id of one.")
+        return tr("It lists no models: type the id of one.")
     return ""
 
 
@@ -219,7 +216,7 @@ def _start(
         draft = replace(draft, key=f"${{env:{variable}}}")
     elif preset.id in _KEY_VARIABLES:
         draft = replace(draft, key=KEYRING)
-    hint = translate("Presets", preset.hint)
+    hint = tr(preset.hint)
     return ProviderStart(preset.id, draft, variable, hint, tuple(_asks(preset.id)), bool(known))
 
 

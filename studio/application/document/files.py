@@ -6,15 +6,12 @@ import codecs
 import os
 from _blake2 import blake2b  # that of `hashlib`, which loads OpenSSL with it: 3 ms of a start
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.text.atomic_file import write_bytes_atomically
 from studio.core.text.bounded_file import read_bounded
-
-_tr = partial(translate, "Files")
 
 Newline: TypeAlias = Literal["\n", "\r\n", "\r"]
 
@@ -75,10 +72,10 @@ def read_file(path: Path) -> FileText:
         raw = read_bounded(path)
     except OSError as error:
         raise FileError(
-            _tr("{name!r} cannot be opened: {reason}.").format(
+            tr("{name!r} cannot be opened: {reason}.").format(
                 name=path.name, reason=_reason(error)
             ),
-            _tr(_READ_HINT),
+            tr(_READ_HINT),
         ) from error
     return decode(raw)
 
@@ -94,7 +91,7 @@ def decode(raw: bytes) -> FileText:
     except UnicodeDecodeError:
         bom, encoding = b"", "latin-1"
         text = raw.decode(encoding)
-        notices.append(_tr("The file is not valid UTF-8; it is shown and saved as Latin-1."))
+        notices.append(tr("The file is not valid UTF-8; it is shown and saved as Latin-1."))
     crlf = text.count("\r\n")
     counts: dict[Newline, int] = {
         "\n": text.count("\n") - crlf,
@@ -105,17 +102,17 @@ def decode(raw: bytes) -> FileText:
     if sum(1 for count in counts.values() if count) > 1:
         name = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
         notices.append(
-            _tr("The file mixes line ends; saving writes {name} throughout.").format(name=name)
+            tr("The file mixes line ends; saving writes {name} throughout.").format(name=name)
         )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\u2029" in text:
         text = text.replace("\u2029", "\n")
-        notices.append(_tr("Paragraph separators (U+2029) are shown and saved as line ends."))
+        notices.append(tr("Paragraph separators (U+2029) are shown and saved as line ends."))
     if len(raw) > LARGE_BYTES:
         from studio.core.text.amounts import size
 
         notices.append(
-            _tr("This is a large file ({size}); checks run less often.").format(size=size(len(raw)))
+            tr("This is a large file ({size}); checks run less often.").format(size=size(len(raw)))
         )
     return FileText(text, newline, encoding, bom, digest(raw), tuple(notices))
 
@@ -132,10 +129,10 @@ def encode(file: FileText) -> bytes:
     except UnicodeEncodeError as error:
         char = file.text[error.start : error.start + 1]
         raise EncodingError(
-            _tr("The character {char!r} cannot be written in the file's encoding ({name}).").format(
+            tr("The character {char!r} cannot be written in the file's encoding ({name}).").format(
                 char=char, name=file.encoding
             ),
-            _tr("Save it as UTF-8 instead."),
+            tr("Save it as UTF-8 instead."),
         ) from error
 
 
@@ -153,17 +150,17 @@ def write_file(path: Path, file: FileText) -> FileText:
     try:
         if is_read_only(target):
             raise FileError(
-                _tr("{name!r} is read-only.").format(name=path.name),
-                _tr("Use Save As, or change its permissions."),
+                tr("{name!r} is read-only.").format(name=path.name),
+                tr("Use Save As, or change its permissions."),
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         write_bytes_atomically(target, raw)
     except OSError as error:
         raise FileError(
-            _tr("{name!r} could not be saved: {reason}.").format(
+            tr("{name!r} could not be saved: {reason}.").format(
                 name=path.name, reason=_reason(error)
             ),
-            _tr("Nothing on disk was changed. Use Save As to write it to another place."),
+            tr("Nothing on disk was changed. Use Save As to write it to another place."),
         ) from error
     return replace(file, digest=digest(raw))
 

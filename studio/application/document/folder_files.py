@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio.application.document.files import FileError, read_file, write_file
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.search_files import files_below
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.problem import TextEdit, apply_edits
@@ -124,8 +124,8 @@ def renamed(path: Path, name: str) -> Path:
         FileError: it is not a name.
     """
     if name in ("", ".", "..") or not _NAME.fullmatch(name):
-        words = translate("Files", "{name!r} is not a name for a file.").format(name=name)
-        hint = translate("Files", "A name has no / and no \\; folders are made in the tree.")
+        words = tr("{name!r} is not a name for a file.").format(name=name)
+        hint = tr("A name has no / and no \\; folders are made in the tree.")
         raise FileError(words, hint)
     return path.with_name(name)
 
@@ -205,8 +205,8 @@ def rewrite(names: NamedIn) -> None:
     """
     file = read_file(names.path)
     if any(file.text[each.span.start : each.span.end] != names.old for each in names.edits):
-        words = translate("Files", "{name!r} was changed meanwhile.").format(name=names.path.name)
-        raise FileError(words, translate("Files", "Nothing was changed."))
+        words = tr("{name!r} was changed meanwhile.").format(name=names.path.name)
+        raise FileError(words, tr("Nothing was changed."))
     write_file(names.path, replace(file, text=apply_edits(file.text, names.edits)))
 
 
@@ -240,21 +240,21 @@ def _inside(folder: Path, name: str) -> Path:
     """The place of a name that may have folders in it, and never leads out of its folder."""
     parts = name.replace("\\", "/").split("/")
     if any(part in ("", ".", "..") or not _NAME.fullmatch(part) for part in parts):
-        words = translate("Files", "{name!r} is not a name for a file.").format(name=name)
-        hint = translate("Files", "Write a name, or folders and a name: drafts/first.prompty.")
+        words = tr("{name!r} is not a name for a file.").format(name=name)
+        hint = tr("Write a name, or folders and a name: drafts/first.prompty.")
         raise FileError(words, hint)
     return folder.joinpath(*parts)
 
 
 def _refuse_taken(path: Path) -> None:
     if os.path.lexists(path):
-        words = translate("Files", "There is something named {name!r} already.")
-        raise FileError(words.format(name=path.name), translate("Files", "Choose another name."))
+        words = tr("There is something named {name!r} already.")
+        raise FileError(words.format(name=path.name), tr("Choose another name."))
 
 
 def _failed(path: Path, error: OSError) -> FileError:
-    words = translate("Files", "{name!r}: {reason}.")
+    words = tr("{name!r}: {reason}.")
     return FileError(
         words.format(name=path.name, reason=error.strerror or error),
-        translate("Files", "Nothing was changed."),
+        tr("Nothing was changed."),
     )

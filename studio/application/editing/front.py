@@ -9,7 +9,7 @@ from studio.application.editing.completion_items import CompletionItem
 from studio.application.editing.editor_context import EditorContext
 from studio.application.editing.snippets import SnippetContext, fitting
 from studio.application.editing.yaml_path import path_at
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.schema import key_at, keys_below, values_at
 
@@ -87,13 +87,11 @@ def _models(offered: Sequence[str]) -> list[CompletionItem]:
     from studio.core.known_models import known_models
 
     found = {
-        name: CompletionItem(
-            name, name, translate("Completion", "Offered by the connection"), "value"
-        )
+        name: CompletionItem(name, name, tr("Offered by the connection"), "value")
         for name in offered
     }
     for name, window in known_models():
-        words = translate("Completion", "{number}k tokens of context").format(number=window // 1000)
+        words = tr("{number}k tokens of context").format(number=window // 1000)
         found.setdefault(name, CompletionItem(name, name, words if window else "", "value"))
     return list(found.values())
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Literal, TypeAlias
 
 from studio.application.editing.front_items import FrontFormError, adds_only, changes_only
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import (
     declare_input,
@@ -84,14 +84,14 @@ class FrontGroup:
 def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
     """Everything that the form shows of a prompt."""
     general = [_field(document, (key,), _key((), key)) for key in ("name", "description")]
-    groups = [FrontGroup(translate("FrontForm", "Prompt"), tuple(general))]
+    groups = [FrontGroup(tr("Prompt"), tuple(general))]
     model = tuple(_model(document))
     groups += model[:1]
     groups += (_declaration(document, path, _INPUT) for path in _items(document, "inputs"))
     groups += (_declaration(document, path, _OUTPUT) for path in _items(document, "outputs"))
     for path in _items(document, "tools"):
         name = value_at(document.data, (*path, "name"))
-        title = translate("FrontForm", "Tool {name}").format(name=name or path[-1])
+        title = tr("Tool {name}").format(name=name or path[-1])
         keys = (*_TOOL, *_OF_KIND.get(str(value_at(document.data, (*path, "kind"))), ()))
         fields = tuple(_field(document, (*path, key), _key(path, key)) for key in keys)
         groups.append(FrontGroup(title, fields, removes=path))
@@ -133,12 +133,12 @@ def read_value(field: FrontField, typed: str) -> Json:
     if field.kind == "boolean":
         if text in ("true", "false"):
             return text == "true"
-        raise FrontFormError(translate("FrontForm", "true or false is wanted here."))
+        raise FrontFormError(tr("true or false is wanted here."))
     if field.kind in ("number", "integer"):
         try:
             number = int(text) if field.kind == "integer" else float(text)
         except ValueError as error:
-            words = translate("FrontForm", "{text!r} is not a number.")
+            words = tr("{text!r} is not a number.")
             raise FrontFormError(words.format(text=text)) from error
         return int(text) if text.lstrip("+-").isdigit() else number
     if field.kind == "json":
@@ -166,16 +166,16 @@ def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
         FrontFormError: the name is taken, or is none.
     """
     if not name.isidentifier():
-        words = translate("FrontForm", "{name!r} is not a name: letters, digits and _ only.")
+        words = tr("{name!r} is not a name: letters, digits and _ only.")
         raise FrontFormError(words.format(name=name))
     if document.input(name) is not None:
-        words = translate("FrontForm", "There is an input {name!r} already.")
+        words = tr("There is an input {name!r} already.")
         raise FrontFormError(words.format(name=name))
     return adds_only(document, declare_input(document, name), ("inputs",))
 
 
 def _model(document: PromptDocument) -> Iterator[FrontGroup]:
-    title = translate("FrontForm", "Model")
+    title = tr("Model")
     model = document.data.get("model")
     if isinstance(model, str):
         yield FrontGroup(title, (FrontField(("model",), value=model, label="Model"),))
@@ -189,7 +189,7 @@ def _model(document: PromptDocument) -> Iterator[FrontGroup]:
     path = ("model", "options")
     keys = (key for key in keys_below(path) if key.types[0] not in ("mapping", "list"))
     options = tuple(_field(document, (*path, key.name), key) for key in keys)
-    yield FrontGroup(translate("FrontForm", "Options of the model"), options)
+    yield FrontGroup(tr("Options of the model"), options)
 
 
 def _declaration(document: PromptDocument, path: KeyPath, shown: tuple[str, ...]) -> FrontGroup:
@@ -198,11 +198,7 @@ def _declaration(document: PromptDocument, path: KeyPath, shown: tuple[str, ...]
     name = str(value_at(document.data, (*path, "name")) or "") if is_list else str(path[-1])
     written = value_at(document.data, path)
     is_input = path[0] == "inputs"
-    words = (
-        translate("FrontForm", "Input {name}")
-        if is_input
-        else translate("FrontForm", "Output {name}")
-    )
+    words = tr("Input {name}") if is_input else tr("Output {name}")
     title, renames = words.format(name=name), name if is_input else ""
     if not isinstance(written, Mapping):
         short = FrontField(path, "json", value=written, is_fixed=written is None, label=name)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.edit.edits import insert_below, remove_entry, write_scalar
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
@@ -42,17 +42,13 @@ def add_tool(
             own.
     """
     if not re.fullmatch(r"[\w-]+", name):
-        words = translate(
-            "FrontForm", "{name!r} is not a name of a tool: letters, digits, _ and -."
-        )
+        words = tr("{name!r} is not a name of a tool: letters, digits, _ and -.")
         raise FrontFormError(words.format(name=name))
     if document.dialect == "legacy":
-        raise FrontFormError(
-            translate("FrontForm", "Prompty 1 declares tools under model: write it in the text.")
-        )
+        raise FrontFormError(tr("Prompty 1 declares tools under model: write it in the text."))
     tools = document.data.get("tools")
     if name in _names(tools):
-        words = translate("FrontForm", "There is a tool {name!r} already.")
+        words = tr("There is a tool {name!r} already.")
         raise FrontFormError(words.format(name=name))
     given = {"kind": kind, **_first_keys(name, kind)}
     written = write_scalar(name)
@@ -172,7 +168,7 @@ def adds_only(
 
 
 def _of_its_own(path: KeyPath) -> FrontFormError:
-    words = translate("FrontForm", "{key} is written in a form of its own: change it in the text.")
+    words = tr("{key} is written in a form of its own: change it in the text.")
     return FrontFormError(words.format(key=".".join(map(str, path))))
 
 

@@ -15,7 +15,7 @@ from studio.application.editing.tags import tag_at
 from studio.application.editing.template import loops_at
 from studio.application.editing.words import FILTERS, LOOP_FIELDS, TESTS
 from studio.application.preview.secrets import mask_secrets
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.document import EACH, LOOP, InputDeclaration, PromptDocument
 from studio.core.prompty.front.schema import key_at
 from studio.core.prompty.known_fields import known_at
@@ -40,7 +40,7 @@ def hover(
     """The tooltip for a place; empty when there is nothing to say."""
     parts = [
         f"<b>{problem.severity.value.capitalize()}</b>&nbsp; {escape(problem.message)}"
-        + (translate("Hover", "<br><i>Ctrl+. offers a fix</i>") if problem.fixes else "")
+        + (tr("<br><i>Ctrl+. offers a fix</i>") if problem.fixes else "")
         for problem in problems
         if problem.span.touches(offset)
     ][:3]
@@ -70,13 +70,13 @@ def _variable(document: PromptDocument, offset: int, editor_context: EditorConte
     name, default = found
     known = editor_context.environment()
     if known is None:
-        words = translate("Hover", "not looked up: this folder is not trusted")
+        words = tr("not looked up: this folder is not trusted")
     elif name in known:
-        words = translate("Hover", "set in the environment; its value is not shown")
+        words = tr("set in the environment; its value is not shown")
     elif default is not None:
-        words = translate("Hover", "not set; the default is used")
+        words = tr("not set; the default is used")
     else:
-        words = translate("Hover", "not set, and there is no default")
+        words = tr("not set, and there is no default")
     return f"<b>{escape(name)}</b>: {escape(words)}"
 
 
@@ -87,9 +87,9 @@ def _file(document: PromptDocument, offset: int) -> str:
     own = document.source.path
     path = own.parent / name if own is not None else Path(name)
     try:
-        words = translate("Hover", "{size}; F12 opens it").format(size=size(path.stat().st_size))
+        words = tr("{size}; F12 opens it").format(size=size(path.stat().st_size))
     except OSError:
-        words = translate("Hover", "there is no such file beside the prompt")
+        words = tr("there is no such file beside the prompt")
     return f"<b>{escape(name)}</b>: {escape(words)}"
 
 
@@ -110,7 +110,7 @@ def _field(document: PromptDocument, offset: int, editor_context: EditorContext)
     lines += [escape(declared.description) for declared in known.declared if declared.description]
     values = list(dict.fromkeys(_masked(use.path[-1], value) for value in known.values))
     if values:
-        words = translate("Hover", "Values: <code>{values}</code>")
+        words = tr("Values: <code>{values}</code>")
         lines.append(words.format(values="</code>, <code>".join(values[:_MOST_VALUES])))
     return "<br>".join(lines)
 
@@ -135,7 +135,7 @@ def _of_template(document: PromptDocument, offset: int) -> str:
         return f"<b>{escape(word)}</b><br>{escape(table[word])}"
     for names, source in reversed(loops_at(text, offset)):
         if word in names:
-            words = translate("Completion", "each of {source}").format(source=source)
+            words = tr("each of {source}").format(source=source)
             return f"<b>{escape(word)}</b>: {escape(words)}"
     return ""
 
@@ -148,17 +148,17 @@ def _name(document: PromptDocument, offset: int, editor_context: EditorContext) 
     if declared is None and document.parameter(name) is not None:
         return _parameter(name, editor_context)
     if declared is None:
-        return translate("Hover", "<b>{name}</b> is not declared under <code>inputs</code>").format(
+        return tr("<b>{name}</b> is not declared under <code>inputs</code>").format(
             name=escape(name)
         )
     return _input(declared, editor_context)
 
 
 def _parameter(name: str, editor_context: EditorContext) -> str:
-    lines = [translate("Hover", "<b>{name}</b>: a parameter of the run").format(name=escape(name))]
+    lines = [tr("<b>{name}</b>: a parameter of the run").format(name=escape(name))]
     if name in editor_context.values:
         shown = mask_secrets({name: editor_context.values[name]})
-        words = translate("Hover", "Value now: <code>{value}</code>")
+        words = tr("Value now: <code>{value}</code>")
         lines.append(words.format(value=_value(shown[name])))
     return "<br>".join(lines)
 
@@ -170,27 +170,15 @@ def _input(declared: InputDeclaration, editor_context: EditorContext) -> str:
     if declared.description:
         lines.append(escape(declared.description))
     if declared.enum:
-        lines.append(
-            translate("Hover", "One of ") + ", ".join(escape(str(value)) for value in declared.enum)
-        )
+        lines.append(tr("One of ") + ", ".join(escape(str(value)) for value in declared.enum))
     if declared.has_default:
-        lines.append(
-            translate("Hover", "Default: <code>{default}</code>").format(
-                default=_value(declared.default)
-            )
-        )
+        lines.append(tr("Default: <code>{default}</code>").format(default=_value(declared.default)))
     if declared.has_sample:
-        lines.append(
-            translate("Hover", "Sample: <code>{sample}</code>").format(
-                sample=_value(declared.sample)
-            )
-        )
+        lines.append(tr("Sample: <code>{sample}</code>").format(sample=_value(declared.sample)))
     if declared.name in editor_context.values:
         shown = mask_secrets({declared.name: editor_context.values[declared.name]})
         lines.append(
-            translate("Hover", "Value now: <code>{value}</code>").format(
-                value=_value(shown[declared.name])
-            )
+            tr("Value now: <code>{value}</code>").format(value=_value(shown[declared.name]))
         )
     return "<br>".join(lines)
 
@@ -203,7 +191,7 @@ def _key(document: PromptDocument, offset: int) -> str:
                 return ""
             text = f"<b>{escape(key.name)}</b><br>{escape(key.help)}"
             if key.values:
-                text += translate("Hover", "<br>One of ") + ", ".join(
+                text += tr("<br>One of ") + ", ".join(
                     f"<code>{escape(value)}</code>" for value in key.values
                 )
             return text
@@ -218,9 +206,7 @@ def _tool(document: PromptDocument, offset: int, editor_context: EditorContext) 
 
 
 def _spec(tool: ToolSpec) -> str:
-    text = translate("Hover", "<b>{name}</b> ({kind} tool)").format(
-        name=escape(tool.name), kind=escape(tool.kind)
-    )
+    text = tr("<b>{name}</b> ({kind} tool)").format(name=escape(tool.name), kind=escape(tool.kind))
     if tool.description:
         text += f"<br>{escape(tool.description)}"
     schema = json.dumps(tool.parameters, ensure_ascii=False, default=str)

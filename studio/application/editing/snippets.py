@@ -9,14 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal, TypeAlias
 
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
 from studio.core.text.span import Span
-
-_tr = partial(translate, "Snippets")
 
 SnippetContext: TypeAlias = Literal["body", "statement", "root", "inputs", "tools"]
 """Where a snippet can stand: the body, after `{%`, and mappings of the front matter."""
@@ -52,7 +49,7 @@ class Snippet:
     @property
     def detail(self) -> str:
         """What it is, in the user's language."""
-        return _tr(self.help)
+        return tr(self.help)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.text.span import Span
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _front_matter(document: PromptDocument, lines: list[str]) -> list[FoldingRan
     first = source.line_of(document.front_matter.start)
     last = source.line_of(max(document.front_matter.start, document.front_matter.end - 1))
     closing = last + 1 if lines[last + 1 : last + 2] == ["---"] else last
-    found = [FoldingRange(max(0, first - 1), closing, translate("Folding", "front matter"))]
+    found = [FoldingRange(max(0, first - 1), closing, tr("front matter"))]
     for entry in document.entries:
         line = source.line_of(entry.key.start)
         end = line
@@ -74,13 +74,13 @@ def _front_matter(document: PromptDocument, lines: list[str]) -> list[FoldingRan
 def front_facts(document: PromptDocument) -> tuple[str, tuple[str, ...]]:
     """What a folded front matter says in its one line: the prompt's name, and what it has."""
     counts = (
-        (len(document.inputs), translate("Folding", "1 input"), translate("Folding", "{n} inputs")),
-        (len(document.tools), translate("Folding", "1 tool"), translate("Folding", "{n} tools")),
+        (len(document.inputs), tr("1 input"), tr("{n} inputs")),
+        (len(document.tools), tr("1 tool"), tr("{n} tools")),
     )
     facts = [one if count == 1 else many.format(n=count) for count, one, many in counts if count]
     name = document.data.get("name")
     if not facts:
-        facts = [translate("Folding", "front matter")]
+        facts = [tr("front matter")]
     return (name if isinstance(name, str) else "", tuple(facts))
 
 

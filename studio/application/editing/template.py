@@ -10,7 +10,7 @@ from studio.application.editing.completion_items import CompletionItem
 from studio.application.editing.snippets import fitting
 from studio.application.editing.tags import open_block, tag_at
 from studio.application.preview.inline_values import short_value
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.document import EACH, LOOP, PromptDocument
 from studio.core.prompty.known_fields import Known, known_at
 from studio.core.prompty.templates.jinja.variables import UnreadableTemplateError, path_at
@@ -168,20 +168,20 @@ def variables(
                 CompletionItem(
                     name,
                     name,
-                    translate("Completion", "each of {source}").format(source=source),
+                    tr("each of {source}").format(source=source),
                     "word",
                 ),
             )
     for name in _SET.findall(text[:caret]):
         found.setdefault(
             name,
-            CompletionItem(name, name, translate("Completion", "set in the template"), "word"),
+            CompletionItem(name, name, tr("set in the template"), "word"),
         )
     if "loop" not in found and loops:
         found["loop"] = CompletionItem(
             "loop",
             "loop",
-            translate("Completion", "index, first, last, length"),
+            tr("index, first, last, length"),
             "word",
         )
     for values in given:
@@ -316,7 +316,7 @@ def _in_mustache(
     above = text[document.body.start : caret - len(expression[0])]
     if expression["open"].endswith("/"):
         return word, [
-            CompletionItem(name[1:], name[1:], translate("Completion", "the open section"), "word")
+            CompletionItem(name[1:], name[1:], tr("the open section"), "word")
             for name in open_sections(above)[-1:]
         ]
     before = expression["inside"][: len(expression["inside"]) - len(word)].strip()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.export.targets import all_targets
 from studio.core.export.written_keys import make_checked
@@ -20,8 +19,6 @@ from studio.core.prompty.reference_values import references_beside
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.diff import unified_diff
 from studio.core.text.problem import Fix, Problem, TextEdit
-
-_tr = partial(translate, "Export")
 
 _MOST_LINES = 4000
 
@@ -65,28 +62,26 @@ class Difference:
 
 def difference(result: ExportResult, path: Path | None) -> Difference:
     """What writing the file would change: of the file that is there, otherwise of the prompt."""
-    old, name = result.before, _tr("the prompt in the editor")
+    old, name = result.before, tr("the prompt in the editor")
     if path is not None and path.is_file():
         if result.data is not None:
             same = _bytes(path) == result.data
             words = (
-                _tr("the same bytes are there already")
-                if same
-                else _tr("other bytes are there now")
+                tr("the same bytes are there already") if same else tr("other bytes are there now")
             )
             return Difference(f"{path.name}: {words}")
         content = _bytes(path)
         old = content.decode("utf-8", "replace") if content is not None else None
-        name = _tr("{name} as it is now").format(name=path.name)
+        name = tr("{name} as it is now").format(name=path.name)
     if result.data is not None:
-        return Difference(_tr("A new file"))
+        return Difference(tr("A new file"))
     if old is None:
-        return Difference(_tr("A new file: every line is new"))
+        return Difference(tr("A new file: every line is new"))
     if old.count("\n") + result.text.count("\n") > 2 * _MOST_LINES:
-        return Difference(_tr("Too long to be compared with {name} here").format(name=name))
+        return Difference(tr("Too long to be compared with {name} here").format(name=name))
     if old == result.text:
-        return Difference(_tr("Nothing differs from {name}").format(name=name))
-    return Difference(_tr("Compared with {name}").format(name=name), old, result.text)
+        return Difference(tr("Nothing differs from {name}").format(name=name))
+    return Difference(tr("Compared with {name}").format(name=name), old, result.text)
 
 
 def _bytes(path: Path) -> bytes | None:

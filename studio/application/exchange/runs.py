@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from studio import __version__
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.values.events import Event
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm, export_run, import_run
@@ -42,7 +42,7 @@ def kept_words(store: RunStore | None, run: str) -> str:
     if not bodies:
         return ""
     words = "Request bodies: {bodies:,}. Raw replies: {replies:,}."
-    return translate("RunExport", words).format(bodies=bodies, replies=replies)
+    return tr(words).format(bodies=bodies, replies=replies)
 
 
 def write_run(

@@ -6,12 +6,11 @@ import csv
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.results.result import ResultRow
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.yaml.reader import read_yaml
@@ -20,8 +19,6 @@ from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
-
-_tr = partial(translate, "ExperimentAccept")
 
 
 class AcceptError(Exception):
@@ -62,7 +59,7 @@ class AcceptedAnswer:
 
 def _replace(path: Path, old: str, new: str) -> None:
     if read_bounded(path).decode("utf-8") != old:
-        raise AcceptError(_tr("{name} has changed meanwhile.").format(name=path.name))
+        raise AcceptError(tr("{name} has changed meanwhile.").format(name=path.name))
     write_atomically(path, new)
 
 
@@ -79,7 +76,7 @@ def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnsw
     """
     name, line = row.facts.get("file"), row.facts.get("line")
     if not isinstance(line, int):
-        raise AcceptError(_tr("The row has no place in a file."))
+        raise AcceptError(tr("The row has no place in a file."))
     path = experiment.parent / str(name) if name else experiment
     try:
         text = read_bounded(path).decode("utf-8")
@@ -94,15 +91,13 @@ def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnsw
             after = _in_yaml(text, line, row, answer)
         case _:
             raise AcceptError(
-                _tr("{name} is not written: rows of JSON are edited by hand.").format(
-                    name=path.name
-                )
+                tr("{name} is not written: rows of JSON are edited by hand.").format(name=path.name)
             )
     return AcceptedAnswer(path, text, after)
 
 
 def _gone(row: ResultRow) -> AcceptError:
-    return AcceptError(_tr("Row {number} is not there any more.").format(number=row.number))
+    return AcceptError(tr("Row {number} is not there any more.").format(number=row.number))
 
 
 def _in_csv(text: str, line: int, row: ResultRow, answer: str) -> str:
@@ -111,7 +106,7 @@ def _in_csv(text: str, line: int, row: ResultRow, answer: str) -> str:
     reader = csv.reader(iter(lines))
     head = [each.strip().lstrip("\ufeff") for each in next(reader, [])]
     if "expected" not in head:
-        raise AcceptError(_tr("The file has no column `expected`; add one to its first line."))
+        raise AcceptError(tr("The file has no column `expected`; add one to its first line."))
     before = reader.line_num
     for cells in reader:
         if before + 1 == line:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.experiments.experiment_report import (
@@ -12,12 +11,10 @@ from studio.application.experiments.experiment_report import (
     VariantReport,
     percent,
 )
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.results.cells import VariantTotal
 from studio.core.experiments.statistics import wilson
 from studio.core.text.amounts import duration, money
-
-_tr = partial(translate, "ExperimentCharts")
 
 ChartKind: TypeAlias = Literal["pass", "latency", "cost", "trend", "slices"]
 """What a chart shows."""
@@ -110,7 +107,7 @@ def chart_of(
     """
     match kind:
         case "pass":
-            title = _tr("Rows passed, with 95 % intervals")
+            title = tr("Rows passed, with 95 % intervals")
             return ChartFigure(title, tuple(_passed(each, report) for each in _some(report)))
         case "latency":
             return _latency(report)
@@ -127,7 +124,7 @@ def _some(report: ExperimentReport) -> tuple[VariantReport, ...]:
 
 
 def _of_rows(share: float, rows: int) -> str:
-    words = _tr("{share} of 1 row") if rows == 1 else _tr("{share} of {rows} rows")
+    words = tr("{share} of 1 row") if rows == 1 else tr("{share} of {rows} rows")
     return words.format(share=percent(share), rows=rows)
 
 
@@ -144,7 +141,7 @@ def _latency(report: ExperimentReport) -> ChartFigure:
             each.p50_ms / 1000,
             each.p50_ms / 1000,
             each.p95_ms / 1000,
-            _tr("{half}, 95 % within {most}").format(
+            tr("{half}, 95 % within {most}").format(
                 half=duration(each.p50_ms / 1000), most=duration(each.p95_ms / 1000)
             ),
             each.name == report.baseline,
@@ -152,9 +149,7 @@ def _latency(report: ExperimentReport) -> ChartFigure:
         for each in _some(report)
     )
     most = max((each.high for each in lines), default=0.0) or 1.0
-    return ChartFigure(
-        _tr("Time of a cell: median and 95th percentile"), lines, most=most, unit="s"
-    )
+    return ChartFigure(tr("Time of a cell: median and 95th percentile"), lines, most=most, unit="s")
 
 
 def _cost(report: ExperimentReport) -> ChartFigure:
@@ -162,10 +157,10 @@ def _cost(report: ExperimentReport) -> ChartFigure:
     for each in report.variants:
         asked = max(1, each.total.done - each.total.cached)
         cost = each.total.cost / asked
-        words = _tr("{cost} a cell, {share}").format(cost=money(cost), share=percent(each.share))
+        words = tr("{cost} a cell, {share}").format(cost=money(cost), share=percent(each.share))
         points.append(ChartPoint(each.name, cost, each.share, words, each.name == report.baseline))
     most = max((each.x for each in points), default=0.0) or 1.0
-    title = _tr("Cost of a cell and rows passed")
+    title = tr("Cost of a cell and rows passed")
     return ChartFigure(title, points=tuple(points), most=most, unit="$")
 
 
@@ -179,10 +174,10 @@ def _trend(
             total = totals.get(variant.name)
             if total is not None and total.done:
                 share = total.passed / total.done
-                words = _tr("result {number} {share}").format(number=number, share=percent(share))
+                words = tr("result {number} {share}").format(number=number, share=percent(share))
                 is_base = variant.name == report.baseline
                 points.append(ChartPoint(variant.name, float(at), share, words, is_base))
-    title = _tr("Cells passed, result by result")
+    title = tr("Cells passed, result by result")
     return ChartFigure(title, points=tuple(points), most=max(1.0, len(shown) - 1.0), unit="#")
 
 
@@ -201,5 +196,5 @@ def _slices(report: ExperimentReport) -> ChartFigure:
         share = passed / len(verdicts) if verdicts else 0.0
         words = _of_rows(share, len(verdicts))
         lines.append(ChartLine(tag, low, share, high, words))
-    title = _tr("Rows passed of each tag, {name}").format(name=variant.name)
+    title = tr("Rows passed of each tag, {name}").format(name=variant.name)
     return ChartFigure(title, tuple(lines))

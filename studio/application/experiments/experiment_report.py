@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.results.cells import RowTotal, VariantTotal
 from studio.core.experiments.results.comparison import (
     PairedComparison,
@@ -16,8 +15,6 @@ from studio.core.experiments.results.gates import GateCheck
 from studio.core.experiments.results.ratings import JudgeAgreement
 from studio.core.experiments.results.result import ResultHead
 from studio.core.experiments.statistics import shown_p, wilson
-
-_tr = partial(translate, "ExperimentReport")
 
 FEW_ROWS = 20
 """Below, a share says little."""
@@ -159,7 +156,7 @@ def sentences_of(
     made += [_lacks(each) for each in variants if each.left_out and each.name not in told]
     if rows < FEW_ROWS:
         made.append(
-            _tr("Few rows ({count}) say little: 8 of 10 may be anything from 49 to 94 %.").format(
+            tr("Few rows ({count}) say little: 8 of 10 may be anything from 49 to 94 %.").format(
                 count=rows
             )
         )
@@ -176,22 +173,22 @@ def sentences_of(
 
 
 def _same(each: VariantReport) -> str:
-    words = _tr("{name} and {other} sent the same requests.")
+    words = tr("{name} and {other} sent the same requests.")
     if each.left_out:
-        words = _tr("{name} and {other} sent the same requests: the server does not take {names}.")
+        words = tr("{name} and {other} sent the same requests: the server does not take {names}.")
     return words.format(name=each.name, other=each.same_as, names=", ".join(each.left_out))
 
 
 def _lacks(each: VariantReport) -> str:
-    words = _tr("{name} was asked without {names}: the server does not take it.")
+    words = tr("{name} was asked without {names}: the server does not take it.")
     return words.format(name=each.name, names=", ".join(each.left_out))
 
 
 def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> str:
     low, high = each.interval
-    words = _tr("{name} passes {share} of {rows} rows ({low} to {high})")
+    words = tr("{name} passes {share} of {rows} rows ({low} to {high})")
     if len(each.verdicts) == 1:
-        words = _tr("{name} passes {share} of 1 row ({low} to {high})")
+        words = tr("{name} passes {share} of 1 row ({low} to {high})")
     text = words.format(
         name=each.name,
         share=percent(each.share),
@@ -203,9 +200,9 @@ def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> s
     if found is None:
         return f"{text}."
     share = base.share if base is not None else found.baseline_passed / max(1, found.rows)
-    words = _tr("{text}, {baseline} {share}: {won} rows won, {lost} lost.")
+    words = tr("{text}, {baseline} {share}: {won} rows won, {lost} lost.")
     if len(found.won) == 1:
-        words = _tr("{text}, {baseline} {share}: 1 row won, {lost} lost.")
+        words = tr("{text}, {baseline} {share}: 1 row won, {lost} lost.")
     return words.format(
         text=text,
         baseline=baseline,
@@ -218,12 +215,12 @@ def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> s
 def _chance(found: PairedComparison, rows: int) -> str:
     p_value = shown_p(found.corrected)
     if found.is_clear:
-        return _tr("This is unlikely to be chance ({p}).").format(p=p_value)
-    text = _tr("It cannot be distinguished from chance ({p}).").format(p=p_value)
+        return tr("This is unlikely to be chance ({p}).").format(p=p_value)
+    text = tr("It cannot be distinguished from chance ({p}).").format(p=p_value)
     if not found.won and not found.lost:
-        return _tr("No row changed.")
+        return tr("No row changed.")
     if found.enough_for > rows:
-        more = _tr(
+        more = tr(
             "To see 5 points you need about {needed} rows at this much change; there are {rows}."
         ).format(needed=found.enough_for, rows=rows)
         return f"{text} {more}"

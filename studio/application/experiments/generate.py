@@ -11,7 +11,6 @@ import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,7 +23,7 @@ from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for
 from studio.application.run.start.begin import begin_run
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.experiments.assertions.structure import objects_in
@@ -39,8 +38,6 @@ from studio.core.schema_patterns import with_bounded_patterns
 from studio.core.text.bounded_file import read_bounded, read_text
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
-
-_tr = partial(translate, "GenerateRows")
 
 ROW_KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -119,11 +116,11 @@ def generator_choice(
     """
     if not document.inputs:
         raise ExperimentError(
-            _tr("The prompt declares no inputs, so there is nothing to invent values for.")
+            tr("The prompt declares no inputs, so there is nothing to invent values for.")
         )
     choice = choice_for(ProviderEntry(provider), document, services.connections, trusted=trusted)
     if choice is None:
-        raise ExperimentError(_tr("`echo` invents nothing."))
+        raise ExperimentError(tr("`echo` invents nothing."))
     return choice
 
 
@@ -167,7 +164,7 @@ async def generate_rows(
             cost = cost + spent if cost is not None and spent is not None else None
             if state.answer is None:
                 words = state.error.message if state.error is not None else state.status
-                left_out.append(_tr("{kind}: no answer ({said})").format(kind=kind, said=words))
+                left_out.append(tr("{kind}: no answer ({said})").format(kind=kind, said=words))
                 continue
             found += _rows(kind, state.answer, schema, seen, left_out)
     finally:
@@ -193,21 +190,21 @@ def _rows(
         values = {name: value for name, value in item.items() if name in properties}
         error = next(iter(validator.iter_errors(values)), None)
         if error is not None or not values:
-            words = error.message if error is not None else _tr("it has none of the inputs")
+            words = error.message if error is not None else tr("it has none of the inputs")
             left_out.append(
-                _tr("{kind}, row {number}: {said}").format(kind=kind, number=number, said=words)
+                tr("{kind}, row {number}: {said}").format(kind=kind, number=number, said=words)
             )
             continue
         likeness = _likeness(values)
         if likeness in seen:
             left_out.append(
-                _tr("{kind}, row {number}: like an earlier row").format(kind=kind, number=number)
+                tr("{kind}, row {number}: like an earlier row").format(kind=kind, number=number)
             )
             continue
         seen.add(likeness)
         yield GeneratedRow(kind, values)
     if not number:
-        left_out.append(_tr("{kind}: the reply holds no JSON list of rows").format(kind=kind))
+        left_out.append(tr("{kind}: the reply holds no JSON list of rows").format(kind=kind))
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Json]]:

@@ -8,7 +8,6 @@ import operator
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 from studio.application.connections.model import Answerers
 from studio.application.experiments.limited_model import BatchedEmbeddings, LimitedModel
@@ -23,7 +22,7 @@ from studio.application.experiments.providers import choice_for, without_retries
 from studio.application.experiments.turns import LeasedCell, Limiters, Turns
 from studio.application.run.start.begin import begin_run
 from studio.application.trust import references_of
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.experiments.assertions.result import (
@@ -42,8 +41,6 @@ from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
 from studio.core.text.bounded_file import read_text
 from studio.core.text.values import Json, object_of
-
-_tr = partial(translate, "ExperimentJudge")
 
 _RUBRICS = {
     "llm-rubric": "rubric.prompty",
@@ -119,7 +116,7 @@ class PromptJudge:
         cost = state.usage.cost or 0.0
         if state.answer is None:
             words = state.error.message if state.error is not None else state.status
-            raise UndecidedError(_tr("The judge did not answer: {said}").format(said=words))
+            raise UndecidedError(tr("The judge did not answer: {said}").format(said=words))
         verdict = verdict_of_reply(spec, state.answer)
         return replace(verdict, cost=cost)
 
@@ -140,13 +137,13 @@ class PromptJudge:
             vectors = await self._embeddings[key].of([answer.text, *missing])
         except ModelError as error:
             raise UndecidedError(
-                _tr("No embeddings by {name!r}: {said}").format(name=entry.id, said=str(error))
+                tr("No embeddings by {name!r}: {said}").format(name=entry.id, said=str(error))
             ) from None
         for text, vector in zip(missing, vectors[1:], strict=True):
             self._vectors[key, text] = vector
         nearest = max(_cosine(vectors[0], self._vectors[key, each]) for each in texts)
         least = spec.threshold if spec.threshold is not None else _LEAST_SIMILAR
-        reason = _tr("The similarity is {found:.2f}; {least:g} is asked for.").format(
+        reason = tr("The similarity is {found:.2f}; {least:g} is asked for.").format(
             found=nearest, least=least
         )
         return Verdict(nearest >= least, reason, max(0.0, nearest))
@@ -198,7 +195,7 @@ class PromptJudge:
             if isinstance(given, Mapping) and isinstance(given.get("id"), str):
                 return ProviderEntry(str(given["id"]), config=object_of(given.get("config")))
         raise NotRunError(
-            _tr("No judge is named: give the assertion a `provider`, or defaultTest.options one.")
+            tr("No judge is named: give the assertion a `provider`, or defaultTest.options one.")
         )
 
     def _opened(
@@ -211,7 +208,7 @@ class PromptJudge:
                     entry, document, self._services.connections, trusted=self._plan.folder.trusted
                 )
                 if choice is None:
-                    raise NotRunError(_tr("`echo` is not a judge."))
+                    raise NotRunError(tr("`echo` is not a judge."))
                 model = self._answerers.open(
                     without_retries(choice),
                     document.source.path,
@@ -276,8 +273,8 @@ def verdict_of_reply(spec: AssertionSpec, text: str) -> Verdict:
     reply = found[-1] if found else None
     if reply is None:
         short = " ".join(text.split())[:80]
-        raise UndecidedError(_tr("The judge answered nonsense: {text!r}").format(text=short))
-    reason = str(reply.get("reason") or reply.get("explanation") or _tr("No reason is given."))
+        raise UndecidedError(tr("The judge answered nonsense: {text!r}").format(text=short))
+    reason = str(reply.get("reason") or reply.get("explanation") or tr("No reason is given."))
     score: float | None = None
     category = reply.get("category")
     if isinstance(category, str) and category.strip("() ")[:1].upper() in _CATEGORIES:
@@ -289,7 +286,7 @@ def verdict_of_reply(spec: AssertionSpec, text: str) -> Verdict:
     if isinstance(passed, str) and passed.lower() in ("true", "false", "yes", "no"):
         passed = passed.lower() in ("true", "yes")
     if not isinstance(passed, bool) and score is None:
-        raise UndecidedError(_tr("The judge gave neither `pass` nor `score`."))
+        raise UndecidedError(tr("The judge gave neither `pass` nor `score`."))
     least = spec.threshold
     if spec.type == "g-eval" and least is None:
         least = 0.7

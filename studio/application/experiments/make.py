@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 from studio.application.experiments.prompts import ExperimentError
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.naming import free_name
 from studio.core.text.values import Json, JsonObject
-
-_tr = partial(translate, "ExperimentMake")
 
 _CHECKS = """\
 defaultTest:
@@ -88,7 +85,7 @@ def with_item(text: str, key: str, item: Json) -> str:
     reading = read_yaml(text)
     data = reading.value if isinstance(reading.value, Mapping) else None
     if reading.broken or data is None:
-        raise ExperimentError(_tr("The experiment cannot be read; fix it first."))
+        raise ExperimentError(tr("The experiment cannot be read; fix it first."))
     items = data.get(key)
     known: list[Json] = items if isinstance(items, list) else [] if items is None else [items]
     entry = next((each for each in reading.entries if each.path == (key,)), None)
@@ -112,7 +109,7 @@ def with_item(text: str, key: str, item: Json) -> str:
         added = before + _item(key, item, max(0, dash - line)) + text[len(before) :]
     again = read_yaml(added).value
     if not isinstance(again, Mapping) or {**data, key: [*known, item]} != dict(again):
-        raise ExperimentError(_tr("It cannot be added to the file; write it by hand."))
+        raise ExperimentError(tr("It cannot be added to the file; write it by hand."))
     return added
 
 

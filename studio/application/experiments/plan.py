@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from studio.application.experiments.planned_files import with_files
@@ -19,7 +19,7 @@ from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.experiments.providers import unpriced
 from studio.application.experiments.report import GIT
 from studio.application.experiments.text_prompts import CONVERSATION
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.assertions.marking import judged_by, lacks_judge
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import (
@@ -36,8 +36,6 @@ from studio.core.text.problem import Severity
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
-
-_tr = partial(translate, "ExperimentPlan")
 
 MOST_CELLS = 2_000_000
 """Cells of one experiment at most: their keys and requests' hashes are held in memory."""
@@ -217,7 +215,7 @@ def plan_experiment(
     )
     if without:
         warnings.append(
-            _tr(
+            tr(
                 "No judge is named for {type!r}, so it is not run: give it a `provider`, or "
                 "defaultTest.options one."
             ).format(type=without)
@@ -226,7 +224,7 @@ def plan_experiment(
     values = checked_values(variants, rows)
     repeats = chosen.repeat or file.options.repeat
     if not rows:
-        raise ExperimentError("\n".join((*warnings, _tr("No row is left to ask."))))
+        raise ExperimentError("\n".join((*warnings, tr("No row is left to ask."))))
     _check_size(len(variants) * len(rows), repeats)
     if file.budget.cost is not None:
         _check_prices(variants)
@@ -259,7 +257,7 @@ def _asked(
     name = file.path.name if file.path is not None else "tests"
     places = [f"{row.case.file or name}:{row.case.line}" for row in alone]
     warnings.append(
-        _tr(
+        tr(
             "Tests that are for no variant are left out: {places}. The variants are: {names}."
         ).format(
             places=", ".join([*places[:5], *(["…"] if len(places) > 5 else [])]),
@@ -275,13 +273,13 @@ def _check_size(pairs: int, repeats: int) -> None:
     """Refuse what would work out requests for hours before the first is sent."""
     if not 1 <= repeats <= MOST_REPEATS:
         raise ExperimentError(
-            _tr("A row is asked from 1 to {most:,} times, not {count:,}.").format(
+            tr("A row is asked from 1 to {most:,} times, not {count:,}.").format(
                 most=MOST_REPEATS, count=repeats
             )
         )
     if pairs * repeats > MOST_CELLS:
         raise ExperimentError(
-            _tr(
+            tr(
                 "These are {count:,} cells (rows × variants × repeats), and an experiment has "
                 "{most:,} at most: take fewer repeats, or a part of the rows."
             ).format(count=pairs * repeats, most=MOST_CELLS)
@@ -293,7 +291,7 @@ def _check_prices(variants: Sequence[PlannedVariant]) -> None:
     choice = unpriced(each.choice for each in variants)
     if choice is not None:
         raise ExperimentError(
-            _tr(
+            tr(
                 "The price of {model!r} is not known, so a budget of money cannot hold. Enter "
                 "the price in its connection, or set a budget of tokens."
             ).format(model=choice.declaration.id)

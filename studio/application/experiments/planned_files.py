@@ -11,13 +11,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import PurePath
 from typing import TypeGuard
 
 from studio.application.experiments.planned_variants import message_at
 from studio.application.experiments.prompts import ExperimentError, Folder
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.file.cases import read_case
 from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode, read_nodes
 from studio.core.experiments.values import ExperimentCase, ExperimentFile, FileReference
@@ -29,8 +28,6 @@ from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.media import media_type_of
-
-_tr = partial(translate, "ExperimentPlan")
 
 _MARK = "file://"
 _PATTERN = frozenset("*?[{")
@@ -132,7 +129,7 @@ def _names(file: ExperimentFile, reference: FileReference, folder: Folder) -> It
     except ExperimentError as error:
         raise ExperimentError(message_at(file, reference.span.start, str(error))) from None
     if not found:
-        message = _tr("{name}: no file has such a name.").format(name=reference.path)
+        message = tr("{name}: no file has such a name.").format(name=reference.path)
         raise ExperimentError(message_at(file, reference.span.start, message))
     yield from (str(each.relative_to(folder.path)) for each in found)
 
@@ -148,7 +145,7 @@ def _read(
         raise ExperimentError(message_at(file, reference.span.start, str(error))) from None
     root = read_nodes(text, findings)
     if not isinstance(root.value, Mapping) and not findings.problems:
-        message = _tr("{name}: it holds no names with values (YAML or JSON).").format(name=name)
+        message = tr("{name}: it holds no names with values (YAML or JSON).").format(name=name)
         raise ExperimentError(message_at(file, reference.span.start, message))
     wrong = next((each for each in findings.problems if each.severity is Severity.ERROR), None)
     if wrong is not None:
@@ -210,13 +207,13 @@ class ValueFiles:
             return [pattern]
         found = self._folder.matching(pattern)
         if not found:
-            raise ExperimentError(_tr("{name}: no file has such a name.").format(name=pattern))
+            raise ExperimentError(tr("{name}: no file has such a name.").format(name=pattern))
         return [str(each.relative_to(self._folder.path)) for each in found[:_MOST_FILES]]
 
     def _check_trust(self, name: str) -> None:
         if not self._folder.trusted:
             raise ExperimentError(
-                _tr(
+                tr(
                     "{name}: a file as a value is sent to the model, so it is read in trusted "
                     "folders only; trust the experiment's folder to use it."
                 ).format(name=name)

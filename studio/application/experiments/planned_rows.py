@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 
 from studio.application.experiments.planned_files import ValueFiles, named_at, with_values
 from studio.application.experiments.planned_variants import (
@@ -18,7 +17,7 @@ from studio.application.experiments.prompts import (
     inputs_read,
 )
 from studio.application.run.start.readiness import refusal_of
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.datasets import DatasetError, read_dataset, unread_columns
 from studio.core.experiments.file.cases import DATA_SUFFIXES, expand_rows
 from studio.core.experiments.values import (
@@ -30,8 +29,6 @@ from studio.core.experiments.values import (
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
-
-_tr = partial(translate, "ExperimentPlan")
 
 _MOST_REASONS = 20
 _TESTS = (".yaml", ".yml")
@@ -71,7 +68,7 @@ def planned_rows(
     unread = [name for name in unread_columns(cases, read) if name not in in_values]
     if unread:
         names = ", ".join(repr(name) for name in unread[:5])
-        warnings.append(_tr("No prompt reads {names}.").format(names=names))
+        warnings.append(tr("No prompt reads {names}.").format(names=names))
     cases.reverse()
     rows = expand_rows(_let_go(cases), values.of(file.default), whole)
     reasons = [reason for row in rows if not row.case.file for reason in _templates_in(row)]
@@ -85,7 +82,7 @@ def _templates_in(row: ExperimentRow) -> Iterator[str]:
     for name, value in row.case.variables.items():
         found = _VARIABLE.search(value) if isinstance(value, str) else None
         if found is not None and found[1] in row.case.variables:
-            yield _tr(
+            yield tr(
                 "{place}: the value {name!r} reads {{{{ {other} }}}}, and a value is no template "
                 "here: write the text out, or put it into the prompt."
             ).format(place=_place(row), name=name, other=found[1])
@@ -145,7 +142,7 @@ def _dataset(
             raise ExperimentError(message_at(file, reference.span.start, str(error))) from None
         paths = [each for each in found if each.suffix.lower() in DATA_SUFFIXES]
     if not paths:
-        message = _tr("{name}: no file has such a name.").format(name=reference.path)
+        message = tr("{name}: no file has such a name.").format(name=reference.path)
         raise ExperimentError(message_at(file, reference.span.start, message))
     for path in paths:
         name = path.relative_to(folder.path) if path.is_relative_to(folder.path) else path
@@ -219,7 +216,7 @@ def _read(item: InputDeclaration, text: str) -> Json:
         value: Json = parse_json(lowered if item.kind == "boolean" else text)
     except ValueError:
         raise ValueError(
-            _tr("the input {name!r} is declared as {kind}; {text!r} is not one").format(
+            tr("the input {name!r} is declared as {kind}; {text!r} is not one").format(
                 name=item.name, kind=item.kind, text=text[:40]
             )
         ) from None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from studio.application.experiments.prompts import ExperimentError, Folder, documents_of
 from studio.application.experiments.provider_config import with_options
 from studio.application.experiments.providers import choice_for
 from studio.application.experiments.report import GIT
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.file.nodes import ExperimentFindings, read_nodes
 from studio.core.experiments.file.variants import is_provider_file, read_providers
 from studio.core.experiments.values import ExperimentCase, ExperimentFile, VariantEntry
@@ -20,8 +19,6 @@ from studio.core.models.connection_file import Connections
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Severity
 from studio.core.text.values import JsonObject
-
-_tr = partial(translate, "ExperimentPlan")
 
 
 @dataclass(frozen=True)
@@ -123,13 +120,13 @@ def planned_variants(
         for name in wanted:
             if name not in known:
                 raise ExperimentError(
-                    _tr("There is no variant {name!r}; there are: {known}.").format(
+                    tr("There is no variant {name!r}; there are: {known}.").format(
                         name=name, known=", ".join(known)
                     )
                 )
         made = [each for each in made if each.name in wanted]
     if not made:
-        raise ExperimentError(_tr("The experiment has no variant to run."))
+        raise ExperimentError(tr("The experiment has no variant to run."))
     return made
 
 
@@ -150,7 +147,7 @@ def _with_provider_files(
             continue
         wrong = next((each for each in findings.problems if each.severity is Severity.ERROR), None)
         if wrong is not None or not found:
-            why = wrong.message if wrong is not None else _tr("it holds no provider")
+            why = wrong.message if wrong is not None else tr("it holds no provider")
             reasons.append(message_at(file, given.span.start, f"{given.id}: {why}"))
             continue
         for each in found:
@@ -176,7 +173,7 @@ def with_revision(
             pairs.setdefault((prompt.id, each.entry.provider.id), each)
     if not pairs:
         place = file.source.text.find(baseline)
-        message = _tr("{name} needs a prompt that is a file.").format(name=baseline)
+        message = tr("{name} needs a prompt that is a file.").format(name=baseline)
         raise ExperimentError(message_at(file, max(0, place), message))
     bases: dict[tuple[str, str], PlannedVariant] = {}
     for pair, each in pairs.items():

@@ -6,12 +6,12 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from studio.application.experiments.text_prompts import rendered_chat, text_documents
 from studio.application.trust import is_trusted
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.assertions.marking import rendered_value
 from studio.core.experiments.assertions.result import AssertionContext
 from studio.core.experiments.values import ExperimentCase, PromptEntry
@@ -27,8 +27,6 @@ from studio.core.text.reason import reason_of
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
-
-_tr = partial(translate, "ExperimentPrompts")
 
 _GIT_SECONDS = 20
 _MOST_BYTES = 20_000_000
@@ -66,7 +64,7 @@ class Folder:
         if not self._allows(path.parent):
             raise _outside(name)
         if not path.is_file():
-            raise ExperimentError(_tr("{name}: there is no such file.").format(name=name))
+            raise ExperimentError(tr("{name}: there is no such file.").format(name=name))
         return path
 
     def _allows(self, folder: Path) -> bool:
@@ -122,7 +120,7 @@ class Folder:
 
 def _outside(name: str) -> ExperimentError:
     return ExperimentError(
-        _tr(
+        tr(
             "{name}: the file lies outside of the experiment's folder; trust its folder to use it."
         ).format(name=name)
     )
@@ -141,7 +139,7 @@ def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, Prom
     if "*" in entry.id:
         paths = folder.matching(entry.id)[:_MOST_FILES]
         if not paths:
-            raise ExperimentError(_tr("{name}: no file has such a name.").format(name=entry.id))
+            raise ExperimentError(tr("{name}: no file has such a name.").format(name=entry.id))
         for path in paths:
             name = path.relative_to(folder.path).as_posix()
             yield from documents_of(replace(entry, id=name, label=path.name), folder)
@@ -164,7 +162,7 @@ def _prompt_file(entry: PromptEntry, folder: Folder) -> PromptDocument:
         return parse(folder.read(entry.id), path)
     if not folder.trusted:
         raise ExperimentError(
-            _tr("{name}@{revision}: git is asked only in folders that you trust.").format(
+            tr("{name}@{revision}: git is asked only in folders that you trust.").format(
                 name=entry.id, revision=entry.revision
             )
         )
@@ -182,9 +180,9 @@ def _at_revision(entry: PromptEntry, folder: Folder) -> str:
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
-        raise ExperimentError(_tr("git is not installed; it finds earlier revisions.")) from None
+        raise ExperimentError(tr("git is not installed; it finds earlier revisions.")) from None
     except subprocess.TimeoutExpired:
-        raise ExperimentError(_tr("git does not answer.")) from None
+        raise ExperimentError(tr("git does not answer.")) from None
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
         raise ExperimentError(f"{entry.id}@{entry.revision}: {' '.join(lines)}")
@@ -238,9 +236,9 @@ def section_edit(document: PromptDocument, title: str, text: str, name: str) -> 
     """
     place = section_span(document, title)
     if place is None:
-        known = ", ".join(section_titles(document)) or _tr("none")
+        known = ", ".join(section_titles(document)) or tr("none")
         raise ExperimentError(
-            _tr("{name}: there is no section {title!r}; there are: {known}.").format(
+            tr("{name}: there is no section {title!r}; there are: {known}.").format(
                 name=name, title=title, known=known
             )
         )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 from studio.application.experiments.prompts import ExperimentError, Folder
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall
 from studio.core.experiments.file.foreign import FOREIGN_KEYS, foreign_words
 from studio.core.models.choice import ModelChoice
@@ -24,8 +23,6 @@ from studio.core.tools.arguments import check_arguments
 from studio.core.wire.draft import UNSUPPORTED_OPTION
 from studio.core.wire.reply import Reply, ToolCall
 from studio.core.wire.request import to_request
-
-_tr = partial(translate, "ExperimentProviders")
 
 ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
 """Words for the address of a provider."""
@@ -85,7 +82,7 @@ def _with_files(name: str, value: Json, folder: Folder) -> Json:
         return _with_files(name, _content_of(name, value.removeprefix(_MARK), folder), folder)
     if "{{" in value or "{%" in value:
         raise ExperimentError(
-            _tr("config.{name}: templates are not filled in here; write the value itself.").format(
+            tr("config.{name}: templates are not filled in here; write the value itself.").format(
                 name=name
             )
         )
@@ -95,7 +92,7 @@ def _with_files(name: str, value: Json, folder: Folder) -> Json:
 def _content_of(name: str, path: str, folder: Folder) -> Json:
     if path.partition(":")[0].endswith(_PROGRAMS):
         raise ExperimentError(
-            _tr("config.{name}: {path} is a program, which is not run here; save its JSON.").format(
+            tr("config.{name}: {path} is a program, which is not run here; save its JSON.").format(
                 name=name, path=path
             )
         )
@@ -125,7 +122,7 @@ def _check_sent(options: JsonObject, choice: ModelChoice | None) -> None:
     wrong = [each.message for each in request.problems if each.code == UNSUPPORTED_OPTION]
     if wrong:
         raise ExperimentError(
-            "\n".join(_tr("config: {why} Remove it here.").format(why=each) for each in wrong)
+            "\n".join(tr("config: {why} Remove it here.").format(why=each) for each in wrong)
         )
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Iterable
 from dataclasses import replace
-from functools import partial
 
 from studio.application.connections.model import RequestedModel, choice_of
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.provider_config import ENDPOINTS
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.values import ProviderEntry
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
@@ -24,8 +23,6 @@ from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.messages import TextPart
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Finished, ReplyDelta, TextDelta
-
-_tr = partial(translate, "ExperimentProviders")
 
 ECHO = "echo"
 """promptfoo's provider that answers with the prompt itself: no model, no cost."""
@@ -78,7 +75,7 @@ def choice_for(
         return _at_endpoint(entry, asked, endpoint, connections)
     if provider_connection(kind) is None:
         raise ExperimentError(
-            _tr(
+            tr(
                 "There is no connection {name!r}; add one in the studio, or name one of those that "
                 "there are."
             ).format(name=entry.id)
@@ -123,13 +120,13 @@ def _sure(entry: ProviderEntry, asked: RequestedModel, connections: Connections)
     choice = choice_of(asked, connections)
     why = choice.refusal or choice.warning
     if why:
-        how = _tr("Make the connection, or name another under `providers`.")
+        how = tr("Make the connection, or name another under `providers`.")
         if asked.file is not None:
-            how = _tr("Make the connection, name one under `providers`, or use one for the folder.")
+            how = tr("Make the connection, name one under `providers`, or use one for the folder.")
         why = f"{why} {how}"
     elif choice.untrusted:
-        how = _tr("it is not allowed. Add a connection with this address.")
-        why = _tr("Nothing is sent to {address}: {how}").format(address=choice.untrusted, how=how)
+        how = tr("it is not allowed. Add a connection with this address.")
+        why = tr("Nothing is sent to {address}: {how}").format(address=choice.untrusted, how=how)
     if why:
         name = f"{entry.id}: " if entry.id else ""
         raise ExperimentError(f"{name}{why}", asked.file if choice.refusal else None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from studio.application.experiments.experiment_report import (
@@ -13,7 +12,7 @@ from studio.application.experiments.experiment_report import (
     sentences_of,
 )
 from studio.application.experiments.prompts import ExperimentError
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.results.cells import RowTotal
 from studio.core.experiments.results.comparison import (
     RowVerdict,
@@ -29,9 +28,6 @@ from studio.core.experiments.statistics import mcnemar, quantile, shown_p
 from studio.core.experiments.values import Gates, PassRule
 from studio.core.paths import user_paths
 from studio.core.text.values import Json
-
-_tr = partial(translate, "ExperimentReport")
-
 
 GIT = "git:"
 """Begins a baseline that is a revision of git: the prompts as they were there."""
@@ -142,16 +138,16 @@ def _preferred(ledger: ExperimentLedger, result: int, names: Sequence[str]) -> I
     for _, one, other, winner in ledger.ratings.preferences(result):
         counts.setdefault((one, other), Counter())[winner] += 1
     for (one, other), found in counts.items():
-        text = _tr("Without names {one} was better {first} times, {other} {second} times").format(
+        text = tr("Without names {one} was better {first} times, {other} {second} times").format(
             one=names[one], other=names[other], first=found[one], second=found[other]
         )
         yield f"{text} ({shown_p(mcnemar(found[one], found[other]))})."
 
 
 def _agreed(found: JudgeAgreement) -> str:
-    words = _tr("{name} agrees with people on {agreed} of {of} rated answers")
+    words = tr("{name} agrees with people on {agreed} of {of} rated answers")
     if found.of == 1:
-        words = _tr("{name} agrees with people on {agreed} of 1 rated answer")
+        words = tr("{name} agrees with people on {agreed} of 1 rated answer")
     text = words.format(name=found.name, agreed=found.agreed, of=found.of)
     return f"{text}." if found.kappa is None else f"{text} (kappa {found.kappa:.1f})."
 
@@ -276,7 +272,7 @@ def check_baseline(
     compared = [name for name in ("lost_rows", "p_value") if getattr(gates, name) is not None]
     if wanted:
         raise ExperimentError(
-            _tr(
+            tr(
                 "The baseline {name!r} does not exist: it is no variant ({names}), and no result "
                 "on this machine has that number or label. Name another, git:REVISION, or make one "
                 "by `prompt-studio baseline set FILE`."
@@ -284,7 +280,7 @@ def check_baseline(
         )
     if compared:
         raise ExperimentError(
-            _tr(
+            tr(
                 "gates: {gates} need a baseline: name a variant, git:REVISION or an earlier result "
                 "under `baseline`."
             ).format(gates=", ".join(compared))

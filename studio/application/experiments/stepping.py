@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import cast
 
 from studio.application.connections.model import RequestedModel
 from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.prompts import ExperimentError, for_row
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.run.plan import OpenToolbox
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.values import Json
 from studio.core.tools.mock import Mock
-
-_tr = partial(translate, "ExperimentStepping")
 
 
 @dataclass(frozen=True)
@@ -66,14 +63,14 @@ def cell_to_step(plan: ExperimentPlan, variant: str, row: int) -> SteppedCell:
     at = next((n for n, each in enumerate(plan.variants) if each.name == variant), None)
     if at is None:
         raise ExperimentError(
-            _tr("The variant {name!r} is not in the file any more.").format(name=variant)
+            tr("The variant {name!r} is not in the file any more.").format(name=variant)
         )
     found = next((each for each in plan.rows if each.number == row), None)
     if found is None:
-        raise ExperimentError(_tr("The row is not in the dataset any more."))
+        raise ExperimentError(tr("The row is not in the dataset any more."))
     column = plan.variants[at]
     if column.choice is None:
-        raise ExperimentError(_tr("`echo` answers with the prompt itself; no model is asked."))
+        raise ExperimentError(tr("`echo` answers with the prompt itself; no model is asked."))
     document, values = for_row(
         column.document, column.entry.prompt, found.case, plan.values_of(at, found)
     )

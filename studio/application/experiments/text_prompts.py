@@ -11,10 +11,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.assertions.result import UndecidedError
 from studio.core.imports.compose import Composition, declare_variables, write_document
 from studio.core.imports.imported import ImportFailure
@@ -36,8 +35,6 @@ from studio.core.text.problem import Severity
 from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
-
-_tr = partial(translate, "ExperimentPrompts")
 
 CONVERSATION = "_conversation"
 """The value that holds the turns before: `prompt`, `input` and `output` of each."""
@@ -85,15 +82,15 @@ def _check_template(text: str, name: str, lines: int) -> None:
     """Refuse a template that would reach the model with its braces."""
     variables, problems = find_variables(text, "jinja2")
     faults = [(each.span, each.message) for each in problems if each.severity is Severity.ERROR]
-    unread = _tr("Variables of the environment are not read in a text: name it under `vars`.")
+    unread = tr("Variables of the environment are not read in a text: name it under `vars`.")
     faults += [(each.span, unread) for each in variables if each.name == "env"]
     if not faults:
         return
     span, fault = faults[0]
     place = lines + SourceText(text).position(span.start).line
-    where = f"{name}:{place}" if name else _tr("line {number}").format(number=place)
+    where = f"{name}:{place}" if name else tr("line {number}").format(number=place)
     raise ImportFailure(
-        _tr("{where}: {fault} Change the template; nothing is sent until then.").format(
+        tr("{where}: {fault} Change the template; nothing is sent until then.").format(
             where=where, fault=fault
         )
     )
@@ -131,13 +128,13 @@ def rendered_chat(
         )
     except ValueError as error:
         raise UndecidedError(
-            _tr("The prompt makes JSON or YAML that cannot be read: {why}.").format(
+            tr("The prompt makes JSON or YAML that cannot be read: {why}.").format(
                 why=reason_of(error)
             )
         ) from None
     if not is_chat(chat):
         raise UndecidedError(
-            _tr("The prompt makes JSON that is no list of messages with `role` and `content`.")
+            tr("The prompt makes JSON that is no list of messages with `role` and `content`.")
         )
     made = replace(_CHAT, model=document.model, tools=document.tools)
     return replace(made, source=replace(_CHAT.source, path=document.source.path)), {
@@ -166,7 +163,7 @@ def _refuse_chat_of_values(text: str) -> None:
         return
     if is_chat(chat):
         raise UndecidedError(
-            _tr(
+            tr(
                 "The value is a chat as JSON, and a value makes no roles: declare a `thread` input "
                 "in a .prompty file."
             )

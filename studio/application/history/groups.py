@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.history.rows import HEADS, HistoryRow
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.text.amounts import duration, money
-
-_tr = partial(translate, "HistoryGroups")
 
 GroupBy: TypeAlias = Literal["", "prompt", "model", "day"]
 """What runs of one group have in common; empty for no groups."""
@@ -41,7 +38,7 @@ class GroupHead:
 
 def group_name(by: GroupBy) -> str:
     """A way of grouping, for people."""
-    return _tr(GROUP_NAMES[by])
+    return tr(GROUP_NAMES[by])
 
 
 def grouped(
@@ -71,26 +68,26 @@ def grouped(
 def _key(row: HistoryRow, by: GroupBy, now: datetime) -> str:
     match by:
         case "model":
-            return row.run.model or _tr("(no model)")
+            return row.run.model or tr("(no model)")
         case "day":
             if not row.run.started:
-                return _tr("(no day)")
+                return tr("(no day)")
             day = datetime.fromtimestamp(row.run.started, now.tzinfo).date()
-            return _tr("today") if day == now.date() else f"{day:%d %b %Y}".lstrip("0")
+            return tr("today") if day == now.date() else f"{day:%d %b %Y}".lstrip("0")
         case _:
-            return row.run.prompt or _tr("(unnamed)")
+            return row.run.prompt or tr("(unnamed)")
 
 
 def _head_row(head: GroupHead, rows: Sequence[HistoryRow]) -> HistoryRow:
     """The head: its name, how many runs there are and how many are done, and their sums."""
     runs = [row.run for row in rows]
     done = sum(run.status == "done" for run in runs)
-    words = _tr("1 run") if head.count == 1 else _tr("{count:,} runs").format(count=head.count)
+    words = tr("1 run") if head.count == 1 else tr("{count:,} runs").format(count=head.count)
     costs = [run.cost for run in runs if run.cost is not None]
     sums = {
         "Prompt": f"{'▾' if head.is_open else '▸'} {head.key}",
         "Question": words,
-        "End": _tr("{count:,} done").format(count=done),
+        "End": tr("{count:,} done").format(count=done),
         "Tokens": f"{sum(run.tokens for run in runs):,}",
         "Cost": money(sum(costs)) if costs else "–",
         "Duration": duration(sum(max(0.0, run.updated - run.started) for run in runs)),

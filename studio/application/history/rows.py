@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.run.words import PROTOCOL_NAMES
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.agent.values.state import Status
 from studio.core.runs.summary import WAITING, RunSummary
 from studio.core.text.amounts import duration, money
 from studio.core.text.shortened import one_line
-
-_tr = partial(translate, "HistoryRows")
-
 
 HEADS: tuple[str, ...] = (
     marked("Prompt"),
@@ -78,12 +74,12 @@ class HistoryRow:
 
 def column_head(column: int) -> str:
     """A column's title."""
-    return _tr(HEADS[column])
+    return tr(HEADS[column])
 
 
 def status_name(status: Status) -> str:
     """How a run ended, in the language of the window."""
-    return _tr(STATUS_NAMES[status])
+    return tr(STATUS_NAMES[status])
 
 
 _WAITS: dict[str, str] = {
@@ -98,12 +94,12 @@ def end_of(run: RunSummary) -> str:
     """How a run ended; of one that is under way and waits for the user what it needs."""
     if not run.waits:
         return status_name(run.status)
-    return _tr(_WAITS[run.waits]) if run.waits in _WAITS else waiting_name()
+    return tr(_WAITS[run.waits]) if run.waits in _WAITS else waiting_name()
 
 
 def waiting_name() -> str:
     """What runs are called that wait for the user."""
-    return _tr("needs you")
+    return tr("needs you")
 
 
 def row_of(run: RunSummary, now: datetime) -> HistoryRow:

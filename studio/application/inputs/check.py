@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import partial
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.patterns import SLOW_SECONDS, PatternError, schema_pattern
 from studio.core.text.foreign_json import JsonBoundError, parse_json
-
-_tr = partial(translate, "InputsCheck")
 
 _WHOLE = re.compile(r"[-+]?\d{1,4000}$")
 _REAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?$")
@@ -34,7 +31,7 @@ def read_integer(text: str, spec: FieldSpec) -> TypedValue:
     if not text.strip():
         return TypedValue(ABSENT)
     if not _WHOLE.match(text.strip()):
-        return TypedValue(ABSENT, _tr("Write a whole number, such as 42."))
+        return TypedValue(ABSENT, tr("Write a whole number, such as 42."))
     number = int(text)
     return TypedValue(number, _range_problem(number, spec))
 
@@ -46,10 +43,10 @@ def read_number(text: str, spec: FieldSpec) -> TypedValue:
     if _WHOLE.match(text.strip()):
         return read_integer(text, spec)
     if not _REAL.match(text.strip()):
-        return TypedValue(ABSENT, _tr("Write a number, such as 0.5."))
+        return TypedValue(ABSENT, tr("Write a number, such as 0.5."))
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        return TypedValue(ABSENT, _tr("The number is too large."))
+        return TypedValue(ABSENT, tr("The number is too large."))
     return TypedValue(number, _range_problem(number, spec))
 
 
@@ -62,7 +59,7 @@ def check_text(text: str, spec: FieldSpec) -> str:
         matches = pattern.search(text[:10_000], timeout=SLOW_SECONDS) is not None
     except (PatternError, TimeoutError):
         return ""  # what the pattern asks for cannot be told; a run checks its values by the schema
-    return "" if matches else _tr("The text must match {pattern}").format(pattern=spec.pattern)
+    return "" if matches else tr("The text must match {pattern}").format(pattern=spec.pattern)
 
 
 def read_json(text: str) -> TypedValue:
@@ -74,23 +71,23 @@ def read_json(text: str) -> TypedValue:
     except json.JSONDecodeError as error:
         return TypedValue(
             ABSENT,
-            _tr("Line {lineno}, column {colno}: {msg}.").format(
+            tr("Line {lineno}, column {colno}: {msg}.").format(
                 lineno=error.lineno, colno=error.colno, msg=error.msg.lower()
             ),
         )
     except JsonBoundError as error:
-        return TypedValue(ABSENT, _tr("It cannot be used: {reason}.").format(reason=error))
+        return TypedValue(ABSENT, tr("It cannot be used: {reason}.").format(reason=error))
     except ValueError as error:
         return TypedValue(ABSENT, str(error))
 
 
 def _no_constant(word: str) -> float:
-    raise ValueError(_tr("{word} is not a JSON value.").format(word=word))
+    raise ValueError(tr("{word} is not a JSON value.").format(word=word))
 
 
 def _range_problem(number: float, spec: FieldSpec) -> str:
     if spec.minimum is not None and number < spec.minimum:
-        return _tr("Not below {minimum:g}.").format(minimum=spec.minimum)
+        return tr("Not below {minimum:g}.").format(minimum=spec.minimum)
     if spec.maximum is not None and number > spec.maximum:
-        return _tr("Not above {maximum:g}.").format(maximum=spec.maximum)
+        return tr("Not above {maximum:g}.").format(maximum=spec.maximum)
     return ""

@@ -6,10 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import partial
 from typing import Final, Literal, TypeAlias, assert_never
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.document import InputDeclaration, Parameter, PromptDocument
 from studio.core.prompty.inputs import (
     PERSONAL,
@@ -25,8 +24,6 @@ from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.shortened import one_line
 from studio.core.text.span import Span
 from studio.core.text.values import Json
-
-_tr = partial(translate, "Inputs")
 
 FieldKind: TypeAlias = Literal[
     "string",
@@ -182,7 +179,7 @@ def _with_value(spec: FieldSpec, resolution: InputResolution) -> FieldSpec:
     return replace(
         spec,
         fallback=resolution.shown[spec.name],
-        fallback_origin=_tr("supplied by the run") if supplied else origin,
+        fallback_origin=tr("supplied by the run") if supplied else origin,
         supplied=supplied,
     )
 
@@ -203,7 +200,7 @@ def _parameter(item: Parameter) -> FieldSpec:
 def _undeclared(name: str, span: Span, resolution: InputResolution, *, is_text: bool) -> FieldSpec:
     reserved = name in RESERVED_SAMPLES
     supplied = reserved and name not in PERSONAL
-    origin = _tr("supplied by the run") if supplied else "sample"
+    origin = tr("supplied by the run") if supplied else "sample"
     value: FieldValue = resolution.shown.get(name, ABSENT)
     kind: FieldKind = "json"  # as JSON also what is used as an object or a list
     if isinstance(value, str) or (value is ABSENT and is_text):
@@ -211,7 +208,7 @@ def _undeclared(name: str, span: Span, resolution: InputResolution, *, is_text: 
     return FieldSpec(
         name=name,
         kind="thread" if name == "thread" and not isinstance(value, str) else kind,
-        type_name=origin if supplied else _tr("reserved name") if reserved else _tr("not declared"),
+        type_name=origin if supplied else tr("reserved name") if reserved else tr("not declared"),
         fallback=value,
         fallback_origin=origin if name in resolution.samples else "",
         declared=reserved,
@@ -253,13 +250,13 @@ def given_words(given: GivenValue) -> str:
         case "typed":
             return ""
         case "set":
-            return _tr("set “{name}”").format(name=given.source)
+            return tr("set “{name}”").format(name=given.source)
         case "file":
-            return _tr("from {name}").format(name=given.source)
+            return tr("from {name}").format(name=given.source)
         case "sample":
-            return _tr("sample, sent")
+            return tr("sample, sent")
         case "run":
-            return _tr("from an earlier run")
+            return tr("from an earlier run")
         case _ as never:
             assert_never(never)
 

@@ -11,12 +11,11 @@ import io
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from studio.application.inputs.check import read_json
 from studio.application.inputs.fields import FieldSpec, show_value
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
@@ -29,8 +28,6 @@ from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.shortened import shortened
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json, JsonObject
-
-_tr = partial(translate, "InputSets")
 
 SUFFIX = ".inputs.json"
 """`trip.prompty` keeps its sets in `trip.inputs.json`: one object, name → values."""
@@ -102,7 +99,7 @@ def _read_all(prompt: Path) -> dict[str, Json]:
         return {}
     data = _json(_text(path), path)
     if not isinstance(data, Mapping):
-        raise InputFileError(_tr("{file} is not an object of named sets.").format(file=path.name))
+        raise InputFileError(tr("{file} is not an object of named sets.").format(file=path.name))
     return {str(name): item for name, item in data.items()}
 
 
@@ -143,7 +140,7 @@ def load_rows(path: Path) -> tuple[InputRow, ...]:
     else:
         rows = _rows(_json(text, path))
     if not rows:
-        raise InputFileError(_tr("{file} holds no row of named values.").format(file=path.name))
+        raise InputFileError(tr("{file} holds no row of named values.").format(file=path.name))
     return tuple(replace(row, file=path.name) for row in rows)
 
 
@@ -239,7 +236,7 @@ def _csv_rows(text: str, delimiter: str) -> tuple[InputRow, ...]:
         ]
     except csv.Error as error:
         raise InputFileError(
-            _tr("The table cannot be read: {error}.").format(error=error)
+            tr("The table cannot be read: {error}.").format(error=error)
         ) from error
     return _rows(rows)
 
@@ -275,7 +272,7 @@ def _yaml(text: str, path: Path) -> Json:
         problem = reading.problems[0]
         line = SourceText(text).position(problem.span.start).line
         raise InputFileError(
-            _tr("{file}, line {line}: {message}").format(
+            tr("{file}, line {line}: {message}").format(
                 file=path.name, line=line, message=problem.message
             )
         )
@@ -286,10 +283,10 @@ def _text(path: Path) -> str:
     try:
         return read_text(path, MOST_BYTES, encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputFileError(_tr("{file} is not a UTF-8 text.").format(file=path.name)) from error
+        raise InputFileError(tr("{file} is not a UTF-8 text.").format(file=path.name)) from error
     except OSError as error:
         raise InputFileError(
-            _tr("{file} cannot be read: {reason}.").format(
+            tr("{file} cannot be read: {reason}.").format(
                 file=path.name, reason=error.strerror or error
             )
         ) from error

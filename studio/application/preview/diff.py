@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from studio.application.comparison import ComparedPart, compare_texts
@@ -13,15 +12,13 @@ from studio.application.preview.build import build_preview, prepare_job
 from studio.application.preview.copy import message_as_text
 from studio.application.preview.requests import provider_for, request_of
 from studio.application.preview.value import PreviewJob
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
 from studio.core.text.bounded_file import read_text
 from studio.core.text.diff import changes
 from studio.core.text.values import Json
-
-_tr = partial(translate, "PreviewDiff")
 
 _MOST_ROWS = 2_000
 """Rows of a message; they are drawn anew after each pause in typing."""
@@ -146,12 +143,12 @@ def _of_side(order: PreviewJob, side: ConversationSide) -> PreviewJob:
 def _saved(document: PromptDocument) -> PromptDocument:
     path = document.source.path
     if path is None:
-        raise _UnsavedError(_tr("The prompt has not been saved yet."))
+        raise _UnsavedError(tr("The prompt has not been saved yet."))
     try:
         return parse(read_text(path, encoding="utf-8-sig", errors="replace"), Path(path))
     except OSError as error:
         raise _UnsavedError(
-            _tr("The saved file cannot be read: {reason}.").format(reason=error.strerror)
+            tr("The saved file cannot be read: {reason}.").format(reason=error.strerror)
         ) from error
 
 
@@ -174,10 +171,10 @@ def _changes(
                 old[a + index] if was else "", new[c + index] if here else "", _MOST_ROWS
             )
             if here is not None:
-                title = _tr("{role}, message {number}").format(role=here.role, number=c + index + 1)
-                title += "" if was is not None else _tr(", only there now")
+                title = tr("{role}, message {number}").format(role=here.role, number=c + index + 1)
+                title += "" if was is not None else tr(", only there now")
             else:
-                title = _tr("{role}, message {number}, no longer there").format(
+                title = tr("{role}, message {number}, no longer there").format(
                     role=before[a + index].role, number=a + index + 1
                 )
             # Only places of the editor's text can be shown in the editor.

@@ -6,18 +6,15 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from studio.application.preview.secrets import mask_secrets
 from studio.application.preview.value import Preview
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.prompty.document import EACH
 from studio.core.prompty.inputs import InputOrigin, resolve_inputs
 from studio.core.prompty.known_fields import Known
 from studio.core.text.span import Span
 from studio.core.text.values import Json
-
-_tr = partial(translate, "Editor")
 
 _ONE_VALUE = re.compile(
     r"\{\{\{?[-+&]?\s*[\w.]+(?:\[[\w\"']+\][\w.]*)*\s*[-+]?\}?\}\}|\{%[-+]?\s*for\b[^|(]*%\}"
@@ -83,7 +80,7 @@ def inline_values(preview: Preview) -> tuple[InlineValue, ...]:
             words = _shown_text(paths[span], shown, is_loop=written.startswith("{%"))
             if words:
                 origin = _ORIGINS.get(origins.get(paths[span][0], "given"))
-                found.append(InlineValue(span, f"{_tr(origin)}: {words}" if origin else words))
+                found.append(InlineValue(span, f"{tr(origin)}: {words}" if origin else words))
     return tuple(found)
 
 
@@ -97,8 +94,8 @@ def _shown_text(path: tuple[str, ...], values: Mapping[str, Json], *, is_loop: b
     if not isinstance(first, list | tuple):
         return ""
     if len(first) == 1:
-        return _tr("1 item")
-    return _tr("{count} items").format(count=len(first))
+        return tr("1 item")
+    return tr("{count} items").format(count=len(first))
 
 
 def _distinct(known: Known, *, each: bool) -> list[str]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.preview.count import PreviewCount
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.text.amounts import money
-
-_tr = partial(translate, "PreviewMeter")
 
 Fullness: TypeAlias = Literal["free", "close", "over"]
 
@@ -43,11 +40,11 @@ def meter(count: PreviewCount) -> Meter:
     """The meter of a preview."""
     tokens = count.sent
     about = "" if tokens.total_is_exact else "≈"
-    words = _tr("1 token") if tokens.total == 1 else _tr("{count:,} tokens")
+    words = tr("1 token") if tokens.total == 1 else tr("{count:,} tokens")
     text = about + words.format(count=tokens.total)
     figure = f"{tokens.total / 1000:,.0f}k" if tokens.total >= _THOUSANDS else f"{tokens.total:,}"
     if count.cost is not None:
-        text += f" · {money(count.cost) if count.cost else _tr('free')}"
+        text += f" · {money(count.cost) if count.cost else tr('free')}"
     window = count.context_window
     share = tokens.total / window if window else None
     if share is None:
@@ -59,39 +56,35 @@ def meter(count: PreviewCount) -> Meter:
 
 def _detail(count: PreviewCount, share: float | None) -> list[str]:
     tokens = count.sent
-    name = count.model or _tr("the model")
+    name = count.model or tr("the model")
     if tokens.is_exact:
         lines = [
-            _tr("Counted with {tokenizer} for {name}.").format(
-                tokenizer=tokens.tokenizer, name=name
-            )
+            tr("Counted with {tokenizer} for {name}.").format(tokenizer=tokens.tokenizer, name=name)
         ]
     elif count.preview.job.target.is_embedded:
-        lines = [_tr("Estimated from the length: exact once the embedded model runs.")]
+        lines = [tr("Estimated from the length: exact once the embedded model runs.")]
     else:
-        why = tokens.why_estimated or _tr("there is no tokenizer for {name} here.").format(
-            name=name
-        )
-        lines = [_tr("Estimated from the length: {why}").format(why=why)]
-    lines.append(_tr("Messages: {sum:,}").format(sum=sum(tokens.messages)))
+        why = tokens.why_estimated or tr("there is no tokenizer for {name} here.").format(name=name)
+        lines = [tr("Estimated from the length: {why}").format(why=why)]
+    lines.append(tr("Messages: {sum:,}").format(sum=sum(tokens.messages)))
     if tokens.frame:
-        lines.append(_tr("Message framing: {frame:,}").format(frame=tokens.frame))
+        lines.append(tr("Message framing: {frame:,}").format(frame=tokens.frame))
     if tokens.tools:
-        lines.append(_tr("Tools: ≈{tools:,}").format(tools=tokens.tools))
+        lines.append(tr("Tools: ≈{tools:,}").format(tools=tokens.tools))
     largest = sorted(tokens.by_input.items(), key=lambda item: -item[1])[:_MOST_INPUTS]
     if named := [f"{name} {figure:,}" for name, figure in largest if figure]:
-        lines.append(_tr("Of these, inputs: {names}").format(names=", ".join(named)))
+        lines.append(tr("Of these, inputs: {names}").format(names=", ".join(named)))
     if samples := ", ".join(sorted(count.preview.samples)):
-        more = _tr("Not counted, as a run does not send samples: {names}")
+        more = tr("Not counted, as a run does not send samples: {names}")
         lines.append(more.format(names=samples))
     if tokens.is_exact and tokens.doubts:
-        lines.append(_tr("Only estimated: {names}.").format(names="; ".join(tokens.doubts)))
+        lines.append(tr("Only estimated: {names}.").format(names="; ".join(tokens.doubts)))
     if share is not None and count.context_window:
         lines.append(
-            _tr("{share:.1%} of the context window of {context_window:,} tokens.").format(
+            tr("{share:.1%} of the context window of {context_window:,} tokens.").format(
                 share=share, context_window=count.context_window
             )
         )
     else:
-        lines.append(_tr("The size of the model's context window is not known."))
+        lines.append(tr("The size of the model's context window is not known."))
     return lines

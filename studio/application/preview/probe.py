@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.messages import PromptMessages
@@ -18,8 +17,6 @@ from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.span import Span
 from studio.core.text.values import Json
-
-_tr = partial(translate, "Probe")
 
 _SUM = "122883"
 _CLOSED = frozenset({"integer", "float", "number", "boolean"})
@@ -38,7 +35,7 @@ class Attack:
     @property
     def name(self) -> str:
         """What it tries, in the window's language."""
-        return _tr(self.title)
+        return tr(self.title)
 
 
 ATTACKS: tuple[Attack, ...] = (
@@ -89,17 +86,17 @@ class ProbeReport:
     def summary(self) -> str:
         """The outcome in one sentence."""
         if not self.inputs:
-            return _tr("No input of this prompt takes text, so there is nothing to probe.")
+            return tr("No input of this prompt takes text, so there is nothing to probe.")
         count = len(self.inputs)
-        names = _tr("1 input") if count == 1 else _tr("{count} inputs").format(count=count)
+        names = tr("1 input") if count == 1 else tr("{count} inputs").format(count=count)
         if not self.holes:
-            return _tr("Probed {names} with {attacks} texts: none changes the structure.").format(
+            return tr("Probed {names} with {attacks} texts: none changes the structure.").format(
                 names=names, attacks=self.attacks
             )
         few = len({hole.input for hole in self.holes})
-        words = _tr("{few} of {names} let a value change the structure of the messages.")
+        words = tr("{few} of {names} let a value change the structure of the messages.")
         if few == 1:
-            words = _tr("1 of {names} lets a value change the structure of the messages.")
+            words = tr("1 of {names} lets a value change the structure of the messages.")
         return words.format(few=few, names=names)
 
 
@@ -185,7 +182,7 @@ def _probe_input(document: PromptDocument, inputs: Mapping[str, Json], name: str
         after = prepared(attack.text)
         change = _difference(before, _structure(after.messages))
         if not change and _SUM in after.rendering.text and _SUM not in plain.rendering.text:
-            change = _tr("The value is read as a template and worked out.")
+            change = tr("The value is read as a template and worked out.")
         if change:
             yield Hole(name, attack, change, span)
 
@@ -211,13 +208,11 @@ def _structure(messages: PromptMessages) -> _Structure:
 
 def _difference(before: _Structure, after: _Structure) -> str:
     if before.roles != after.roles:
-        return _tr("The messages become {roles}.").format(
-            roles=", ".join(after.roles) or _tr("none")
-        )
+        return tr("The messages become {roles}.").format(roles=", ".join(after.roles) or tr("none"))
     if before.attributes != after.attributes:
-        return _tr("A message gets other attributes.")
+        return tr("A message gets other attributes.")
     if before.tools != after.tools:
-        return _tr("The tools change.")
+        return tr("The tools change.")
     if before.parts != after.parts:
-        return _tr("A message gets other parts.")
+        return tr("A message gets other parts.")
     return ""

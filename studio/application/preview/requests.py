@@ -11,7 +11,7 @@ from studio.application.preview.build import sent_messages
 from studio.application.preview.secrets import mask_secrets
 from studio.application.preview.target import asked_model
 from studio.application.preview.value import Preview, PreviewTarget
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.loop.setup import stop_sequences
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.models.base import ProtocolName
@@ -26,8 +26,6 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaData, MediaFault, MediaReader
 from studio.core.wire.request import Provider, WireRequest, provider_of, to_request
-
-_tr = partial(translate, "PreviewRequests")
 
 PROVIDERS: Mapping[Provider, str] = {
     "openai-chat": "OpenAI chat completions",
@@ -94,7 +92,7 @@ def request_of(preview: Preview, provider: Provider) -> RequestPreview:
     samples = (name for name in preview.samples if found.origins.get(name) == "sample")
     made = request_preview(provider, prepared, tools, job.target, job.protocol)
     if names := ", ".join(item.name for item in found.missing):
-        words = _tr("Nothing is sent before these have a value: {names}.").format(names=names)
+        words = tr("Nothing is sent before these have a value: {names}.").format(names=names)
         made = replace(made, notes=(words, *made.notes))
     return replace(made, samples=tuple(sorted(samples)))
 
@@ -128,17 +126,17 @@ def request_preview(
     sent = taken if able.tools else ()
     notes = []
     if len(taken) < len(tools):
-        words = _tr("The tools are in the prompt and are not sent separately: {reason}.")
+        words = tr("The tools are in the prompt and are not sent separately: {reason}.")
         notes.append(words.format(reason=choice.reason))
     unable = {
-        _tr("tools"): len(sent) < len(taken),
-        _tr("schema for its answer"): schema is not None and not able.json_schema,
-        _tr("stop sequences"): bool(stop) and not able.stop,
+        tr("tools"): len(sent) < len(taken),
+        tr("schema for its answer"): schema is not None and not able.json_schema,
+        tr("stop sequences"): bool(stop) and not able.stop,
     }
-    words = _tr("The model takes no {name}: left out.")
+    words = tr("The model takes no {name}: left out.")
     notes += [words.format(name=name) for name, is_left_out in unable.items() if is_left_out]
     if names := ", ".join(sorted(prepared.samples)):
-        notes.append(_tr("Samples, not sent by a run: {names}.").format(names=names))
+        notes.append(tr("Samples, not sent by a run: {names}.").format(names=names))
     options = fitting(sent_options(document, model.options), sent, able)
     make = partial(
         to_request,

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import USUAL_EXCEPTIONS, ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
-
-_tr = partial(translate, "RunBreakpoints")
 
 _PLACES: dict[PausePoint, str] = {
     PausePoint.BEFORE_REQUEST: marked("Before the model"),
@@ -43,17 +40,17 @@ _EXCEPTIONS: dict[ExceptionFilter, str] = {
 
 def place_name(place: PausePoint) -> str:
     """A place in words."""
-    return _tr(_PLACES[place])
+    return tr(_PLACES[place])
 
 
 def place_names() -> dict[PausePoint, str]:
     """All places in words, in the order of one turn of the loop."""
-    return {place: _tr(words) for place, words in _PLACES.items()}
+    return {place: tr(words) for place, words in _PLACES.items()}
 
 
 def exception_names() -> dict[ExceptionFilter, str]:
     """All exception filters in words."""
-    return {name: _tr(words) for name, words in _EXCEPTIONS.items()}
+    return {name: tr(words) for name, words in _EXCEPTIONS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +99,13 @@ def describe(item: Breakpoint) -> str:
         role, _, number = item.message.partition(" ")
         parts.append(f"message {role}" + (f" (no. {number})" if number not in ("", "1") else ""))
     if item.tool:
-        parts.append(item.tool if parts else _tr("Before a tool · {tool}").format(tool=item.tool))
+        parts.append(item.tool if parts else tr("Before a tool · {tool}").format(tool=item.tool))
     if not parts:
-        parts.append(_tr("Anywhere"))
+        parts.append(tr("Anywhere"))
     if item.condition:
         parts.append(f"when {item.condition}")
     if item.hits:
-        parts.append(_tr("hit count {hits}").format(hits=item.hits))
+        parts.append(tr("hit count {hits}").format(hits=item.hits))
     if item.log:
-        parts.append(_tr("logs “{log}”, does not stop").format(log=item.log))
+        parts.append(tr("logs “{log}”, does not stop").format(log=item.log))
     return " · ".join(parts)

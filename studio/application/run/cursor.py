@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.run.cards.card import CardKind, StepCard
@@ -22,7 +21,7 @@ from studio.application.run.diagram import (
 )
 from studio.application.run.lanes import lanes_of, node_notes
 from studio.application.run.nodes import NODE_OF_ERROR, Node
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
@@ -33,8 +32,6 @@ from studio.core.prompty.loop_format import QUESTION_NAMES
 from studio.core.prompty.prepare import render_body
 from studio.core.text.span import Span
 from studio.core.text.values import Json
-
-_tr = partial(translate, "RunCards")
 
 _NODE_OF_CARD: dict[CardKind, Node] = {
     "prompt": "prompt",
@@ -98,8 +95,8 @@ class RunCursor:
     @property
     def words(self) -> str:
         """The moment for people: `Action, iteration 2`."""
-        return _tr("{moment}, iteration {number}").format(
-            moment=_tr(_NAMES[self.kind]), number=self.step
+        return tr("{moment}, iteration {number}").format(
+            moment=tr(_NAMES[self.kind]), number=self.step
         )
 
 

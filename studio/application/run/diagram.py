@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.run.breakpoints import NO_BREAKPOINTS, BreakpointSet
@@ -18,14 +17,12 @@ from studio.application.run.nodes import (
     Node,
 )
 from studio.application.run.words import plural, rate_of
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step, StepError
 from studio.core.text.amounts import duration
-
-_tr = partial(translate, "DiagramFacts")
 
 RunPhase: TypeAlias = Literal["idle", "running", "paused", "error", "done", "incomplete", "stopped"]
 """How the run stands, in the diagram's terms; the lit node is painted after it."""
@@ -146,7 +143,7 @@ def node_facts(step: Step, row: int | None = None) -> tuple[tuple[Node, str], ..
     usage = step.reply.usage if step.reply is not None else None
     sent = max(len(step.messages), step.sent)
     if usage is not None and usage.input_tokens:
-        found.append(("prompt", _tr("{count:,} tok in").format(count=usage.input_tokens)))
+        found.append(("prompt", tr("{count:,} tok in").format(count=usage.input_tokens)))
     elif sent:
         found.append(("prompt", plural(sent, "message")))
     if step.seconds_model:
@@ -156,17 +153,17 @@ def node_facts(step: Step, row: int | None = None) -> tuple[tuple[Node, str], ..
             text = f"{text} · {rate}"
         found.append(("model", text))
     if usage is not None and usage.output_tokens:
-        found.append(("reply", _tr("{count:,} tok out").format(count=usage.output_tokens)))
+        found.append(("reply", tr("{count:,} tok out").format(count=usage.output_tokens)))
     if step.calls:
         found.append(("action", plural(len(step.calls), "call")))
         found.append(("tool", tool_of(step, row)))
     done = [call for call in step.calls if call.observation is not None]
     if done and len(done) < len(step.calls):
-        words = _tr("{done} of {count} are in")
+        words = tr("{done} of {count} are in")
         found.append(("observation", words.format(done=len(done), count=len(step.calls))))
     elif done:
         bad = sum(call.is_error and call.status != "rejected" for call in done)
-        wrong = _tr("1 error") if bad == 1 else _tr("{count} errors").format(count=bad)
+        wrong = tr("1 error") if bad == 1 else tr("{count} errors").format(count=bad)
         time = duration(step.seconds_tools)
         found.append(("observation", f"{time} · {wrong}" if bad else time))
     return tuple(found)

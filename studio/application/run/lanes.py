@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.run.nodes import NODE_OF_PLACE, Node
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.agent.values.step import Call, CallStatus, Step, TouchKind
 from studio.core.text.amounts import duration
-
-_tr = partial(translate, "DiagramFacts")
 
 LanePhase: TypeAlias = Literal["asked", "waits", "running", "done", "failed", "decided"]
 """`waits` for the user's word; `decided` is answered, skipped or refused without being run."""
@@ -56,16 +53,16 @@ def lane_of(row: int, call: Call) -> Lane:
     if call.status == "running":
         return Lane(row, call.tool, "running", began=call.began)
     if call.status in _DECIDED:
-        return Lane(row, call.tool, "decided", _tr(_DECIDED[call.status]))
+        return Lane(row, call.tool, "decided", tr(_DECIDED[call.status]))
     if call.problems or call.is_error:
-        return Lane(row, call.tool, "failed", _tr("failed"))
+        return Lane(row, call.tool, "failed", tr("failed"))
     if call.observation is not None:
         spent = duration(call.outcome.duration) if call.outcome is not None else ""
         return Lane(row, call.tool, "done", spent)
     if call.needs_approval and call.status == "asked":
-        return Lane(row, call.tool, "waits", _tr("waits"))
+        return Lane(row, call.tool, "waits", tr("waits"))
     if call.status == "approved":
-        return Lane(row, call.tool, "asked", _tr("approved"))
+        return Lane(row, call.tool, "asked", tr("approved"))
     return Lane(row, call.tool, "asked")
 
 
@@ -86,7 +83,7 @@ _TOUCHES: dict[TouchKind, str] = {
 
 def touch_words(kind: TouchKind) -> str:
     """What the user did, for people."""
-    return _tr(_TOUCHES[kind])
+    return tr(_TOUCHES[kind])
 
 
 def node_notes(step: Step) -> tuple[tuple[Node, str], ...]:
@@ -94,10 +91,10 @@ def node_notes(step: Step) -> tuple[tuple[Node, str], ...]:
     found: dict[Node, list[str]] = {}
     tries = max(step.attempt, len(step.tries))
     if tries > 1:
-        found["model"] = [_tr("{count} tries").format(count=tries)]
+        found["model"] = [tr("{count} tries").format(count=tries)]
     by_person = {each.kind for each in step.touches}
     if step.repairs and "repaired" not in by_person:
-        found["reply"] = [_tr("repaired")]
+        found["reply"] = [tr("repaired")]
     for kind, place in dict.fromkeys((each.kind, each.place) for each in step.touches):
         count = sum((each.kind, each.place) == (kind, place) for each in step.touches)
         words = touch_words(kind)

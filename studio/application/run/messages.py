@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import assert_never
 
 from studio.application.run.text import Block, Blocks, Piece, plain_text
 from studio.application.run.words import plural
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.values.state import known_common_length
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.diff import changes
-
-_tr = partial(translate, "RunMessages")
 
 _FOLD_FROM = 6
 """Unchanged lines in a row that are folded where only changes are wanted."""
@@ -133,7 +130,7 @@ class _Writer:
         if isinstance(answers, str) and answers:
             notes.append(f"answers {answers}")
         if message.origin.source == "run":
-            notes.append(_tr("put in by the loop"))
+            notes.append(tr("put in by the loop"))
         if is_new:
             notes.append("new")
             self._mark()
@@ -142,7 +139,7 @@ class _Writer:
 
     def left_out(self, messages: Sequence[Message]) -> None:
         if messages:
-            words = _tr(
+            words = tr(
                 "{plural} before these, the same as in the iteration before; Copy takes all"
             ).format(plural=plural(len(messages), "message"))
 
@@ -153,7 +150,7 @@ class _Writer:
 
     def remark(self, stable: int) -> None:
         if stable:
-            text = _tr("{plural} above: the same as in the iteration before").format(
+            text = tr("{plural} above: the same as in the iteration before").format(
                 plural=plural(stable, "message")
             )
             self.blocks.append(Block("rule", (Piece(text, "muted"),)))
@@ -195,13 +192,13 @@ class _Writer:
         changes: list[str] = []
         if len(sent) > len(before):
             changes.append(
-                _tr("{plural} added").format(plural=plural(len(sent) - len(before), "message"))
+                tr("{plural} added").format(plural=plural(len(sent) - len(before), "message"))
             )
         if self._added:
-            changes.append(_tr("{plural} new").format(plural=plural(self._added, "line")))
+            changes.append(tr("{plural} new").format(plural=plural(self._added, "line")))
         if self._removed:
-            changes.append(_tr("{plural} gone").format(plural=plural(self._removed, "line")))
-        words = ", ".join(changes) or _tr("nothing new")
+            changes.append(tr("{plural} gone").format(plural=plural(self._removed, "line")))
+        words = ", ".join(changes) or tr("nothing new")
         return f"{plural(len(sent), 'message')} · {words}"
 
     def _fold_or_show(self, lines: list[str], keep_start: int, keep_end: int) -> None:
@@ -211,7 +208,7 @@ class _Writer:
             return
         if keep_start:
             self._line("body", "\n".join(lines[:keep_start]))
-        self._line("same", _tr("{plural} as before").format(plural=plural(hidden, "line")))
+        self._line("same", tr("{plural} as before").format(plural=plural(hidden, "line")))
         if keep_end:
             self._line("body", "\n".join(lines[-keep_end:]))
 

@@ -15,7 +15,7 @@ from studio.application.run.offers.offer import Offers
 from studio.application.run.past.branches import BranchView
 from studio.application.run.past.forks import ForkKey, ForkView
 from studio.application.run.words import PROTOCOL_NAMES, bare, sentence_of, tokens, work_time
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.run.requests import Choice, allowed, choice_at
 from studio.core.agent.values.commands import Approve, Continue, StepOn
 from studio.core.agent.values.pause_point import PausePoint
@@ -164,7 +164,7 @@ def view_of(
         can_keep_model: whether the model that the run has is to be had here.
     """
     if starting:
-        sentence = translate("RunView", "Making the tools ready")
+        sentence = tr("Making the tools ready")
     elif streaming is not None and streaming.notices and not streaming.says_something:
         sentence = bare(streaming.notices[-1])  # such as how long it waits to try again
     else:
@@ -215,7 +215,7 @@ def facts_of(state: RunState) -> str:
     """Repairs, tokens, money and time: `1,204 tok · $0.0012 · 3.2 s`; the diagram has the turn."""
     parts: list[str] = []
     if state.repaired:
-        parts.append(translate("RunView", "{count} repaired").format(count=state.repaired))
+        parts.append(tr("{count} repaired").format(count=state.repaired))
     if state.usage.total_tokens:
         parts.append(tokens(state.usage.total_tokens))
     if state.usage.cost is not None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.run.cards.card import CardKind
 from studio.application.run.lanes import lane_of
 from studio.application.run.words import arguments_line, plural, rate_of, tokens
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, Step
 from studio.core.text.amounts import duration
-
-_tr = partial(translate, "RunWaterfall")
 
 BarTone: TypeAlias = Literal["wait", "model", "tool", "failed", "held"]
 """`wait`: before the first word of a reply, and between tries; `held`: waits for the user."""
@@ -117,10 +114,10 @@ def _words(step: Step) -> str:
         return ""
     lanes = [lane_of(row, call) for row, call in enumerate(step.calls)]
     counted = (
-        (_tr("{count} done"), "done"),
-        (_tr("{count} running"), "running"),
-        (_tr("{count} waiting"), "waits"),
-        (_tr("{count} failed"), "failed"),
+        (tr("{count} done"), "done"),
+        (tr("{count} running"), "running"),
+        (tr("{count} waiting"), "waits"),
+        (tr("{count} failed"), "failed"),
     )
     lines = [
         words.format(count=found)
@@ -148,12 +145,12 @@ def _reply_row(step: Step, began: float, *, is_now: bool) -> WaterfallRow:
     usage = step.reply.usage if step.reply is not None else None
     detail = ""
     if step.first_seconds is not None:
-        detail = _tr("first word after {time}").format(time=duration(step.first_seconds))
+        detail = tr("first word after {time}").format(time=duration(step.first_seconds))
     facts = [tokens(usage.output_tokens)] if usage is not None and usage.output_tokens else []
     facts += [rate] if (rate := rate_of(step)) else []
     total = duration(step.seconds_model) if step.reply is not None else ""
     tail = " · ".join(facts)
-    return WaterfallRow("reply", None, _tr("Model"), detail, tuple(bars), tail, total)
+    return WaterfallRow("reply", None, tr("Model"), detail, tuple(bars), tail, total)
 
 
 def _call_row(row: int, call: Call, step: Step, began: float, *, is_now: bool) -> WaterfallRow:
@@ -171,5 +168,5 @@ def _call_row(row: int, call: Call, step: Step, began: float, *, is_now: bool) -
         total = "" if runs else duration(spent)
     elif lane.phase == "waits" and is_now and step.tries[-1][1]:
         bars = (WaterfallBar(step.tries[-1][1] - began, None, "held"),)
-        tail = _tr("waits for your approval")
+        tail = tr("waits for your approval")
     return WaterfallRow(kind, row, call.tool, detail, bars, tail, total)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.agent.protocols.findings import remark
 from studio.core.agent.values.breakpoints import HERE
 from studio.core.agent.values.pause_point import PausePoint
@@ -17,8 +16,6 @@ from studio.core.runs.step_summary import arguments_text
 from studio.core.text.amounts import duration, money
 from studio.core.text.shortened import one_line
 from studio.core.text.values import JsonObject
-
-_tr = partial(translate, "RunWords")
 
 PROTOCOL_NAMES: dict[ProtocolName, str] = {
     "native": "Tool calls",
@@ -65,7 +62,7 @@ _WORTH_TELLING = 1.0
 def sentence_of(state: RunState | None) -> str:
     """Where the run stands and why, as one sentence without a full stop."""
     if state is None:
-        return _tr("No run yet")
+        return tr("No run yet")
     if state.is_over:
         return _end(state)
     if state.pause is not None:
@@ -74,17 +71,17 @@ def sentence_of(state: RunState | None) -> str:
 
 
 def _end(state: RunState) -> str:
-    words = _tr(_ENDS[state.status])
+    words = tr(_ENDS[state.status])
     if state.status == "done":
         turns = plural(state.iteration, "iteration")
         if state.waited >= _WORTH_TELLING:
-            return _tr("{words} in {turns}: worked {seconds}, waited for you {waited}").format(
+            return tr("{words} in {turns}: worked {seconds}, waited for you {waited}").format(
                 words=words,
                 turns=turns,
                 seconds=work_time(state),
                 waited=duration(state.waited),
             )
-        return _tr("{words} in {turns}, {seconds}").format(
+        return tr("{words} in {turns}, {seconds}").format(
             words=words, turns=turns, seconds=work_time(state)
         )
     if state.error is not None:
@@ -96,18 +93,18 @@ def _pause(state: RunState) -> str:
     pause = state.pause
     if pause is None:
         return ""
-    why = _tr(_WHY["step" if HERE in pause.breakpoints else pause.reason])
+    why = tr(_WHY["step" if HERE in pause.breakpoints else pause.reason])
     if pause.place == PausePoint.ERROR:
         # The action bar tells all of it; here it is only named, if its card does not.
         error = state.error
         return why if error is None or is_only_title(error) else f"{why}: {error_title(error)}"
-    where = _tr(_AT_PLACE[pause.place])
+    where = tr(_AT_PLACE[pause.place])
     call = call_at(state)
     if call is not None and pause.place in (PausePoint.TOOL_CALL, PausePoint.OBSERVATION):
         where += f": {call.tool}"
         if len(state.step.calls) > 1 and state.call is not None:
             row, count = state.call + 1, len(state.step.calls)
-            where += _tr(" ({row} of {count})").format(row=row, count=count)
+            where += tr(" ({row} of {count})").format(row=row, count=count)
     return f"{why} {where}"
 
 
@@ -115,15 +112,15 @@ def _under_way(state: RunState) -> str:
     step = state.step
     running = [call.tool for call in step.calls if call.status == "running"]
     if running:
-        return _tr("The tool runs: {names}").format(names=", ".join(running))
+        return tr("The tool runs: {names}").format(names=", ".join(running))
     if state.answer is not None:
-        return _tr("Checking the answer")
+        return tr("Checking the answer")
     if step.reply is not None:
-        return _tr("Reading the reply")
+        return tr("Reading the reply")
     if step.messages:
-        again = _tr(" (try {number})").format(number=step.attempt) if step.attempt > 1 else ""
-        return _tr("The model answers{again}").format(again=again)
-    return _tr("Rendering the prompt")
+        again = tr(" (try {number})").format(number=step.attempt) if step.attempt > 1 else ""
+        return tr("The model answers{again}").format(again=again)
+    return tr("Rendering the prompt")
 
 
 def call_at(state: RunState) -> Call | None:
@@ -164,22 +161,22 @@ def error_title(error: StepError) -> str:
     """What sort of problem it is, as a heading."""
     flaw = _FLAWS.get(error.code)
     if error.kind == "output" and flaw is not None:
-        return _tr(flaw)
+        return tr(flaw)
     return {
-        "format": _tr("The reply cannot be read"),
-        "model": _tr("The model did not answer"),
-        "unknown_tool": _tr("There is no such tool"),
-        "schema": _tr("The arguments do not fit the tool"),
-        "tool": _tr("The tool failed"),
-        "timeout": _tr("It took too long"),
-        "limit": _tr("A limit was reached"),
-        "refusal": _tr("The model refused"),
-        "repeated_action": _tr("The same call again"),
-        "guardrail": _tr("Blocked by a rule"),
-        "output": _tr("The answer does not fit the declared outputs"),
-        "outcome_unknown": _tr("Nobody knows whether the tool ran"),
-        "render": _tr("The prompt cannot be rendered"),
-        "journal": _tr("The run could not be kept"),
+        "format": tr("The reply cannot be read"),
+        "model": tr("The model did not answer"),
+        "unknown_tool": tr("There is no such tool"),
+        "schema": tr("The arguments do not fit the tool"),
+        "tool": tr("The tool failed"),
+        "timeout": tr("It took too long"),
+        "limit": tr("A limit was reached"),
+        "refusal": tr("The model refused"),
+        "repeated_action": tr("The same call again"),
+        "guardrail": tr("Blocked by a rule"),
+        "output": tr("The answer does not fit the declared outputs"),
+        "outcome_unknown": tr("Nobody knows whether the tool ran"),
+        "render": tr("The prompt cannot be rendered"),
+        "journal": tr("The run could not be kept"),
     }[error.kind]
 
 
@@ -204,7 +201,7 @@ _COUNTED: dict[str, tuple[str, str]] = {
 def plural(count: int, word: Literal["call", "iteration", "line", "message"]) -> str:
     """`1 line`, `2 lines`."""
     one, many = _COUNTED[word]
-    return _tr(one) if count == 1 else _tr(many).format(count=count)
+    return tr(one) if count == 1 else tr(many).format(count=count)
 
 
 def work_time(state: RunState) -> str:
@@ -213,7 +210,7 @@ def work_time(state: RunState) -> str:
     own = duration(state.seconds)
     if recorded is None:
         return own
-    return _tr("{own} (recorded: {recorded})").format(own=own, recorded=duration(recorded))
+    return tr("{own} (recorded: {recorded})").format(own=own, recorded=duration(recorded))
 
 
 def tokens(count: int) -> str:
@@ -224,7 +221,7 @@ def tokens(count: int) -> str:
 def rate_of(step: Step) -> str:
     """Return how many tokens a second a reply had; empty where that is not known."""
     rate = step.tokens_per_second
-    return _tr("{rate:,.0f} tok/s").format(rate=rate) if rate else ""
+    return tr("{rate:,.0f} tok/s").format(rate=rate) if rate else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,43 +254,39 @@ def limit_lines(state: RunState) -> tuple[LimitLine, ...]:
     return (
         _line(
             "iterations",
-            translate("RunLimits", "Iterations"),
+            tr("Iterations"),
             state.iteration,
             limits.iterations,
             5,
         ),
         _line(
             "tokens",
-            translate("RunLimits", "Tokens"),
+            tr("Tokens"),
             state.usage.total_tokens,
             limits.tokens,
             100_000,
         ),
-        _line("cost", translate("RunLimits", "Cost"), cost, limits.cost, 1.0),
-        _line(
-            "seconds", translate("RunLimits", "Time of work"), state.seconds, limits.seconds, 600.0
-        ),
+        _line("cost", tr("Cost"), cost, limits.cost, 1.0),
+        _line("seconds", tr("Time of work"), state.seconds, limits.seconds, 600.0),
     )
 
 
 def _line(
     name: LimitName, title: str, used: float, allowed: float | None, step: float
 ) -> LimitLine:
-    most = _amount(name, allowed) if allowed is not None else translate("RunLimits", "no limit")
+    most = _amount(name, allowed) if allowed is not None else tr("no limit")
     more = (allowed if allowed is not None else used) + step
     unit = {
-        "cost": translate("RunLimits", "dollars"),
-        "seconds": translate("RunLimits", "seconds"),
+        "cost": tr("dollars"),
+        "seconds": tr("seconds"),
     }.get(name, title)
     return LimitLine(
         name,
         allowed,
-        translate("RunLimits", "{title}: {used} of {most}").format(
-            title=title, used=_amount(name, used), most=most
-        ),
+        tr("{title}: {used} of {most}").format(title=title, used=_amount(name, used), most=most),
         more,
-        translate("RunLimits", "Allow up to {amount}").format(amount=_amount(name, more)),
-        translate("RunLimits", "The run pauses at this many ({unit}):").format(unit=unit),
+        tr("Allow up to {amount}").format(amount=_amount(name, more)),
+        tr("The run pauses at this many ({unit}):").format(unit=unit),
     )
 
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
-
-_tr = partial(translate, "ToolsModel")
-
 
 COLUMNS = (
     marked("Tool"),
@@ -56,12 +52,12 @@ APPROVAL_WORDS = {
 
 def column_head(column: int) -> str:
     """A column's title."""
-    return _tr(COLUMNS[column])
+    return tr(COLUMNS[column])
 
 
 def column_tip(column: int) -> str:
     """What a column tells."""
-    return _tr(COLUMN_TIPS[column])
+    return tr(COLUMN_TIPS[column])
 
 
 def cell_text(entry: ToolEntry, column: int) -> str:
@@ -70,7 +66,7 @@ def cell_text(entry: ToolEntry, column: int) -> str:
         case 0:
             return reveal(entry.name, lines=False)
         case 1:
-            return _tr(STATE_WORDS[entry.state])
+            return tr(STATE_WORDS[entry.state])
         case 2:
             return entry.source
         case 3:
@@ -82,7 +78,7 @@ def cell_text(entry: ToolEntry, column: int) -> str:
         case 6:
             return _approval(entry)
         case 7:
-            return _tr(effects_word(entry))
+            return tr(effects_word(entry))
         case _:
             return _used(entry)
 
@@ -102,10 +98,10 @@ def effects_word(entry: ToolEntry) -> str:
 
 
 def _approval(entry: ToolEntry) -> str:
-    words = _tr(APPROVAL_WORDS[entry.asks])
+    words = tr(APPROVAL_WORDS[entry.asks])
     if entry.change is None or entry.mock is not None:
         return words
-    why = _tr("changed") if entry.change.before is not None else _tr("new")
+    why = tr("changed") if entry.change.before is not None else tr("new")
     return f"{words} ({why})"
 
 
@@ -115,7 +111,7 @@ def cell_tip(entry: ToolEntry) -> str:
     words = "\n".join((*entry.marks, words))
     if entry.id.name == entry.name:
         return words
-    own = _tr("{source} calls it {name!r}.").format(source=entry.source, name=entry.id.name)
+    own = tr("{source} calls it {name!r}.").format(source=entry.source, name=entry.id.name)
     return f"{own}\n{words}"
 
 
@@ -127,11 +123,11 @@ def _declared(entry: ToolEntry) -> str:
             ""
             if entry.further
             else {
-                "mcp": _tr("its server"),
-                "openapi": _tr("its service"),
+                "mcp": tr("its server"),
+                "openapi": tr("its service"),
             }.get(kind, "")
         )
-    return _tr("front matter") if entry.spec.source == "document" else entry.spec.source
+    return tr("front matter") if entry.spec.source == "document" else entry.spec.source
 
 
 def _used(entry: ToolEntry) -> str:
@@ -144,7 +140,7 @@ def _ago(when: float | None) -> str:
         return ""
     seconds = max(0, int(time.time() - when))
     if seconds < 60:
-        return _tr("just now")
+        return tr("just now")
     if seconds < 3600:
-        return _tr("{number} min ago").format(number=seconds // 60)
+        return tr("{number} min ago").format(number=seconds // 60)
     return time.strftime("%H:%M", time.localtime(when))

@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_bounded
@@ -25,8 +24,6 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mock import RecordedAnswer
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.source import ToolOutcome
-
-_tr = partial(translate, "SavedCalls")
 
 CALLS_SUFFIX = ".calls.jsonl"
 _LARGEST = 20_000_000
@@ -215,7 +212,7 @@ def answers_of(calls: Iterable[SavedCall]) -> tuple[RecordedAnswer, ...]:
 def difference(call: SavedCall, outcome: ToolOutcome) -> str:
     """What of a new answer is not as it was, in a sentence; empty where all is."""
     if outcome.status != call.status:
-        return _tr("it ended as {now}, not as {before}").format(
+        return tr("it ended as {now}, not as {before}").format(
             now=outcome.status, before=call.status
         )
     if call.compare == "status":
@@ -226,15 +223,15 @@ def difference(call: SavedCall, outcome: ToolOutcome) -> str:
     try:
         before, now = parse_json(call.text), parse_json(text)
     except ValueError:
-        return "" if call.compare == "shape" else _tr("the text is another one")
+        return "" if call.compare == "shape" else tr("the text is another one")
     found = json_difference(before, now, "$", by_shape=call.compare == "shape")
     if found is None:
         return ""
     if found.new is ABSENT:
-        return _tr("{place} is gone").format(place=found.path)
+        return tr("{place} is gone").format(place=found.path)
     if found.old is ABSENT:
-        return _tr("{place} is new").format(place=found.path)
-    return _tr("{place} is {now}, not {before}").format(
+        return tr("{place} is new").format(place=found.path)
+    return tr("{place} is {now}, not {before}").format(
         place=found.path, now=_shown(found.new), before=_shown(found.old)
     )
 

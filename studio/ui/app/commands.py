@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
+from studio.application.words import tr
 from studio.core.resource_files import resource
 from studio.core.settings import Settings
 from studio.ui.app.editor_commands import EditorCommands
@@ -267,8 +268,8 @@ class Commands(QObject):
         """Set or clear a breakpoint on the tool or the message at the caret."""
         if not page.editor.toggle_breakpoint():
             self._window.services.messages.info(
-                self.tr("There is no tool and no message on this line."),
-                self.tr(
+                tr("There is no tool and no message on this line."),
+                tr(
                     "A run stops before a tool's call, or with a message in its request: put the "
                     "caret on the tool or the role. Other places are in the Run pane's diagram."
                 ),

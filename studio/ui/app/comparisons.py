@@ -24,6 +24,7 @@ from studio.application.preview.diff import (
     compare_inputs,
     compare_whole,
 )
+from studio.application.words import tr
 from studio.core.text.values import Json
 from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.editor.page.page import EditorPage
@@ -73,7 +74,7 @@ class Comparisons(QObject):
         path = page.controller.path
         if path is None:
             self._window.services.messages.info(
-                self.tr("There is no earlier text."), self.tr("Save the prompt first.")
+                tr("There is no earlier text."), tr("Save the prompt first.")
             )
             return
         self._page = page
@@ -86,33 +87,33 @@ class Comparisons(QObject):
             self.ask(page)
             return
         self._page = page
-        self._take(self.tr("the saved file"), partial(_text_of, path))
+        self._take(tr("the saved file"), partial(_text_of, path))
 
     def _offer(self, found: _Commits) -> None:
         page = self._page
         path = page.controller.path if page is not None else None
         if page is None or path is None:
             return
-        saved = self.tr("Saved file")
+        saved = tr("Saved file")
         choices = [PaletteItem(saved, partial(self.with_saved, page), path.name, icon("save"))]
         for kept in self._kept.of(path):
             when = _moment(kept)
-            title = self.tr("the text of {when}").format(when=when)
+            title = tr("the text of {when}").format(when=when)
             read = partial(self._kept.text, kept)
             choices.append(
                 PaletteItem(
-                    self.tr("Saved {when}").format(when=when),
+                    tr("Saved {when}").format(when=when),
                     partial(self._take, title, read),
-                    self.tr("kept on this machine"),
+                    tr("kept on this machine"),
                     icon("history"),
                 )
             )
         if found.refused:
             tell = partial(self._tell_refused, found.refused)
-            words = self.tr("Git does not read this repository…")
+            words = tr("Git does not read this repository…")
             choices.append(PaletteItem(words, tell, found.refused, icon("triangle-alert")))
         for commit in found.commits:
-            title = self.tr("commit {name}").format(name=commit.name[:8])
+            title = tr("commit {name}").format(name=commit.name[:8])
             read = partial(text_at, path, commit.name, commit.path)
             choices.append(
                 PaletteItem(
@@ -122,15 +123,15 @@ class Comparisons(QObject):
                     icon("git-branch"),
                 )
             )
-        self._palette().ask(self.tr("Compare with"), choices)
+        self._palette().ask(tr("Compare with"), choices)
 
     def _tell_refused(self, repository: str) -> None:
         quoted = repository.replace("'", "'\\''")  # its name must not end the quotes of a shell
         self._window.services.messages.say(
             Notification(
                 "warning",
-                self.tr("Git does not read this repository: its files are another user's."),
-                self.tr("If you trust it: {command}").format(
+                tr("Git does not read this repository: its files are another user's."),
+                tr("If you trust it: {command}").format(
                     command=f"git config --global --add safe.directory '{quoted}'"
                 ),
                 repository,
@@ -146,12 +147,12 @@ class Comparisons(QObject):
         if page is None:
             return
         if earlier.text is None:
-            self._window.services.messages.info(self.tr("This text is not there any more."))
+            self._window.services.messages.info(tr("This text is not there any more."))
             return
         inputs = self._panes().inputs
         values = inputs.values() if inputs is not None else {}
         path, now, before = page.controller.path, page.editor.text(), earlier.text
-        title = self.tr("{name}: now and {earlier}").format(
+        title = tr("{name}: now and {earlier}").format(
             name=page.controller.title, earlier=earlier.title
         )
         trusted = self.trusted
@@ -163,9 +164,9 @@ class Comparisons(QObject):
     def _show(self, made: _Made) -> None:
         found = made.comparison
         kinds = {
-            self.tr("Values") if made.is_of_inputs else self.tr("Text"): found.text,
-            self.tr("Messages"): found.messages,
-            self.tr("Request"): found.request,
+            tr("Values") if made.is_of_inputs else tr("Text"): found.text,
+            tr("Messages"): found.messages,
+            tr("Request"): found.request,
         }
         ComparisonDialog(made.title, kinds, self._window.widget).open()
 
@@ -175,19 +176,19 @@ class Comparisons(QObject):
         sets = inputs.library.sets if inputs is not None else {}
         if inputs is None or not sets:
             self._window.services.messages.info(
-                self.tr("There is no input set to compare."),
-                self.tr("Keep the values of Inputs first: Sets, in its head."),
+                tr("There is no input set to compare."),
+                tr("Keep the values of Inputs first: Sets, in its head."),
             )
             return
         sides = [
-            ConversationSide(self.tr("inputs now"), inputs.values()),
+            ConversationSide(tr("inputs now"), inputs.values()),
             *(ConversationSide(name, values) for name, values in sets.items()),
         ]
 
         def ask_second(first: ConversationSide) -> None:
             others = [side for side in sides if side is not first]
             self._ask_side(
-                self.tr("Compare {name} with").format(name=first.title),
+                tr("Compare {name} with").format(name=first.title),
                 others,
                 lambda second: self._compare_sides(page, Pair(first, second)),
             )
@@ -195,7 +196,7 @@ class Comparisons(QObject):
         if len(sides) == 2:
             self._compare_sides(page, Pair(*sides))
         else:
-            self._ask_side(self.tr("Compare which inputs?"), sides, ask_second)
+            self._ask_side(tr("Compare which inputs?"), sides, ask_second)
 
     def _ask_side(
         self, words: str, sides: list[ConversationSide], take: Callable[[ConversationSide], None]
@@ -208,7 +209,7 @@ class Comparisons(QObject):
 
     def _compare_sides(self, page: EditorPage, pair: Pair) -> None:
         text, path, trusted = page.editor.text(), page.controller.path, self.trusted
-        title = self.tr("{name}: {before} and {after}").format(
+        title = tr("{name}: {before} and {after}").format(
             name=page.controller.title, before=pair.before.title, after=pair.after.title
         )
         self._making.submit(
@@ -230,7 +231,7 @@ class Comparisons(QObject):
             self._window.services.messages.say(
                 Notification(
                     "warning",
-                    self.tr("The earlier text could not be kept: {reason}.").format(
+                    tr("The earlier text could not be kept: {reason}.").format(
                         reason=error.strerror or error
                     ),
                     key="earlier",

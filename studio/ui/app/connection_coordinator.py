@@ -8,16 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.application.connections.listing import stand_ins, with_folder
 from studio.application.connections.model import RequestedModel, choice_words
+from studio.application.words import marked, tr
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.prompty.loop_format import agent_settings
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.kinds import ICONS, help_words
 from studio.ui.window.parts import WindowParts
 from studio.ui.window.run_choices import RunChoices
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from studio.ui.connections.dialog import ConnectionsDialog
     from studio.ui.connections.provider_dialog import ProviderDialog
 
-_TOY = QT_TRANSLATE_NOOP(
-    "Desk",
+_TOY = marked(
     "A very small model for trying things out, which needs help; real models need none.",
 )
 
@@ -65,7 +64,7 @@ class ConnectionCoordinator(QObject):
         controller.refused.connect(messages.error)
         if controller.connections.problems:
             messages.error(
-                " ".join(controller.connections.problems), self.tr("Open Connections to fix it.")
+                " ".join(controller.connections.problems), tr("Open Connections to fix it.")
             )
         self.show_choice(controller.choice)
 
@@ -113,7 +112,7 @@ class ConnectionCoordinator(QObject):
         dialog.allowed.connect(lambda origin, always: self._on_allowed(origin, then, always=always))
         dialog.rejected.connect(
             lambda: self._messages.info(
-                self.tr("Nothing was sent."), self.tr("The endpoint was not allowed.")
+                tr("Nothing was sent."), tr("The endpoint was not allowed.")
             )
         )
         dialog.open()
@@ -130,7 +129,7 @@ class ConnectionCoordinator(QObject):
         offers: tuple[NotificationAction, ...] = ()
         if error.kind == "missing-connection":
             connect = NotificationAction(
-                self.tr("Connect a model…"), self._window.actions["run.provider"].trigger
+                tr("Connect a model…"), self._window.actions["run.provider"].trigger
             )
             offers = (connect, *self._stand_ins(asked.file, again))
         self._messages.say(
@@ -141,7 +140,7 @@ class ConnectionCoordinator(QObject):
         self, file: Path | None, again: Callable[[], None]
     ) -> Iterator[NotificationAction]:
         folder = self._folder_of(file)
-        words = self.tr("Use {name}") if folder is None else self.tr("Use {name} in {folder}")
+        words = tr("Use {name}") if folder is None else tr("Use {name} in {folder}")
 
         def use(name: str) -> None:
             if folder is None:
@@ -171,7 +170,7 @@ class ConnectionCoordinator(QObject):
         return True
 
     def _say_unsaved(self, error: OSError) -> None:
-        words = self.tr("The connections cannot be saved: {reason}.")
+        words = tr("The connections cannot be saved: {reason}.")
         self._messages.error(words.format(reason=error.strerror or error))
 
     def close(self) -> None:
@@ -195,17 +194,17 @@ class ConnectionCoordinator(QObject):
     def _unpicked_words(self, choice: ModelChoice) -> str:
         """Return what decides on the connection where the user picks none for the file."""
         if choice.declaration.connection or choice.declaration.provider:
-            return self.tr("Connection of the file")
-        return self.tr("Connection of the folder") if choice.folder else self.tr("Default")
+            return tr("Connection of the file")
+        return tr("Connection of the folder") if choice.folder else tr("Default")
 
     def _folder_words(self, choice: ModelChoice) -> str:
         """Return what the button for the folder does; empty where there is nothing to keep."""
         name = choice.connection.name
         if choice.folder:
             folder = Path(choice.folder).name
-            return self.tr("Stop using {name} in {folder}").format(name=name, folder=folder)
+            return tr("Stop using {name} in {folder}").format(name=name, folder=folder)
         kept = self._folder_of(self._controller.file) if self._controller.chosen else None
-        words = self.tr("Use {name} in {folder}")
+        words = tr("Use {name} in {folder}")
         return words.format(name=name, folder=kept.name) if kept else ""
 
     def _on_folder(self) -> None:
@@ -225,20 +224,20 @@ class ConnectionCoordinator(QObject):
         detail = choice_words(choice)
         words = text = ""
         if connection.kind == "embedded" and speed is not None:
-            words = self.tr("{rate:.0f} tok/s").format(rate=speed.writing)
-            text = self.tr(
+            words = tr("{rate:.0f} tok/s").format(rate=speed.writing)
+            text = tr(
                 "Its last reply: {reading:,.0f} tokens a second read, {writing:,.0f} written"
             ).format(reading=speed.reading, writing=speed.writing)
             detail += "\n" + text
         if connection.kind == "embedded":
-            detail += "\n" + QCoreApplication.translate("Desk", _TOY)
+            detail += "\n" + tr(_TOY)
         self._window.status.set_speed(words, text)
         model = choice.declaration.id if connection.is_remote else ""
         name, drawing = connection.name, ICONS[connection.kind]
         if choice.refusal:
-            words = self.tr("{name} (not set up)")
+            words = tr("{name} (not set up)")
             if choice.denied:
-                words = self.tr("{name} (not allowed)")
+                words = tr("{name} (not allowed)")
             name, drawing = words.format(name=name), "triangle-alert"
         self._window.run_choices.name_choice(model or "", name, detail, drawing)
 
@@ -247,16 +246,16 @@ class ConnectionCoordinator(QObject):
         if connection.kind == "embedded" and is_agent:
             now = self._controller.level
             levels = [(level, help_words(level)[0]) for level in LEVELS]
-            choices.set_models(levels, now, name=self.tr("Help"))
-            toy = QCoreApplication.translate("Desk", _TOY)
+            choices.set_models(levels, now, name=tr("Help"))
+            toy = tr(_TOY)
             choices.model.setToolTip(f"{': '.join(help_words(now))}\n{toy}")
         elif connection.is_remote:
             model = choice.declaration.id
             ids = dict.fromkeys((*((model,) if model else ()), *self._controller.models))
             offered = [(each, each) for each in ids]
-            choices.set_models(offered, model, name=self.tr("Model"), is_open=True)
+            choices.set_models(offered, model, name=tr("Model"), is_open=True)
             choices.model.setToolTip(
-                self.tr("Model of {name}: choose or type its id").format(name=connection.name)
+                tr("Model of {name}: choose or type its id").format(name=connection.name)
             )
         else:
             choices.set_models([])
@@ -283,7 +282,7 @@ class ConnectionCoordinator(QObject):
                 self._controller.trust(origin)
             except OSError as error:
                 self._messages.error(
-                    self.tr("The endpoint is allowed, but only once: {reason}.").format(
+                    tr("The endpoint is allowed, but only once: {reason}.").format(
                         reason=error.strerror or error
                     )
                 )

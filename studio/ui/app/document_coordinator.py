@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.application.document.loading import LoadedPart, loaded_parts
 from studio.application.editing.editor_context import editor_context_of
@@ -16,6 +16,7 @@ from studio.application.preview.meter import meter
 from studio.application.preview.target import preview_target
 from studio.application.preview.value import Preview, PreviewTarget
 from studio.application.trust import folder_trust, is_trusted, shown_before_trust
+from studio.application.words import tr
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
@@ -119,9 +120,9 @@ class DocumentCoordinator(QObject):
         if kept.left_out:
             names = ", ".join(kept.left_out)
             self.refused.emit(
-                QCoreApplication.translate(
-                    "Workbench", "Not kept as samples: {names}. Declare them as inputs first."
-                ).format(names=names)
+                tr("Not kept as samples: {names}. Declare them as inputs first.").format(
+                    names=names
+                )
             )
 
     def show_given(self, given: GivenInputs) -> None:

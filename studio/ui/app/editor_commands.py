@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QTextEdit,
 )
 
+from studio.application.words import tr
 from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class EditorCommands(QObject):
         if edits:
             page.editor.apply_edits(edits)
         else:
-            self._window.services.messages.info(self.tr("The prompt is tidy already."))
+            self._window.services.messages.info(tr("The prompt is tidy already."))
 
     def rewrite(self, page: EditorPage) -> None:
         """Rewrite the prompt for another protocol of the loop, after a look at the difference."""
@@ -191,8 +192,8 @@ class EditorCommands(QObject):
             folders = (page.controller.path.parent,)
         if not folders:
             window.services.messages.info(
-                self.tr("There is no folder to look in."),
-                self.tr("Open a folder first: File, Open folder…"),
+                tr("There is no folder to look in."),
+                tr("Open a folder first: File, Open folder…"),
             )
             return
         chosen = page.editor.textCursor().selectedText() if page is not None else ""

@@ -25,6 +25,7 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.run.words import ended_words
 from studio.application.experiments.stepping import cell_to_step
 from studio.application.run.past.again import PastRun
+from studio.application.words import tr
 from studio.core.agent.values.events import Started
 from studio.core.experiments.results.cells import CellKey
 from studio.core.models.base import ModelError
@@ -128,8 +129,8 @@ class ExperimentsCoordinator(QObject):
                 view.controller.reload_plan()
 
     def _offer_connection(self, prompt: Path) -> None:
-        words = self.tr("{name} names a connection that is not set up here.")
-        hint = self.tr("Nothing was sent. Make the connection, or choose one for the folder.")
+        words = tr("{name} names a connection that is not set up here.")
+        hint = tr("Nothing was sent. Make the connection, or choose one for the folder.")
         error = ModelError("missing-connection", words.format(name=prompt.name), hint)
         # Whatever is chosen is saved, and the file is planned again then.
         self._questions.refuse(error, RequestedModel(file=prompt), lambda: None)
@@ -152,7 +153,7 @@ class ExperimentsCoordinator(QObject):
         """Write an experiment of a prompt's saved input sets beside it, and open it."""
         path = document.source.path if document is not None else None
         if document is None or not document.is_prompt or path is None:
-            self._run.refuse(self.tr("Open a saved prompt; its experiment is stored beside it."))
+            self._run.refuse(tr("Open a saved prompt; its experiment is stored beside it."))
             return
         self._write_new(free_path(path), experiment_of(path, sets))
 
@@ -160,7 +161,7 @@ class ExperimentsCoordinator(QObject):
         """Add the values and the answer of a run to an experiment of its prompt."""
         path = Path(past.setup.path) if past is not None and past.setup.path else None
         if past is None or path is None or not path.is_file():
-            self._run.refuse(self.tr("Run a prompt that is saved first (F5)."))
+            self._run.refuse(tr("Run a prompt that is saved first (F5)."))
             return
         found = [each.source.path for each in experiments_of(path) if each.source.path]
         names = [each.name for each in found]
@@ -174,8 +175,8 @@ class ExperimentsCoordinator(QObject):
         if len(names) > 1:
             name, agreed = QInputDialog.getItem(
                 self._window.widget,
-                self.tr("Keep this run as a row"),
-                self.tr("Experiment:"),
+                tr("Keep this run as a row"),
+                tr("Experiment:"),
                 names,
                 0,
                 False,
@@ -207,9 +208,9 @@ class ExperimentsCoordinator(QObject):
             if read_bounded(path).decode("utf-8") == after:
                 write_atomically(path, before)
 
-        words = self.tr("The run is a row of {name} now.").format(name=path.name)
-        show = NotificationAction(self.tr("Show"), lambda: self._show(path))
-        back = NotificationAction(self.tr("Undo"), undo)
+        words = tr("The run is a row of {name} now.").format(name=path.name)
+        show = NotificationAction(tr("Show"), lambda: self._show(path))
+        back = NotificationAction(tr("Undo"), undo)
         self._window.services.messages.say(
             Notification("success", words, offers=(show, back), key="run")
         )
@@ -220,7 +221,7 @@ class ExperimentsCoordinator(QObject):
         """Step through a cell's row live, with the prompt and model of its column."""
         grid, plan = controller.model.grid, controller.plan
         if grid is None or plan is None:
-            self._run.refuse(self.tr("The experiment's file cannot be run as it is."))
+            self._run.refuse(tr("The experiment's file cannot be run as it is."))
             return
         try:
             self._run.start_cell(cell_to_step(plan, grid.variants[key.variant], key.row))
@@ -231,7 +232,7 @@ class ExperimentsCoordinator(QObject):
         """Open the prompt of a cell's column; one that is made of an edit as a text of its own."""
         variant = controller.variant(key)
         if variant is None:
-            self._run.refuse(self.tr("The experiment's file cannot be run as it is."))
+            self._run.refuse(tr("The experiment's file cannot be run as it is."))
             return
         path = variant.document.source.path
         tabs = self._window.tabs
@@ -244,7 +245,7 @@ class ExperimentsCoordinator(QObject):
         """Put a kept run into the history, and open it there."""
         journal = controller.answers.journal_of(key)
         if journal is None or self._store is None:
-            self._run.refuse(self.tr("The run of this cell was not kept."))
+            self._run.refuse(tr("The run of this cell was not kept."))
             return
         try:
             calls: dict[int, WireCall] = {}
@@ -326,8 +327,8 @@ class ExperimentDialogs(QObject):
                 self._window.services.messages.error(named_reason(error))
             view.controller.reload_plan()
 
-        words = self.tr("The rows are added to {name}.").format(name=change.path.name)
-        back = NotificationAction(self.tr("Undo"), undo)
+        words = tr("The rows are added to {name}.").format(name=change.path.name)
+        back = NotificationAction(tr("Undo"), undo)
         self._window.services.messages.say(
             Notification("success", words, offers=(back,), key="rows")
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFileDialog
 
+from studio.application.words import tr
 from studio.core.experiments.file.names import SUFFIXES
 from studio.core.resource_files import resource
 from studio.core.text.bounded_file import read_text
@@ -52,9 +53,7 @@ class FileCommands(QObject):
     def reopen(self) -> None:
         """Open the file again whose tab was closed last."""
         if not self._window.tabs.reopen():
-            self._window.services.messages.info(
-                self.tr("No tab was closed that can be opened again.")
-            )
+            self._window.services.messages.info(tr("No tab was closed that can be opened again."))
 
     def go_to_files(self) -> None:
         """Give the keyboard to the files; where there are none, to what opens a folder."""
@@ -73,8 +72,8 @@ class FileCommands(QObject):
                     shutil.copyfile(path, folder / path.name)
         except OSError:
             self._window.services.messages.error(
-                self.tr("The example could not be copied to your own folder."),
-                self.tr("It is opened where it is; save it under another name to change it."),
+                tr("The example could not be copied to your own folder."),
+                tr("It is opened where it is; save it under another name to change it."),
                 str(folder),
             )
             folder = example.parent
@@ -111,13 +110,13 @@ class FileCommands(QObject):
 
     def ask_folder(self) -> None:
         """Choose the workspace folder."""
-        folder = self._asked_folder(self.tr("Open folder"))
+        folder = self._asked_folder(tr("Open folder"))
         if folder is not None:
             self.show_folder(folder)
 
     def ask_more_folder(self) -> None:
         """Choose a folder to be shown below those that are shown."""
-        folder = self._asked_folder(self.tr("Add folder"))
+        folder = self._asked_folder(tr("Add folder"))
         if folder is not None:
             self.add_folder(folder)
 
@@ -159,7 +158,7 @@ class FileCommands(QObject):
                 lambda _=False, name=name: self._window.tabs.open(Path(name))
             )
         if not menu.actions()[1:]:
-            menu.addAction(self.tr("No recent files")).setEnabled(False)
+            menu.addAction(tr("No recent files")).setEnabled(False)
 
     def offer_recovery(self) -> None:
         """Bring back what quitting kept, and offer the text that a crash left."""
@@ -181,11 +180,11 @@ class FileCommands(QObject):
         self._window.services.messages.say(
             Notification(
                 "warning",
-                self.tr("The studio ended before this was saved: {names}.").format(names=names),
-                self.tr("The text that was typed is still here."),
+                tr("The studio ended before this was saved: {names}.").format(names=names),
+                tr("The text that was typed is still here."),
                 offers=(
-                    NotificationAction(self.tr("Recover"), recover),
-                    NotificationAction(self.tr("Throw away"), swaps.clear_left_behind),
+                    NotificationAction(tr("Recover"), recover),
+                    NotificationAction(tr("Throw away"), swaps.clear_left_behind),
                 ),
                 key="recovery",
             )
@@ -262,7 +261,7 @@ class ExchangeCommands(QObject):
         from studio.core.imports.recognize import is_importable  # not with the first paint
 
         if path.stat().st_size <= _MOST_LOOKED_AT and is_importable(path):
-            words = self.tr("{name} holds a prompt of another program.").format(name=path.name)
+            words = tr("{name} holds a prompt of another program.").format(name=path.name)
             self._offer(words, partial(self.import_path, path))
 
     def offer_pasted(self, text: str) -> None:
@@ -276,12 +275,12 @@ class ExchangeCommands(QObject):
             import_text(text)
         except ImportFailure:
             return
-        path = Path(self._window.tabs.files.folder(), self.tr("pasted") + ".json")
-        words = self.tr("The pasted text holds a prompt of another program.")
+        path = Path(self._window.tabs.files.folder(), tr("pasted") + ".json")
+        words = tr("The pasted text holds a prompt of another program.")
         self._offer(words, partial(self.import_path, path, text))
 
     def _offer(self, words: str, act: Callable[[], None]) -> None:
-        action = NotificationAction(self.tr("Import…"), act)
+        action = NotificationAction(tr("Import…"), act)
         notice = Notification("info", words, offers=(action,), key="import")
         self._window.services.messages.say(notice)
 

@@ -21,6 +21,7 @@ from studio.application.document.folder_files import (
     renamed,
     rewrite,
 )
+from studio.application.words import tr
 from studio.core.resource_files import resource
 from studio.core.text.bounded_file import read_text
 from studio.core.text.problem import Severity
@@ -147,30 +148,28 @@ class FilesCoordinator(QObject):
                 continue
             changed.append(each.path.name)
         if changed:
-            words = self.tr("The new name was put into {names}.").format(
-                names=", ".join(changed[:5])
-            )
+            words = tr("The new name was put into {names}.").format(names=", ".join(changed[:5]))
             self._window.services.messages.info(words)
 
     def move_to_bin(self, path: Path) -> None:
         """Move a file or folder to the system's bin."""
         if not os.path.lexists(path):
-            words = self.tr("{name} is not there any more.").format(name=path.name)
+            words = tr("{name} is not there any more.").format(name=path.name)
             self._window.services.messages.error(words, where=str(path))
         elif moved_to_bin(path):
             self._close_pages(path)
-            words = self.tr("{name} is in the bin.").format(name=path.name)
+            words = tr("{name} is in the bin.").format(name=path.name)
             self._window.services.messages.info(words)
         else:
             self._window.services.messages.say(
                 Notification(
                     "error",
-                    self.tr("{name} could not be moved to the bin.").format(name=path.name),
-                    self.tr("It is where it was. This place may have no bin."),
+                    tr("{name} could not be moved to the bin.").format(name=path.name),
+                    tr("It is where it was. This place may have no bin."),
                     str(path),
                     (
                         NotificationAction(
-                            self.tr("Delete for good"), lambda: self._delete_for_good(path)
+                            tr("Delete for good"), lambda: self._delete_for_good(path)
                         ),
                     ),
                 )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
+from studio.application.words import tr
 from studio.core.log import hard_crashes, set_aside, start_log, stop_log
 from studio.core.plugins import failed
 from studio.core.session import SESSION, OpenFile, Session, load_session, save_session
@@ -88,8 +89,8 @@ class Lifecycle(QObject):
             self._services.messages.say(
                 Notification(
                     "info",
-                    self.tr("Safe mode: usual settings, no tools, no trusted folder."),
-                    self.tr("Nothing was restored, and changed settings are not kept."),
+                    tr("Safe mode: usual settings, no tools, no trusted folder."),
+                    tr("Nothing was restored, and changed settings are not kept."),
                     key="safe",
                 )
             )
@@ -197,7 +198,7 @@ class Lifecycle(QObject):
             tabs.sides.select(shown)
         if gone:
             self._services.messages.info(
-                self.tr("Not there any more: {names}.").format(names=", ".join(gone[:5]))
+                tr("Not there any more: {names}.").format(names=", ".join(gone[:5]))
             )
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QMimeData, QSettings, Qt, QTimer, Signal
+from PySide6.QtCore import QMimeData, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMenuBar, QWidget
 
+from studio.application.words import tr
 from studio.ui.app.commands import Commands
 from studio.ui.app.page_coordinator import PageCoordinator
 from studio.ui.base.actions import ActionSet
@@ -134,7 +135,7 @@ class MainWindow(QMainWindow):
         )
         self.menus = QMenuBar()
         self._named_menus = name_menus(self.menus)
-        self.recent_menu = QMenu(QCoreApplication.translate("Menus", "Open recent"), self.menus)
+        self.recent_menu = QMenu(tr("Open recent"), self.menus)
         self.toolbar = build_toolbar(self.actions_by_id, self.run_choices, self.menus)
         self.addToolBar(self.toolbar)
         self.strip = SideStrip(self.actions_by_id, self.docks)
@@ -256,10 +257,8 @@ class MainWindow(QMainWindow):
     def _on_title(self, title: str) -> None:
         shown = title or "Prompt Studio"
         if self.services.is_safe:
-            shown = self.tr("{title} (safe mode)").format(title=shown)
-        self.setWindowTitle(
-            self.tr("{title} — Prompt Studio").format(title=shown) if title else shown
-        )
+            shown = tr("{title} (safe mode)").format(title=shown)
+        self.setWindowTitle(tr("{title} — Prompt Studio").format(title=shown) if title else shown)
 
     def _on_opened(self, path: Path) -> None:
         settings = self.services.settings

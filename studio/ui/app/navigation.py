@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QKeySequence
 
 from studio.application.editing.place_history import PlaceHistory, RunPlace, TextPlace, VisitedPlace
+from studio.application.words import tr
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.style.icons import icon
@@ -70,15 +71,15 @@ class Chooser(QObject):
         for toggle in self._window.docks.toggles():
             choices.append(
                 PaletteItem(
-                    self.tr("Show or hide {toggle}").format(toggle=toggle.text()), toggle.trigger
+                    tr("Show or hide {toggle}").format(toggle=toggle.text()), toggle.trigger
                 )
             )
-        self.palette.ask(self.tr("Type a command"), choices)
+        self.palette.ask(tr("Type a command"), choices)
 
     def ask_symbol(self) -> None:
         """Choose a key or section of the document."""
         self.palette.ask(
-            self.tr("Go to symbol"),
+            tr("Go to symbol"),
             [
                 PaletteItem(name, partial(self._window.tabs.go_to, span))
                 for name, span in self._window.outline.symbols()
@@ -94,8 +95,8 @@ class Chooser(QObject):
     def _ask_use(self, page: EditorPage, name: str, places: tuple[Span, ...]) -> None:
         if not places:
             self._window.services.messages.info(
-                self.tr("Nothing is named here."),
-                self.tr("Put the caret on an input or a tool to find its uses."),
+                tr("Nothing is named here."),
+                tr("Put the caret on an input or a tool to find its uses."),
             )
             return
         source = page.editor.source()
@@ -107,10 +108,10 @@ class Chooser(QObject):
                 PaletteItem(
                     lines[line].strip() or name,
                     partial(self._window.tabs.go_to, place),
-                    self.tr("line {line}").format(line=line + 1),
+                    tr("line {line}").format(line=line + 1),
                 )
             )
-        self.palette.ask(self.tr("Uses of {name}").format(name=name), choices)
+        self.palette.ask(tr("Uses of {name}").format(name=name), choices)
 
     def ask_snippet(self) -> None:
         """Choose a snippet that is right at the caret, and put it in."""
@@ -121,7 +122,7 @@ class Chooser(QObject):
             return
         found = snippets_at(page.editor.text(), page.editor.caret(), page.document)
         self.palette.ask(
-            self.tr("Insert snippet"),
+            tr("Insert snippet"),
             [
                 PaletteItem(
                     each.name,
@@ -149,12 +150,12 @@ class Chooser(QObject):
             store.set(replace(store.value, spelling=language))
 
         now = store.value.spelling
-        choices = [PaletteItem(self.tr("Off"), lambda: choose(""), "" if now else self.tr("now"))]
+        choices = [PaletteItem(tr("Off"), lambda: choose(""), "" if now else tr("now"))]
         choices += [
-            PaletteItem(each, partial(choose, each), self.tr("now") if each == now else "")
+            PaletteItem(each, partial(choose, each), tr("now") if each == now else "")
             for each in languages()
         ]
-        self.palette.ask(self.tr("Check the spelling of prose in"), choices)
+        self.palette.ask(tr("Check the spelling of prose in"), choices)
 
     def ask_line(self) -> None:
         """Choose a line, or a line and column as `12:5`."""
@@ -170,10 +171,10 @@ class Chooser(QObject):
             line = max(1, min(int(found["line"]), last))
             column = int(found["column"] or 1)
             text = page.editor.document().findBlockByNumber(line - 1).text().strip()
-            words = self.tr("Line {line}").format(line=line)
+            words = tr("Line {line}").format(line=line)
             return [PaletteItem(words, partial(page.editor.go_to_line, line, column), text)]
 
-        prompt = self.tr("Line, 1 to {count}").format(count=last)
+        prompt = tr("Line, 1 to {count}").format(count=last)
         self.palette.ask_typed(prompt, lines)
 
     def ask_file(self) -> None:
@@ -186,7 +187,7 @@ class Chooser(QObject):
             beside = itertools.islice(page.controller.path.parent.glob("*.prompty"), _MOST_BESIDE)
             paths += sorted(path for path in beside if path not in paths)
         self.palette.ask(
-            self.tr("Go to file"),
+            tr("Go to file"),
             [
                 PaletteItem(
                     path.name,
@@ -201,7 +202,7 @@ class Chooser(QObject):
     def ask_template(self) -> None:
         """Choose a template."""
         self.palette.ask(
-            self.tr("New from template"),
+            tr("New from template"),
             [
                 PaletteItem(
                     each.name,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.application.words import tr
 from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import Fix, Problem
 from studio.ui.base.actions import CLOSING, EDITING
@@ -136,7 +137,7 @@ class PageCoordinator(QObject):
             return
         if not page.editor.problems:
             self._window.services.messages.say(
-                Notification("success", self.tr("No problems found."), key="check")
+                Notification("success", tr("No problems found."), key="check")
             )
             return
         page.editor.reveal(page.editor.problems[0].span)

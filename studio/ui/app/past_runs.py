@@ -15,6 +15,7 @@ from studio.application.exchange.runs import file_name
 from studio.application.run.past.again import exactly, is_other_prompt, values_of, with_results_of
 from studio.application.run.past.compare import RunComparison
 from studio.application.run.past.record import RunRecord
+from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command
 from studio.core.agent.values.run_setup import RunModel
@@ -78,7 +79,7 @@ class PastRuns(QObject):
         """Go on with the run of the past that is shown, with the prompt as it was then."""
         past = self._run.past
         if past is None or past.checkpoint is None:
-            self._coordinator.refuse(self.tr("This run reached no place to go on from."))
+            self._coordinator.refuse(tr("This run reached no place to go on from."))
             return
         document, asked = past.document, asked_by(past.document, self._trust)
         if self._questions.asks_first(self.resume, asked):
@@ -101,17 +102,17 @@ class PastRuns(QObject):
             runs: those that were found at this start; the newest one is offered.
         """
         last = max(runs, key=lambda run: run.updated)
-        name = last.prompt or self.tr("a prompt")
+        name = last.prompt or tr("a prompt")
         rest = len(runs) - 1
-        words = self.tr("The run of {name} was interrupted.")
+        words = tr("The run of {name} was interrupted.")
         if rest == 1:
-            words = self.tr("The run of {name} was interrupted, and one other run.")
+            words = tr("The run of {name} was interrupted, and one other run.")
         elif rest:
-            words = self.tr("The run of {name} was interrupted, and {count} other runs.")
+            words = tr("The run of {name} was interrupted, and {count} other runs.")
         words = words.format(name=name, count=rest)
-        go_on = NotificationAction(self.tr("Go on with it"), partial(self._go_on_with, last.id))
-        show = NotificationAction(self.tr("Show it"), partial(self.request_record.emit, last.id))
-        hint = self.tr("It is kept up to its last event. If you go on, it pauses there first.")
+        go_on = NotificationAction(tr("Go on with it"), partial(self._go_on_with, last.id))
+        show = NotificationAction(tr("Show it"), partial(self.request_record.emit, last.id))
+        hint = tr("It is kept up to its last event. If you go on, it pauses there first.")
         self._messages.say(
             Notification("warning", words, hint, offers=(go_on, show), key="interrupted")
         )
@@ -136,11 +137,11 @@ class PastRuns(QObject):
         """
         past, document = self._run.past, self._window.tabs.document
         if past is None or document is None:
-            self._coordinator.refuse(self.tr("Open the prompt that should be run again."))
+            self._coordinator.refuse(tr("Open the prompt that should be run again."))
             return
         if is_other_prompt(past, document.source.path):
             name = Path(past.setup.path).name
-            words = self.tr("This run is of another prompt: open {name}, then run it again.")
+            words = tr("This run is of another prompt: open {name}, then run it again.")
             self._coordinator.refuse(words.format(name=name))
             return
         if self._questions.asks_first(partial(self.rerun, chosen)):
@@ -162,7 +163,7 @@ class PastRuns(QObject):
             asked = asked_by(past.document, self._trust)
             answers = self._connections.open_same(path, asked, had)
             if answers is None:
-                words = self.tr("{model} is not set up here, so nothing was run.")
+                words = tr("{model} is not set up here, so nothing was run.")
                 self._coordinator.refuse(words.format(model=had.name))
                 return
             first = (ChooseModel(run_model_of(answers), now),)
@@ -175,13 +176,13 @@ class PastRuns(QObject):
 
     def _ask_model_of_rerun(self, had: RunModel, now: RunModel) -> None:
         """Ask which model a run with the results of another one goes to."""
-        run_with = self.tr("Run with {model}")
+        run_with = tr("Run with {model}")
         offers = (
             NotificationAction(run_with.format(model=had.name), partial(self.rerun, "own")),
             NotificationAction(run_with.format(model=now.name), partial(self.rerun, "now")),
         )
-        words = self.tr("Which model should answer?")
-        hint = self.tr("The run had {model}; the prompt now asks for {other}.").format(
+        words = tr("Which model should answer?")
+        hint = tr("The run had {model}; the prompt now asks for {other}.").format(
             model=had.name, other=now.name
         )
         self._messages.say(Notification("warning", words, hint, offers=offers, key="run"))
@@ -190,7 +191,7 @@ class PastRuns(QObject):
         """Go through the run that is shown once more; no model is asked, no tool is called."""
         past = self._run.past
         if past is None:
-            self._coordinator.refuse(self.tr("There is no run to go through again."))
+            self._coordinator.refuse(tr("There is no run to go through again."))
             return
         path = Path(past.setup.path) if past.setup.path else None
         self._messages.withdraw("run")
@@ -200,7 +201,7 @@ class PastRuns(QObject):
     def show_repeated(self, comparison: RunComparison) -> None:
         """Say how a replay compares with its run; where they part, both are shown."""
         if comparison.first_difference is None:
-            words = self.tr("The replay says the same as the run, from the first message on.")
+            words = tr("The replay says the same as the run, from the first message on.")
             self._messages.say(Notification("success", words, key="run"))
         else:
             self._run.compared.emit(comparison)
@@ -228,9 +229,7 @@ class RunFiles(QObject):
         """Write the branch that the run pane shows."""
         past = self._run.past
         if past is None:
-            self._messages.info(
-                self.tr("There is no run to export."), self.tr("Run the prompt first (F5).")
-            )
+            self._messages.info(tr("There is no run to export."), tr("Run the prompt first (F5)."))
             return
         form = form_of(name)
         setup = past.setup
@@ -260,18 +259,18 @@ class RunFiles(QObject):
     def _on_exported(self, path: Path) -> None:
         self._messages.say(
             Notification(
-                "info", self.tr("The run was written to {name}.").format(name=path.name), str(path)
+                "info", tr("The run was written to {name}.").format(name=path.name), str(path)
             )
         )
 
     def _on_imported(self, runs: tuple[str, ...]) -> None:
         words = (
-            self.tr("1 run was taken")
+            tr("1 run was taken")
             if len(runs) == 1
-            else self.tr("{count} runs were taken").format(count=len(runs))
+            else tr("{count} runs were taken").format(count=len(runs))
         )
         self._messages.say(
-            Notification("info", self.tr("{words} into the history.").format(words=words))
+            Notification("info", tr("{words} into the history.").format(words=words))
         )
 
     def _on_failed(self, what: str, hint: str) -> None:

@@ -16,6 +16,7 @@ from studio.application.experiments.stepping import SteppedCell
 from studio.application.run.start.begin import open_tools
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.trust import references_of
+from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import ChooseModel, Command, Continue
@@ -98,9 +99,7 @@ class RunCoordinator(QObject):
         """
         document = self._window.tabs.document
         if document is None or not document.is_prompt:
-            self._messages.info(
-                self.tr("Nothing to run."), self.tr("Open or write a prompt first.")
-            )
+            self._messages.info(tr("Nothing to run."), tr("Open or write a prompt first."))
             return
         if self._questions.asks_first(lambda: self.start(at_entry, to)):
             return
@@ -139,15 +138,15 @@ class RunCoordinator(QObject):
         path = Path(state.setup.path) if state.setup.path else None
         name = path.name if path is not None else state.setup.prompt
         offers = [
-            NotificationAction(self.tr("Stop it and run this prompt"), lambda: self.start(at_entry))
+            NotificationAction(tr("Stop it and run this prompt"), lambda: self.start(at_entry))
         ]
         if path is not None:
             show = NotificationAction(
-                self.tr("Show {name}").format(name=name), partial(self._show_file, path)
+                tr("Show {name}").format(name=name), partial(self._show_file, path)
             )
             offers.insert(0, show)
-        words = self.tr("A run of {name} is not over.").format(name=name)
-        hint = self.tr("F5 and F10 are for the prompt that is open. The run stays as it is.")
+        words = tr("A run of {name} is not over.").format(name=name)
+        hint = tr("F5 and F10 are for the prompt that is open. The run stays as it is.")
         self._messages.say(Notification("warning", words, hint, offers=tuple(offers), key="run"))
 
     def tell_elsewhere(self, path: str, words: str) -> None:
@@ -161,9 +160,9 @@ class RunCoordinator(QObject):
             return
         name = Path(path).name
         show = NotificationAction(
-            self.tr("Show {name}").format(name=name), partial(self._show_file, Path(path))
+            tr("Show {name}").format(name=name), partial(self._show_file, Path(path))
         )
-        text = self.tr("{name}: {words}.").format(name=name, words=words)
+        text = tr("{name}: {words}.").format(name=name, words=words)
         self._messages.say(Notification("info", text, offers=(show,), key=f"run {path}"))
 
     def _show_file(self, path: Path) -> None:
@@ -178,7 +177,7 @@ class RunCoordinator(QObject):
         settled = settled_document(document, values, self.references(path))
         value = resolve_inputs(settled, values).shown.get(name)
         if isinstance(value, str) and whole_reference(value) is not None:
-            self.refuse(self.tr("The sample is in a file: trust the folder to take it."))
+            self.refuse(tr("The sample is in a file: trust the folder to take it."))
         else:
             self._inputs.library.add({name: value}, "sample")
 
@@ -235,8 +234,8 @@ class RunCoordinator(QObject):
                 continue
             value, agreed = QInputDialog.getText(
                 self._window.widget,
-                self.tr("A value is not set"),
-                self.tr("The value of {name}:").format(name=reference),
+                tr("A value is not set"),
+                tr("The value of {name}:").format(name=reference),
                 QLineEdit.EchoMode.Password,
             )
             if not agreed or not value:
@@ -347,10 +346,10 @@ class RunCoordinator(QObject):
         """
         if refusal.missing:
             self.request_input.emit(refusal.missing[0])
-        show = NotificationAction(self.tr("Show"), lambda: self._window.tabs.go_to(refusal.span))
+        show = NotificationAction(tr("Show"), lambda: self._window.tabs.go_to(refusal.span))
         offers: tuple[NotificationAction, ...] = (show,)
         if refusal.samples:
-            one, many = self.tr("Run with the sample"), self.tr("Run with the samples")
+            one, many = tr("Run with the sample"), tr("Run with the samples")
             words = one if len(refusal.samples) == 1 else many
             offers = (
                 NotificationAction(words, with_samples),

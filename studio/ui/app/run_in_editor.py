@@ -12,6 +12,7 @@ from studio.application.run.cursor import RunCursor, TemplatePlaces, is_text_of
 from studio.application.run.edits.in_file import NotInFileError, edits_to_keep
 from studio.application.run.edits.in_place import EditResult, EditSpec
 from studio.application.run.view import RunView
+from studio.application.words import tr
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolId
@@ -130,10 +131,10 @@ class PersistentEdits(QObject):
         try:
             self._change_file(spec, result, state)
         except NotInFileError as error:
-            self.refused.emit(self.tr("The file was not changed: {error}").format(error=error))
+            self.refused.emit(tr("The file was not changed: {error}").format(error=error))
 
     def _change_file(self, spec: EditSpec, result: EditResult, state: RunState) -> None:
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None:
-            raise NotInFileError(self.tr("no prompt is open."))
+            raise NotInFileError(tr("no prompt is open."))
         page.editor.apply_edits(edits_to_keep(document, page.editor.text(), spec, result, state))

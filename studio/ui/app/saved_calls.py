@@ -25,6 +25,7 @@ from studio.application.tools.saved_calls import (
     saved,
     write_calls,
 )
+from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
@@ -77,7 +78,7 @@ class SavedCallsCoordinator(QObject):
         if path is not None:
             return self._tried(lambda: change_calls(path, changes), path)
         self._window.services.messages.info(
-            self.tr("Save the prompt first: its calls are kept in a file beside it.")
+            tr("Save the prompt first: its calls are kept in a file beside it.")
         )
         return None
 
@@ -109,13 +110,13 @@ class SavedCallsCoordinator(QObject):
             self._dialog.show_file(written.calls)
         name = written.calls[-1].name
         self._window.services.messages.info(
-            self.tr("Saved as {name!r} in {file}.").format(name=name, file=path.name)
+            tr("Saved as {name!r} in {file}.").format(name=name, file=path.name)
         )
 
     def _make(self, dialog: CallsDialog, path: Path | None, calls: tuple[SavedCall, ...]) -> None:
         """Make calls, with the tools of the prompt that they were saved beside."""
         if path != self._file:
-            self._window.services.messages.info(self.tr("Turn to the prompt of these calls first."))
+            self._window.services.messages.info(tr("Turn to the prompt of these calls first."))
             dialog.show_all_ended()
             return
         registry = self._tools.registry
@@ -159,7 +160,7 @@ class SavedCallsCoordinator(QObject):
     def _take_rows(self, dialog: CallsDialog, tool: ToolEntry) -> None:
         start = str(self._file.parent) if self._file is not None else ""
         name, _ = QFileDialog.getOpenFileName(
-            dialog, self.tr("Rows"), start, self.tr("Rows (*.csv *.jsonl *.json *.yaml *.yml)")
+            dialog, tr("Rows"), start, tr("Rows (*.csv *.jsonl *.json *.yaml *.yml)")
         )
         if name:
             path, schema = Path(name), tool.spec.parameters
@@ -170,7 +171,7 @@ class SavedCallsCoordinator(QObject):
     ) -> None:
         start = str(self._file.parent / "answers.jsonl") if self._file is not None else ""
         name, _ = QFileDialog.getSaveFileName(
-            dialog, self.tr("Write the answers"), start, self.tr("JSON lines (*.jsonl)")
+            dialog, tr("Write the answers"), start, tr("JSON lines (*.jsonl)")
         )
         if name:
             kept = (saved(call, outcome) for call, outcome in ended)

@@ -18,6 +18,7 @@ from studio.application.tools.known_servers import (
     server_in,
     servers_of,
 )
+from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.problem import TextEdit
@@ -126,13 +127,13 @@ class ServersCoordinator(QObject):
         try:
             names = add_servers(path, servers, instead_of)
         except ServerFileError as error:
-            words = self.tr("The servers were not changed: {error}").format(error=error)
+            words = tr("The servers were not changed: {error}").format(error=error)
             self._window.services.messages.error(words)
             return ()
         self._added |= {f"mcp:{name}" for name in names}
         self._tools.reload()
         if names:
-            words = self.tr("Written into {file}: {names}")
+            words = tr("Written into {file}: {names}")
             self._window.services.messages.info(
                 words.format(file=path.name, names=", ".join(names))
             )
@@ -153,7 +154,7 @@ class ServersCoordinator(QObject):
                 if (changes["enabled"] if entry.id in tools else entry.enabled)
             ]
             if not ticked:
-                words = self.tr("Without a tool, a server is taken out of the prompt by hand.")
+                words = tr("Without a tool, a server is taken out of the prompt by hand.")
                 self._window.services.messages.info(words)
                 continue
             wanted = () if len(ticked) == len(own) else tuple(ticked)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDockWidget, QMenu
 
 from studio.application.tools.server_content import kept_content, offered_text
 from studio.application.trust import FolderTrust, folder_trust
+from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
@@ -153,17 +154,17 @@ class ToolsCoordinator(QObject):
         """Offer to give trust in the folder of the file, or to take it back."""
         folder = self._window.tabs.folder
         if folder is None:
-            self._messages.info(self.tr("A text that was never saved is your own."))
+            self._messages.info(tr("A text that was never saved is your own."))
             return
         held = self._held(folder)
         menu = QMenu(self._window.widget)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if held.is_trusted:
-            act = menu.addAction(self.tr("Stop trusting {folder}"))
+            act = menu.addAction(tr("Stop trusting {folder}"))
             act.triggered.connect(lambda: self._tools.forget_folder(folder))
             act.setEnabled(held.is_given)
         else:
-            act = menu.addAction(self.tr("Trust {folder}…"))
+            act = menu.addAction(tr("Trust {folder}…"))
             act.triggered.connect(lambda: self._pane.offer_trust(folder))
         act.setText(act.text().format(folder=held.folder or folder))
         menu.addAction(self._window.actions["tools.sources"])
@@ -180,14 +181,14 @@ class ToolsCoordinator(QObject):
         self._messages.say(
             Notification(
                 "warning",
-                self.tr("This folder is not trusted."),
-                self.tr(
+                tr("This folder is not trusted."),
+                tr(
                     "Until you trust it, its Python tools and MCP servers do not run, no "
                     "variable is read, and no file of it is sent. The preview may show text "
                     "files of the opened folder."
                 ),
                 str(asked),
-                (NotificationAction(self.tr("Trust…"), partial(self._pane.offer_trust, folder)),),
+                (NotificationAction(tr("Trust…"), partial(self._pane.offer_trust, folder)),),
                 _NOTICE,
             )
         )
@@ -203,7 +204,7 @@ class ToolsCoordinator(QObject):
         try:
             self._edit(lambda document: declare_tool(document, entry.spec))
         except ValueError as error:
-            self._messages.error(self.tr("The tool was not inserted: {error}.").format(error=error))
+            self._messages.error(tr("The tool was not inserted: {error}.").format(error=error))
 
     def _show_offers(self, source: SourceStatus) -> None:
         """Show a server's prompts and resources, to be opened and put into the prompt."""
@@ -220,7 +221,7 @@ class ToolsCoordinator(QObject):
         """Put what a server gave into the prompt, at the caret: as text, and nothing but text."""
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None or page.editor.isReadOnly():
-            self._messages.info(self.tr("No prompt is open that it could be put into."))
+            self._messages.info(tr("No prompt is open that it could be put into."))
             return
         caret = page.editor.caret()
         text = offered_text(content, document.template.format)
@@ -231,7 +232,7 @@ class ToolsCoordinator(QObject):
         page, document = self._window.tabs.current, self._window.tabs.document
         folder = self._window.tabs.folder
         if page is None or document is None or folder is None or page.editor.isReadOnly():
-            self._messages.info(self.tr("Save the prompt first: the file is put beside it."))
+            self._messages.info(tr("Save the prompt first: the file is put beside it."))
             return
         if document.source.text != page.editor.text():
             return
@@ -249,10 +250,10 @@ class ToolsCoordinator(QObject):
             self._say_not_made(folder / kept.file, error)
             return
         page.editor.apply_edits(kept.edits)
-        self._messages.info(self.tr("Kept as {file}.").format(file=kept.file))
+        self._messages.info(tr("Kept as {file}.").format(file=kept.file))
 
     def _say_not_made(self, path: Path, error: OSError) -> None:
-        words = self.tr("{name} cannot be made: {strerror}.")
+        words = tr("{name} cannot be made: {strerror}.")
         text = words.format(name=path.name, strerror=error.strerror)
         self._messages.error(text, where=str(path))
 
@@ -280,7 +281,7 @@ class ToolsCoordinator(QObject):
             self._edit(lambda document: write_choice(document, name, choice_value(rows, wanted)))
         except (LookupError, ValueError):
             self._messages.error(
-                self.tr("The prompt declares no tool {name!r} any more.").format(name=name)
+                tr("The prompt declares no tool {name!r} any more.").format(name=name)
             )
 
     def _open_own_servers(self) -> None:

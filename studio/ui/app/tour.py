@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -39,59 +39,50 @@ class TourStep:
 STOPS: tuple[TourStep, ...] = (
     TourStep(
         "editor",
-        QT_TRANSLATE_NOOP("Tour", "The prompt is a file"),
-        QT_TRANSLATE_NOOP(
-            "Tour",
+        marked("The prompt is a file"),
+        marked(
             "Front matter above, the messages below. Problems are underlined as you type, "
             "Ctrl+Space completes, Ctrl+. fixes.",
         ),
     ),
     TourStep(
         "inputs",
-        QT_TRANSLATE_NOOP("Tour", "Its inputs"),
-        QT_TRANSLATE_NOOP(
-            "Tour", "Values for what the prompt asks for. Samples of the file stand in until then."
-        ),
+        marked("Its inputs"),
+        marked("Values for what the prompt asks for. Samples of the file stand in until then."),
     ),
     TourStep(
         "preview",
-        QT_TRANSLATE_NOOP("Tour", "What the model gets"),
-        QT_TRANSLATE_NOOP(
-            "Tour",
+        marked("What the model gets"),
+        marked(
             "The exact messages at every keystroke; Request shows the body that is sent. Click a "
             "colored value to see where it comes from.",
         ),
     ),
     TourStep(
         "tools",
-        QT_TRANSLATE_NOOP("Tour", "What it may call"),
-        QT_TRANSLATE_NOOP(
-            "Tour", "Tools of the prompt, of Python files and of MCP servers. Try one by hand here."
-        ),
+        marked("What it may call"),
+        marked("Tools of the prompt, of Python files and of MCP servers. Try one by hand here."),
     ),
     TourStep(
         "toolbar",
-        QT_TRANSLATE_NOOP("Tour", "Run it"),
-        QT_TRANSLATE_NOOP(
-            "Tour",
+        marked("Run it"),
+        marked(
             "Choose a connection and a model; a small model on this machine is there from the "
             "start. F5 runs, F10 goes one step.",
         ),
     ),
     TourStep(
         "run",
-        QT_TRANSLATE_NOOP("Tour", "Watch it think"),
-        QT_TRANSLATE_NOOP(
-            "Tour",
+        marked("Watch it think"),
+        marked(
             "The loop lights up where the run stands. At a pause you can edit what comes next, go "
             "back, or fork.",
         ),
     ),
     TourStep(
         "history",
-        QT_TRANSLATE_NOOP("Tour", "Nothing is lost"),
-        QT_TRANSLATE_NOOP(
-            "Tour",
+        marked("Nothing is lost"),
+        marked(
             "Every run is kept, up to its last step. Open one again, compare two, or export them.",
         ),
     ),
@@ -110,7 +101,7 @@ class Tour(FollowsTheme, QWidget):
         self._hole = QRect()
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(self.tr("Tour of the window"))
+        self.setAccessibleName(tr("Tour of the window"))
         self.card = QFrame(self)
         self.card.setObjectName("tour")
         self.card.setFixedWidth(_WIDTH)
@@ -119,8 +110,8 @@ class Tour(FollowsTheme, QWidget):
         self.text = QLabel(wordWrap=True)
         self.count = QLabel()
         self.count.setProperty("tone", "muted")
-        self.skip = QPushButton(self.tr("End the tour"))
-        self.back = QPushButton(self.tr("Back"))
+        self.skip = QPushButton(tr("End the tour"))
+        self.back = QPushButton(tr("Back"))
         self.forward = QPushButton()
         self.forward.setProperty("primary", True)
         for button in (self.skip, self.back, self.forward):
@@ -158,14 +149,14 @@ class Tour(FollowsTheme, QWidget):
         if stop.part in self._window.docks:
             self._window.docks.show(stop.part)
             self.raise_()  # a dock that comes to the front comes over everything
-        self.title.setText(QCoreApplication.translate("Tour", stop.title))
-        self.text.setText(QCoreApplication.translate("Tour", stop.text))
+        self.title.setText(tr(stop.title))
+        self.text.setText(tr(stop.text))
         self.count.setText(
-            self.tr("{number} of {count}").format(number=self._index + 1, count=len(STOPS))
+            tr("{number} of {count}").format(number=self._index + 1, count=len(STOPS))
         )
         self.back.setEnabled(self._index > 0)
         is_last = self._index == len(STOPS) - 1
-        self.forward.setText(self.tr("Done") if is_last else self.tr("Next"))
+        self.forward.setText(tr("Done") if is_last else tr("Next"))
         self.forward.setFocus()
         self._place()
 

@@ -13,6 +13,7 @@ from studio.application.preview.value import PreviewTarget
 from studio.application.run.debugging.memory import DebugStore
 from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.application.run.view import RunView
+from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.reason import named_reason
@@ -408,6 +409,6 @@ class Workbench(QObject):
             return RunStore(self._services.paths.data / "runs.sqlite")
         except (StoreError, OSError) as error:
             self._services.messages.error(
-                self.tr("Runs will not be kept in History."), named_reason(error)
+                tr("Runs will not be kept in History."), named_reason(error)
             )
             return None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from studio.application.words import tr
 from studio.ui.style.icons import icon
 
 
@@ -265,7 +266,7 @@ class ActionSet(QObject):
         super().__init__(window)
         self._actions: dict[str, QAction] = {}
         for spec in ACTIONS:
-            action = QAction(QCoreApplication.translate("Actions", spec.text), window)
+            action = QAction(tr(spec.text), window)
             action.setObjectName(spec.id)
             action.setCheckable(spec.checkable)
             action.setShortcutVisibleInContextMenu(True)
@@ -297,7 +298,7 @@ class ActionSet(QObject):
             if made or not is_first:  # a new action has none to lose
                 action.setShortcuts(made)
             shown = made[0].toString(QKeySequence.SequenceFormat.NativeText) if made else ""
-            words = QCoreApplication.translate("Actions", spec.tip or spec.text)
+            words = tr(spec.tip or spec.text)
             action.setToolTip(f"{words}  ({shown})" if shown else words)
 
     def enable(self, identifiers: tuple[str, ...], *, enabled: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QEvent, QModelIndex, QObject, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from studio.application.words import tr
 from studio.ui.base.actions import spec_of
 from studio.ui.base.menus import (
     ON_RUN,
@@ -149,7 +150,7 @@ def _add(
     enabled: bool,
 ) -> None:
     spec = spec_of(identifier)
-    words = QCoreApplication.translate("Actions", spec.text)
+    words = tr(spec.text)
     keys = keys_of(view.window(), identifier)
     add_own(menu, words, act, drawing=spec.icon, keys=keys, enabled=enabled)
 

@@ -1,10 +1,12 @@
-"""The language of the window: English stands in the source, others are Qt translation files."""
+"""The language of the window: the source has English, other languages are Qt translation files."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 
-from studio.application.words import translate_by
+from studio.application.words import CONTEXT, translate_by
 from studio.core.resource_files import resource
 
 LANGUAGES: dict[str, str] = {"en": "English", "de": "Deutsch"}
@@ -35,7 +37,7 @@ def install_language(application: QCoreApplication, setting: str) -> list[QTrans
         return []
     from PySide6.QtCore import QLibraryInfo  # of no use to English
 
-    translate_by(QCoreApplication.translate)
+    translate_by(partial(QCoreApplication.translate, CONTEXT))
     QLocale.setDefault(QLocale(code))
     installed = []
     own = str(resource("i18n", f"prompt_studio_{code}.qm"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QAction, QContextMenuEvent, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.ui.base.actions import spec_of
 from studio.ui.style.icons import icon
 
@@ -251,7 +251,7 @@ def text_menu(text: TextWidget) -> QMenu:
         spec = spec_of(identifier)
         add_own(
             menu,
-            QCoreApplication.translate("Actions", spec.text),
+            tr(spec.text),
             getattr(text, act),
             drawing=spec.icon,
             keys=keys_of(text.window(), identifier),

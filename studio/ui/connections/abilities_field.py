@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
@@ -10,18 +10,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import marked, tr
 from studio.core.models.capabilities import ModelFacts
 from studio.core.text.values import Json, JsonObject
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
 from studio.ui.style.colors import paint_text
 
 _ABILITIES = (
-    ("tools", QT_TRANSLATE_NOOP("AbilitiesField", "Native tools")),
-    ("vision", QT_TRANSLATE_NOOP("AbilitiesField", "Images")),
-    ("json_schema", QT_TRANSLATE_NOOP("AbilitiesField", "Schema for the answer")),
-    ("stop", QT_TRANSLATE_NOOP("AbilitiesField", "Stop sequences")),
-    ("parallel", QT_TRANSLATE_NOOP("AbilitiesField", "Several calls at once")),
+    ("tools", marked("Native tools")),
+    ("vision", marked("Images")),
+    ("json_schema", marked("Schema for the answer")),
+    ("stop", marked("Stop sequences")),
+    ("parallel", marked("Several calls at once")),
 )
 _MOST_TOKENS = 100_000_000
 
@@ -47,35 +47,33 @@ class AbilitiesField(QWidget):
         for index, (ability, name) in enumerate(_ABILITIES):
             combo = ComboBox()
             combo.addItem("", None)
-            combo.addItem(self.tr("Yes"), True)
-            combo.addItem(self.tr("No"), False)
+            combo.addItem(tr("Yes"), True)
+            combo.addItem(tr("No"), False)
             combo.activated.connect(self.changed)
             self.abilities[ability] = combo
             self._place(
                 grid,
                 index // 2,
                 index % 2,
-                QCoreApplication.translate("AbilitiesField", name),
+                tr(name),
                 combo,
             )
         self.window_size.setRange(0, _MOST_TOKENS)
         self.window_size.setSingleStep(1024)
         self.window_size.setGroupSeparatorShown(True)
-        self.window_size.setSuffix(self.tr(" tokens"))
+        self.window_size.setSuffix(tr(" tokens"))
         self.window_size.editingFinished.connect(self.changed)
-        self._place(grid, 3, 0, self.tr("Context window"), self.window_size, 3)
-        for column, (way, name) in enumerate(
-            (("input", self.tr("in")), ("output", self.tr("out")))
-        ):
+        self._place(grid, 3, 0, tr("Context window"), self.window_size, 3)
+        for column, (way, name) in enumerate((("input", tr("in")), ("output", tr("out")))):
             spin = self.prices[way]
             # The least value stands for "as known": nobody charges below zero.
             spin.setRange(-0.01, 10_000)
             spin.setDecimals(2)
             spin.editingFinished.connect(self.changed)
-            self._place(grid, 4, column, self.tr("$ per million {name}").format(name=name), spin)
+            self._place(grid, 4, column, tr("$ per million {name}").format(name=name), spin)
         self.table = QLabel(wordWrap=True)
-        self.update_prices = QPushButton(self.tr("Update prices"), autoDefault=False)
-        self.update_prices.setToolTip(self.tr("Fetch the newest table that genai-prices published"))
+        self.update_prices = QPushButton(tr("Update prices"), autoDefault=False)
+        self.update_prices.setToolTip(tr("Fetch the newest table that genai-prices published"))
         self.update_prices.clicked.connect(self._on_update)
         grid.addWidget(self.table, 5, 0, 1, 3)
         grid.addWidget(self.update_prices, 5, 3)
@@ -110,44 +108,38 @@ class AbilitiesField(QWidget):
 
     def set_prices(self, name: str, fault: str) -> None:
         """Say which table of prices is used, or why no newer one is."""
-        used = self.tr("Prices: {name}.").format(name=name) if name else ""
+        used = tr("Prices: {name}.").format(name=name) if name else ""
         self.table.setText(" ".join(filter(None, (fault, used))))
         self.update_prices.setEnabled(True)
 
     def _on_update(self) -> None:
         self.update_prices.setEnabled(False)
-        self.table.setText(self.tr("Fetching …"))
+        self.table.setText(tr("Fetching …"))
         self.request_prices.emit()
 
     def set_known(self, facts: ModelFacts, model: str) -> None:
         """Say what is known of the model without the corrections."""
         for ability, combo in self.abilities.items():
             yes = getattr(facts.capabilities, ability)
-            combo.setItemText(0, self.tr("Yes (as known)") if yes else self.tr("No (as known)"))
+            combo.setItemText(0, tr("Yes (as known)") if yes else tr("No (as known)"))
         window = facts.capabilities.context_window
         self.window_size.setSpecialValueText(
-            self.tr("{window:,} tokens (as known)").format(window=window)
-            if window
-            else self.tr("not known")
+            tr("{window:,} tokens (as known)").format(window=window) if window else tr("not known")
         )
         known = facts.price.per_million() if facts.price is not None else (None, None, None)
         for spin, price in zip(self.prices.values(), known, strict=False):
             spin.setSpecialValueText(
-                self.tr("{price:g} (as known)").format(price=price)
+                tr("{price:g} (as known)").format(price=price)
                 if price is not None
-                else self.tr("not known")
+                else tr("not known")
             )
         about = (
-            self.tr("What is known of {model!r}").format(model=model)
-            if model
-            else self.tr("What is known")
+            tr("What is known of {model!r}").format(model=model) if model else tr("What is known")
         )
         self.source.setText(
-            self.tr(
-                "Nothing is known of this model: all but images is sent until its server refuses."
-            )
+            tr("Nothing is known of this model: all but images is sent until its server refuses.")
             if facts.source == "unknown"
-            else self.tr("{about} comes from {source}. Your corrections count more.").format(
+            else tr("{about} comes from {source}. Your corrections count more.").format(
                 about=about, source=facts.source
             )
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import (
-    QCoreApplication,
     QModelIndex,
     QPersistentModelIndex,
     QRect,
@@ -29,6 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection, all_presets
 from studio.core.models.secrets import KEYRING
@@ -114,7 +114,7 @@ class _Rows(QStyledItemDelegate):
 
 
 def _default() -> str:
-    return QCoreApplication.translate("ConnectionList", "default")
+    return tr("default")
 
 
 class ConnectionList(QListWidget):
@@ -127,7 +127,7 @@ class ConnectionList(QListWidget):
         super().__init__(parent)
         self._rows = _Rows(self)
         self.setItemDelegate(self._rows)
-        self.setAccessibleName(self.tr("Connections"))
+        self.setAccessibleName(tr("Connections"))
         self.setMouseTracking(True)
         self.setViewportMargins(0, 6, 0, 6)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -194,11 +194,11 @@ class ListButtons(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.add = QPushButton(icon("plus"), self.tr("Add"), autoDefault=False)
+        self.add = QPushButton(icon("plus"), tr("Add"), autoDefault=False)
         self.add.setMenu(self._presets())
-        self.duplicate = icon_button("copy", self.tr("Duplicate"), self)
-        self.make_default = icon_button("flag", self.tr("Make it the default"), self)
-        self.delete = icon_button("trash-2", self.tr("Delete"), self)
+        self.duplicate = icon_button("copy", tr("Duplicate"), self)
+        self.make_default = icon_button("flag", tr("Make it the default"), self)
+        self.delete = icon_button("trash-2", tr("Delete"), self)
         row_of(self.add, 1, self.duplicate, self.make_default, self.delete, on=self, margins=8)
         self.duplicate.clicked.connect(self.request_duplicate)
         self.make_default.clicked.connect(self.request_default)
@@ -214,7 +214,7 @@ class ListButtons(QWidget):
         self.make_default.setEnabled(not is_default)
         self.delete.setEnabled(not is_last)
         self.delete.setToolTip(
-            self.tr("The embedded model is always there") if is_last else self.tr("Delete")
+            tr("The embedded model is always there") if is_last else tr("Delete")
         )
 
     def _presets(self) -> QMenu:
@@ -236,17 +236,13 @@ class DeleteQuestion(QMessageBox):
     def __init__(self, connection: Connection, parent: QWidget) -> None:
         super().__init__(parent)
         self.setIcon(QMessageBox.Icon.NoIcon)
-        self.setWindowTitle(self.tr("Delete connection"))
-        self.setText(self.tr("Delete the connection {name!r}?").format(name=connection.name))
-        with_key = (
-            self.tr(" The key that is kept for it goes too.") if connection.key == KEYRING else ""
-        )
+        self.setWindowTitle(tr("Delete connection"))
+        self.setText(tr("Delete the connection {name!r}?").format(name=connection.name))
+        with_key = tr(" The key that is kept for it goes too.") if connection.key == KEYRING else ""
         self.setInformativeText(
-            self.tr("Prompts that name it will use the default.{with_key}").format(
-                with_key=with_key
-            )
+            tr("Prompts that name it will use the default.{with_key}").format(with_key=with_key)
         )
-        delete = self.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
+        delete = self.addButton(tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
         self.addButton(QMessageBox.StandardButton.Cancel)
         delete.clicked.connect(self.agreed)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

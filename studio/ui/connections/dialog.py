@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -24,11 +24,11 @@ from studio.application.connections.listing import (
     without_trusted,
 )
 from studio.application.connections.model import choice_words
+from studio.application.words import marked, tr
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
 from studio.core.text.values import JsonObject
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.connection_list import ConnectionList, DeleteQuestion, ListButtons
 from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.trial_bar import TrialBar
@@ -49,7 +49,7 @@ class AllowedEndpoints(QPushButton):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setText(self.tr("Allowed endpoints"))
+        self.setText(tr("Allowed endpoints"))
         self.setAutoDefault(False)
         self._origins: Sequence[str] = ()
         self.clicked.connect(self._open)
@@ -63,7 +63,7 @@ class AllowedEndpoints(QPushButton):
         """One entry for each."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addSection(self.tr("Choose one to be asked again"))
+        menu.addSection(tr("Choose one to be asked again"))
         for origin in self._origins:
             menu.addAction(
                 icon("x"), origin, lambda origin=origin: self.request_ask_again.emit(origin)
@@ -74,7 +74,7 @@ class AllowedEndpoints(QPushButton):
         self.menu_of_origins().popup(self.mapToGlobal(self.rect().topLeft()))
 
 
-_NOT_SAVED = QT_TRANSLATE_NOOP("Dialog", "Nothing is saved until the marked fields are correct.")
+_NOT_SAVED = marked("Nothing is saved until the marked fields are correct.")
 
 
 class ConnectionsDialog(QDialog):
@@ -83,7 +83,7 @@ class ConnectionsDialog(QDialog):
     def __init__(self, controller: ConnectionsController, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Connections"))
+        self.setWindowTitle(tr("Connections"))
         self.resize(940, 640)
         FileDrop(self, self.add_weights, (".gguf",))
         self._controller = controller
@@ -146,7 +146,7 @@ class ConnectionsDialog(QDialog):
         self.tools.show_chosen(is_default=name == connections.default, is_last=last)
         self.allowed.show_origins(connections.trusted)
         words = choice_words(self._controller.choice)
-        self.uses.setText(self.tr("The open prompt: {words}").format(words=words))
+        self.uses.setText(tr("The open prompt: {words}").format(words=words))
 
     def _show_trial(self, connection: Connection, trial: ConnectionTrial) -> None:
         self.trial.show_trial(trial)
@@ -188,7 +188,7 @@ class ConnectionsDialog(QDialog):
         if is_right:
             self.banner.hide()
         else:
-            self.banner.say(QCoreApplication.translate("Dialog", _NOT_SAVED), "", "warning")
+            self.banner.say(tr(_NOT_SAVED), "", "warning")
 
     def _on_trial(self, name: str, trial: ConnectionTrial) -> None:
         connection = self._controller.connections.named(name)
@@ -223,7 +223,7 @@ class ConnectionsDialog(QDialog):
         connection = self.current
         if connection is None or connection.key != KEYRING:
             self.form.remote.key.set_state(
-                KeyState("none", self.tr("the key was not kept; enter it again"))
+                KeyState("none", tr("the key was not kept; enter it again"))
             )
             return
         self._controller.keys.keep(connection.name, key, only_session=only_session)
@@ -273,13 +273,13 @@ class ConnectionsDialog(QDialog):
             work()
         except OSError as error:
             self._complain(
-                self.tr("The connections cannot be saved: {reason}.").format(
+                tr("The connections cannot be saved: {reason}.").format(
                     reason=error.strerror or error
                 )
             )
             return False
         except ValueError as error:
-            self._complain(self.tr("This is not saved: {error}.").format(error=error))
+            self._complain(tr("This is not saved: {error}.").format(error=error))
             return False
         self.banner.hide()
         return True

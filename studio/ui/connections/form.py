@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, cast
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QFormLayout,
@@ -24,13 +24,13 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.connections.check import FIELDS, Field, problems_of, warnings_of
+from studio.application.words import marked, tr
 from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.price_table import is_loaded, table_name
 from studio.core.models.refused_options import kept_refusals
 from studio.core.models.remote.model import shown_address
 from studio.core.text.values import Json, JsonObject
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.embedded_fields import EmbeddedFields
 from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
@@ -51,8 +51,8 @@ class RefusalsLine(QWidget):
         self._address = ""
         self.words = QLabel(wordWrap=True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)  # names come from a server
-        self.forget = QPushButton(self.tr("Forget"), autoDefault=False)
-        self.forget.setToolTip(self.tr("Send these options again, to see whether they are taken"))
+        self.forget = QPushButton(tr("Forget"), autoDefault=False)
+        self.forget.setToolTip(tr("Send these options again, to see whether they are taken"))
         self.forget.clicked.connect(self._on_forget)
         row_of((self.words, 1), self.forget, on=self, margins=0, spacing=8)
 
@@ -61,12 +61,12 @@ class RefusalsLine(QWidget):
         self._address = shown_address(connection) if connection.is_remote else ""
         found = self._refusals.at(self._address) if self._address else ()
         named = (
-            self.tr("{option} by {model} ({day})").format(
+            tr("{option} by {model} ({day})").format(
                 option=each.option, model=each.model, day=each.learned
             )
             for each in found
         )
-        words = self.tr("Not taken by the server, so not sent for 30 days: {names}.")
+        words = tr("Not taken by the server, so not sent for 30 days: {names}.")
         self.words.setText(words.format(names=", ".join(named)))
         self.setVisible(bool(found))
 
@@ -150,32 +150,30 @@ class FormLine(QWidget):
 
 
 _LABELS: dict[Field, str] = {
-    "name": QT_TRANSLATE_NOOP("Form", "Name"),
-    "base_url": QT_TRANSLATE_NOOP("Form", "Address"),
-    "api_version": QT_TRANSLATE_NOOP("Form", "API version"),
-    "model": QT_TRANSLATE_NOOP("Form", "Model"),
-    "key": QT_TRANSLATE_NOOP("Form", "Key"),
+    "name": marked("Name"),
+    "base_url": marked("Address"),
+    "api_version": marked("API version"),
+    "model": marked("Model"),
+    "key": marked("Key"),
     "api": "API",
-    "headers": QT_TRANSLATE_NOOP("Form", "Headers"),
-    "limits": QT_TRANSLATE_NOOP("Form", "Limits"),
-    "weights": QT_TRANSLATE_NOOP("Form", "Model file"),
-    "context": QT_TRANSLATE_NOOP("Form", "Context"),
-    "threads": QT_TRANSLATE_NOOP("Form", "Threads"),
-    "grammar": QT_TRANSLATE_NOOP("Form", "Help"),
-    "script": QT_TRANSLATE_NOOP("Form", "Script"),
-    "recording": QT_TRANSLATE_NOOP("Form", "Recording"),
-    "through": QT_TRANSLATE_NOOP("Form", "Record"),
-    "abilities": QT_TRANSLATE_NOOP("Form", "Model"),
+    "headers": marked("Headers"),
+    "limits": marked("Limits"),
+    "weights": marked("Model file"),
+    "context": marked("Context"),
+    "threads": marked("Threads"),
+    "grammar": marked("Help"),
+    "script": marked("Script"),
+    "recording": marked("Recording"),
+    "through": marked("Record"),
+    "abilities": marked("Model"),
 }
 _MORE: tuple[Field, ...] = ("api", "headers", "limits")
 _NOTES: dict[Field, str] = {
-    "script": QT_TRANSLATE_NOOP(
-        "Form", "A JSON list of replies; each is a text, or an object with text and tool_calls."
+    "script": marked(
+        "A JSON list of replies; each is a text, or an object with text and tool_calls."
     ),
-    "context": QT_TRANSLATE_NOOP("Form", "A longer context needs more memory."),
-    "grammar": QT_TRANSLATE_NOOP(
-        "Form", "How much is decided for the model; real models need none of it."
-    ),
+    "context": marked("A longer context needs more memory."),
+    "grammar": marked("How much is decided for the model; real models need none of it."),
 }
 
 
@@ -270,12 +268,10 @@ class ConnectionForm(QScrollArea):
         self.script.set_value(str(settings.get("script", "")))
         self.recording.set_value(str(settings.get("recording", "")))
         self.through.clear()
-        self.through.addItem(self.tr("Nothing: only answer from the recording"), "")
+        self.through.addItem(tr("Nothing: only answer from the recording"), "")
         for other in others:
             if other.kind != "replay":
-                self.through.addItem(
-                    self.tr("What {name} answers").format(name=other.name), other.name
-                )
+                self.through.addItem(tr("What {name} answers").format(name=other.name), other.name)
         self.through.setCurrentIndex(max(0, self.through.findData(settings.get("through", ""))))
 
     def candidate(self) -> Connection:
@@ -338,20 +334,20 @@ class ConnectionForm(QScrollArea):
         self.remote = RemoteFields()
         self.embedded = EmbeddedFields()
         self.script = PathField(
-            self.tr("Script"), self.tr("Scripts (*.json);;All files (*)"), self.tr("A JSON file")
+            tr("Script"), tr("Scripts (*.json);;All files (*)"), tr("A JSON file")
         )
         self.recording = PathField(
-            self.tr("Recording"),
-            self.tr("Recordings (*.jsonl);;All files (*)"),
-            self.tr("A .jsonl file"),
+            tr("Recording"),
+            tr("Recordings (*.jsonl);;All files (*)"),
+            tr("A .jsonl file"),
             is_new=True,
         )
         self.through = ComboBox()
-        self.more = CollapsibleSection(self.tr("API, headers and time limits"), QWidget(self))
-        self.able = CollapsibleSection(self.tr("What the model can do, and costs"), QWidget(self))
+        self.more = CollapsibleSection(tr("API, headers and time limits"), QWidget(self))
+        self.able = CollapsibleSection(tr("What the model can do, and costs"), QWidget(self))
         self.refusals = RefusalsLine()
         self.tried = TriedTable()
-        self.shown_tried = CollapsibleSection(self.tr("What its test showed"), QWidget(self))
+        self.shown_tried = CollapsibleSection(tr("What its test showed"), QWidget(self))
 
     def _lay_out(self) -> None:
         page = QWidget()
@@ -387,8 +383,8 @@ class ConnectionForm(QScrollArea):
 
     def _add(self, form: QFormLayout, field: Field, line: FormLine) -> None:
         self.lines[field] = line
-        line.set_usual(QCoreApplication.translate("Form", _NOTES[field]) if field in _NOTES else "")
-        label = QLabel(QCoreApplication.translate("Form", _LABELS[field]))
+        line.set_usual(tr(_NOTES[field]) if field in _NOTES else "")
+        label = QLabel(tr(_LABELS[field]))
         label.setFixedHeight(28)  # as high as a field: the label stands beside it, not the note
         form.addRow(label, line)
 
@@ -403,7 +399,7 @@ class ConnectionForm(QScrollArea):
             "through": self.through,
         }
         for field, widget in named.items():
-            words = QCoreApplication.translate("Form", _LABELS[cast("Field", field)])
+            words = tr(_LABELS[cast("Field", field)])
             widget.setAccessibleName(words)
         remote.when_written(self.commit)
         for part in (self.embedded.weights, self.script, self.recording):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
-
+from studio.application.words import marked, tr
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
 from studio.core.models.embedded.policy import GrammarLevel
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 ICONS: Mapping[ConnectionKind, str] = {
@@ -32,31 +30,30 @@ NAMES: Mapping[ConnectionKind, str] = {
     "anthropic": "Anthropic",
     "gemini": "Google Gemini",
     "ollama": "Ollama",
-    "compatible": QT_TRANSLATE_NOOP("Kinds", "OpenAI-compatible server"),
-    "embedded": QT_TRANSLATE_NOOP("Kinds", "Embedded model"),
-    "scripted": QT_TRANSLATE_NOOP("Kinds", "Scripted replies"),
-    "manual": QT_TRANSLATE_NOOP("Kinds", "You are the model"),
-    "replay": QT_TRANSLATE_NOOP("Kinds", "Record and replay"),
+    "compatible": marked("OpenAI-compatible server"),
+    "embedded": marked("Embedded model"),
+    "scripted": marked("Scripted replies"),
+    "manual": marked("You are the model"),
+    "replay": marked("Record and replay"),
 }
 """What each kind is called."""
 
 _HELP: Mapping[GrammarLevel, tuple[str, str]] = {
     "off": (
-        QT_TRANSLATE_NOOP("Kinds", "Unaided"),
-        QT_TRANSLATE_NOOP("Kinds", "The model writes whatever it likes."),
+        marked("Unaided"),
+        marked("The model writes whatever it likes."),
     ),
     "syntax": (
-        QT_TRANSLATE_NOOP("Kinds", "Readable"),
-        QT_TRANSLATE_NOOP("Kinds", "Each reply has the form that a run can read."),
+        marked("Readable"),
+        marked("Each reply has the form that a run can read."),
     ),
     "policy": (
-        QT_TRANSLATE_NOOP("Kinds", "Careful"),
-        QT_TRANSLATE_NOOP("Kinds", "Replies can be read, and a tool is called before the answer."),
+        marked("Careful"),
+        marked("Replies can be read, and a tool is called before the answer."),
     ),
     "grounded": (
-        QT_TRANSLATE_NOOP("Kinds", "Guided"),
-        QT_TRANSLATE_NOOP(
-            "Kinds",
+        marked("Guided"),
+        marked(
             "Replies can be read, a tool is called before the answer, and its arguments are words "
             "of the question.",
         ),
@@ -68,21 +65,21 @@ _HELP: Mapping[GrammarLevel, tuple[str, str]] = {
 def help_words(level: GrammarLevel) -> tuple[str, str]:
     """The word and the sentence of a level, in the language of the window."""
     word, sentence = _HELP[level]
-    return QCoreApplication.translate("Kinds", word), QCoreApplication.translate("Kinds", sentence)
+    return tr(word), tr(sentence)
 
 
-_BUNDLED = QT_TRANSLATE_NOOP("Kinds", "SmolLM2 135M, on this machine")
+_BUNDLED = marked("SmolLM2 135M, on this machine")
 _STATES = {
-    "running": QT_TRANSLATE_NOOP("Kinds", "trying …"),
-    "works": QT_TRANSLATE_NOOP("Kinds", "works"),
-    "fails": QT_TRANSLATE_NOOP("Kinds", "does not answer"),
+    "running": marked("trying …"),
+    "works": marked("works"),
+    "fails": marked("does not answer"),
     "untried": "",
 }
 
 
 def state_words(trial: ConnectionTrial) -> str:
     """How a try went, in few words; empty where there was none."""
-    return QCoreApplication.translate("Kinds", _STATES[trial.state]) if _STATES[trial.state] else ""
+    return tr(_STATES[trial.state]) if _STATES[trial.state] else ""
 
 
 def second_line(connection: Connection, trial: ConnectionTrial) -> str:
@@ -95,30 +92,22 @@ def _what(connection: Connection) -> str:
     settings = connection.settings
     match connection.kind:
         case "compatible":
-            return address_of(connection).partition("://")[2].rstrip(
-                "/"
-            ) or QCoreApplication.translate("Kinds", "no address yet")
+            return address_of(connection).partition("://")[2].rstrip("/") or tr("no address yet")
         case "embedded":
-            return Path(
-                str(settings.get("weights") or QCoreApplication.translate("Kinds", _BUNDLED))
-            ).stem
+            return Path(str(settings.get("weights") or tr(_BUNDLED))).stem
         case "scripted":
-            return Path(
-                str(settings.get("script") or QCoreApplication.translate("Kinds", "no script yet"))
-            ).name
+            return Path(str(settings.get("script") or tr("no script yet"))).name
         case "replay":
-            return Path(
-                str(settings.get("recording") or QCoreApplication.translate("Kinds", "no file yet"))
-            ).name
+            return Path(str(settings.get("recording") or tr("no file yet"))).name
         case "manual":
-            return QCoreApplication.translate("Kinds", "you reply yourself")
+            return tr("you reply yourself")
         case _:
             return connection.model or name_of(connection.kind)
 
 
 def name_of(kind: ConnectionKind) -> str:
     """What a kind is called, in the language of the window."""
-    return QCoreApplication.translate("Kinds", NAMES[kind])
+    return tr(NAMES[kind])
 
 
 def hint_of(connection: Connection) -> str:
@@ -131,4 +120,4 @@ def hint_of(connection: Connection) -> str:
 
 def preset_words(text: str) -> str:
     """A title or a hint of a start, in the language of the window; a plug-in's own as it is."""
-    return QCoreApplication.translate("Presets", text)
+    return tr(text)

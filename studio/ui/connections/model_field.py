@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QMouseEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit, QPushButton, QWidget
 
+from studio.application.words import tr
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.layouts import row_of
 
@@ -53,14 +54,14 @@ class ModelField(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.combo = ComboBox()
-        self.combo.setAccessibleName(self.tr("Model"))
+        self.combo.setAccessibleName(tr("Model"))
         self.combo.setMinimumContentsLength(16)
         self.combo.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
-        make_editable(self.combo, self.tr("Id of the model, as the server calls it"))
-        self.list = QPushButton(self.tr("List models"), autoDefault=False)
-        self.list.setToolTip(self.tr("Ask the server which models it offers"))
+        make_editable(self.combo, tr("Id of the model, as the server calls it"))
+        self.list = QPushButton(tr("List models"), autoDefault=False)
+        self.list.setToolTip(tr("Ask the server which models it offers"))
         row_of((self.combo, 1), self.list, on=self, margins=0, spacing=8)
         self.setFocusProxy(self.combo)
         self.combo.activated.connect(self.changed)

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QToolButton, QWidget
 
+from studio.application.words import tr
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
@@ -37,8 +38,8 @@ class PathField(QWidget):
         self.browse = QToolButton()
         self.browse.setIcon(icon("folder-open"))
         self.browse.setIconSize(QSize(16, 16))
-        self.browse.setToolTip(self.tr("Choose a file"))
-        self.browse.setAccessibleName(self.tr("Choose a file: {name}").format(name=name))
+        self.browse.setToolTip(tr("Choose a file"))
+        self.browse.setAccessibleName(tr("Choose a file: {name}").format(name=name))
         self.browse.clicked.connect(self._ask)
         row_of((self.line, 1), self.browse, on=self, margins=0, spacing=4)
         FileDrop(self, self.take)

@@ -25,6 +25,7 @@ from studio.application.connections.provider_start import (
     provider_starts,
     with_provider,
 )
+from studio.application.words import tr
 from studio.core.models.connections import Connection
 from studio.core.models.secrets import KEYRING
 from studio.core.text.reason import named_reason
@@ -56,7 +57,7 @@ class ProviderDialog(QDialog):
         """
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Connect a provider"))
+        self.setWindowTitle(tr("Connect a provider"))
         self.resize(800, 540)
         self._controller = controller
         self.starts = provider_starts(environment, controller.connections)
@@ -68,9 +69,9 @@ class ProviderDialog(QDialog):
         self.choices = {start.id: _Choice(start) for start in self.starts}
         self.fields = ProviderFields()
         self.trial = TrialBar()
-        self.run = QPushButton(self.tr("Run it"))
-        self.take = QPushButton(self.tr("Use it"))
-        self.settings = QPushButton(self.tr("More settings…"))
+        self.run = QPushButton(tr("Run it"))
+        self.take = QPushButton(tr("Use it"))
+        self.settings = QPushButton(tr("More settings…"))
         self._lay_out()
         self._connect()
         self._look_for_local()
@@ -117,7 +118,7 @@ class ProviderDialog(QDialog):
         probe = trial.probe
         if probe is not None and probe.works:
             step = next_step(start, probe)
-            trial = replace(trial, probe=replace(probe, hint=step or self.tr("Choose a model.")))
+            trial = replace(trial, probe=replace(probe, hint=step or tr("Choose a model.")))
             self.fields.show_models(offered_models(probe), start.connection.model)
         elif probe is not None:
             may_be_typed = start.id == "compatible" or not probe.lists
@@ -129,9 +130,7 @@ class ProviderDialog(QDialog):
         """A key that could not go into the store is said: it is gone when the studio ends."""
         if name in self._pasted and state.place == "session" and state.reason:
             self.fields.say(
-                self.tr("The key is held for this session only: {reason}.").format(
-                    reason=state.reason
-                )
+                tr("The key is held for this session only: {reason}.").format(reason=state.reason)
             )
 
     def _on_take(self, *, runs: bool) -> None:
@@ -155,7 +154,7 @@ class ProviderDialog(QDialog):
                 controller.choose_model(model)
         except (OSError, ValueError) as error:
             self.fields.say(
-                self.tr("This cannot be saved: {reason}.").format(reason=named_reason(error))
+                tr("This cannot be saved: {reason}.").format(reason=named_reason(error))
             )
             return False
         key = self._pasted.pop(made.name, "")
@@ -204,7 +203,7 @@ class ProviderDialog(QDialog):
         """Ask this machine's own servers whether they are there; nothing leaves the machine."""
         for start in self.starts:
             if start.id in LOCAL:
-                self.choices[start.id].say(self.tr("looking for it …"))
+                self.choices[start.id].say(tr("looking for it …"))
                 self._controller.trials.start(start.connection)
 
     def _show_local(self, name: str, trial: ConnectionTrial) -> None:
@@ -213,10 +212,10 @@ class ProviderDialog(QDialog):
         if found not in LOCAL or trial.probe is None:
             return
         count = len(trial.probe.models)
-        running = self.tr("running, {count} models").format(count=count)
+        running = tr("running, {count} models").format(count=count)
         if count == 1:
-            running = self.tr("running, 1 model")
-        self.choices[found].say(running if trial.probe.works else self.tr("not running here"))
+            running = tr("running, 1 model")
+        self.choices[found].say(running if trial.probe.works else tr("not running here"))
 
     # -- building -------------------------------------------------------------------------------
 
@@ -229,13 +228,13 @@ class ProviderDialog(QDialog):
         left.addStretch(1)
         right = column_of(self.fields, margins=(8, 16, 16, 16), spacing=12)
         self.trial.setContentsMargins(-20, -8, -20, -8)  # its own are for the foot of a form
-        self.trial.test.setText(self.tr("Connect"))
-        self.trial.test.setToolTip(self.tr("Ask the provider for its models"))
+        self.trial.test.setText(tr("Connect"))
+        self.trial.test.setToolTip(tr("Ask the provider for its models"))
         right.addWidget(self.trial)
         self.trial.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         right.addWidget(self.fields.place, 1)
         columns = row_of((left, 2), (right, 3), spacing=8)
-        close = QPushButton(self.tr("Cancel"))
+        close = QPushButton(tr("Cancel"))
         close.clicked.connect(self.reject)
         footer = row_of(
             self.settings, 1, close, self.take, self.run, margins=(16, 0, 16, 16), spacing=8
@@ -243,7 +242,7 @@ class ProviderDialog(QDialog):
         for button in (close, self.settings, self.take, self.run, self.trial.test):
             button.setAutoDefault(False)
         self.run.setProperty("primary", True)
-        self.run.setToolTip(self.tr("Use this model and run the prompt with it"))
+        self.run.setToolTip(tr("Use this model and run the prompt with it"))
         column_of((columns, 1), footer, on=self, margins=0, spacing=0)
 
     def _connect(self) -> None:
@@ -276,7 +275,7 @@ class _Choice(QPushButton):
         self.setMinimumHeight(56)
         self._name = name_of(start.connection.kind)
         if start.connection.kind == "compatible":
-            self._name = "LM Studio" if start.id == "lm-studio" else self.tr("Other server")
+            self._name = "LM Studio" if start.id == "lm-studio" else tr("Other server")
         picture = Drawing(ICONS[start.connection.kind])
         name = QLabel(self._name)
         name.setProperty("title", True)
@@ -295,9 +294,9 @@ class _Choice(QPushButton):
 
     def _known(self, start: ProviderStart) -> str:
         if start.variable:
-            return self.tr("key in {variable}").format(variable=start.variable)
+            return tr("key in {variable}").format(variable=start.variable)
         if start.is_known and start.connection.key == KEYRING:
-            return self.tr("connected before")
+            return tr("connected before")
         if start.id == "compatible":
-            return self.tr("any that speaks OpenAI's API")
-        return self.tr("needs a key")
+            return tr("any that speaks OpenAI's API")
+        return tr("needs a key")

@@ -20,6 +20,7 @@ from studio.application.connections.provider_start import (
     ProviderStart,
     tidied_key,
 )
+from studio.application.words import tr
 from studio.ui.parts.layouts import column_of
 
 
@@ -35,27 +36,27 @@ class ProviderFields(QWidget):
         self._listed: tuple[str, ...] = ()
         self._start: ProviderStart | None = None
         self.hint = _words()
-        self.hint.setText(self.tr("Choose where your model answers."))
+        self.hint.setText(tr("Choose where your model answers."))
         self.address, self.key, self.deployment = QLineEdit(), QLineEdit(), QLineEdit()
-        self.address.setPlaceholderText(self.tr("https://host/v1"))
-        self.address.setAccessibleName(self.tr("Address"))
+        self.address.setPlaceholderText(tr("https://host/v1"))
+        self.address.setAccessibleName(tr("Address"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setAccessibleName(self.tr("Key"))
-        self.deployment.setAccessibleName(self.tr("Deployment"))
-        self.deployment.setPlaceholderText(self.tr("Name of the deployment"))
+        self.key.setAccessibleName(tr("Key"))
+        self.deployment.setAccessibleName(tr("Deployment"))
+        self.deployment.setPlaceholderText(tr("Name of the deployment"))
         self.note = _words()
         self.model = QLineEdit()
-        self.model.setAccessibleName(self.tr("Model"))
-        self.model.setPlaceholderText(self.tr("Filter the list, or type the id of a model"))
+        self.model.setAccessibleName(tr("Model"))
+        self.model.setPlaceholderText(tr("Filter the list, or type the id of a model"))
         self.models = QListWidget()
-        self.models.setAccessibleName(self.tr("Models"))
+        self.models.setAccessibleName(tr("Models"))
         self.models.setUniformItemSizes(True)
         self.form = QFormLayout(horizontalSpacing=12, verticalSpacing=8)
         for text, field in (
-            (self.tr("Address"), self.address),
-            (self.tr("Key"), self.key),
-            (self.tr("Deployment"), self.deployment),
-            (self.tr("Model"), self.model),
+            (tr("Address"), self.address),
+            (tr("Key"), self.key),
+            (tr("Deployment"), self.deployment),
+            (tr("Model"), self.model),
         ):
             self.form.addRow(text, field)
         column_of(self.hint, self.form, self.note, (self.models, 1), on=self, margins=0, spacing=12)
@@ -72,11 +73,9 @@ class ProviderFields(QWidget):
         self.address.setText(start.connection.base_url)
         self.hint.setText(self._hint(start))
         self.key.setPlaceholderText(
-            self.tr("The one in {variable}; paste another to use that").format(
-                variable=start.variable
-            )
+            tr("The one in {variable}; paste another to use that").format(variable=start.variable)
             if start.variable
-            else self.tr("Paste it here: it goes into the system's key store")
+            else tr("Paste it here: it goes into the system's key store")
         )
         self.say("")
         self.show_models((), "", may_be_typed=False)
@@ -125,7 +124,7 @@ class ProviderFields(QWidget):
         parts = [start.hint]
         address = start.connection.base_url
         if address and "address" not in start.asks:
-            parts.append(self.tr("Its address is {address}.").format(address=address))
+            parts.append(tr("Its address is {address}.").format(address=address))
         return " ".join(parts)
 
     def _show_lines(self, asks: Sequence[Ask]) -> None:

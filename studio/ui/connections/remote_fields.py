@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
     QFormLayout,
     QGridLayout,
@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.connections.check import Field, headers_text, read_headers
+from studio.application.words import marked, tr
 from studio.core.models.connections import Api, Connection, address_of
 from studio.core.models.secrets import KEYRING, environment_name
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.abilities_field import AbilitiesField
 from studio.ui.connections.model_field import ModelField
 from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
@@ -31,17 +31,15 @@ from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.keys import KeyState
 
 _PLACES = (
-    ("none", QT_TRANSLATE_NOOP("KeyField", "No key")),
-    ("environment", QT_TRANSLATE_NOOP("KeyField", "In an environment variable")),
-    ("keyring", QT_TRANSLATE_NOOP("KeyField", "In the system's key store")),
-    ("session", QT_TRANSLATE_NOOP("KeyField", "For this session only")),
+    ("none", marked("No key")),
+    ("environment", marked("In an environment variable")),
+    ("keyring", marked("In the system's key store")),
+    ("session", marked("For this session only")),
 )
 _KEPT = {
-    "keyring": QT_TRANSLATE_NOOP("KeyField", "A key is kept in the system's key store."),
-    "session": QT_TRANSLATE_NOOP(
-        "KeyField", "A key is held for this session; it is gone when the studio ends."
-    ),
-    "environment": QT_TRANSLATE_NOOP("KeyField", "The variable is set."),
+    "keyring": marked("A key is kept in the system's key store."),
+    "session": marked("A key is held for this session; it is gone when the studio ends."),
+    "environment": marked("The variable is set."),
 }
 
 
@@ -59,18 +57,18 @@ class KeyField(QWidget):
         self.is_picked = False
         """Whether the user chose the place that is shown."""
         self.place = ComboBox()
-        self.place.setAccessibleName(self.tr("Where the key is"))
+        self.place.setAccessibleName(tr("Where the key is"))
         for value, name in _PLACES:
-            self.place.addItem(QCoreApplication.translate("KeyField", name), value)
-        self.variable = QLineEdit(placeholderText=self.tr("NAME_OF_THE_VARIABLE"))
-        self.variable.setAccessibleName(self.tr("Name of the variable"))
+            self.place.addItem(tr(name), value)
+        self.variable = QLineEdit(placeholderText=tr("NAME_OF_THE_VARIABLE"))
+        self.variable.setAccessibleName(tr("Name of the variable"))
         self.key = QLineEdit(echoMode=QLineEdit.EchoMode.Password)
-        self.key.setAccessibleName(self.tr("New key"))
-        self.key.setPlaceholderText(self.tr("Paste a key; it is not shown again"))
-        self.keep = QPushButton(self.tr("Keep"), autoDefault=False)
-        self.keep.setToolTip(self.tr("Keep this key"))
-        self.forget = QPushButton(self.tr("Forget"), autoDefault=False)
-        self.forget.setToolTip(self.tr("Remove the key from where it is kept"))
+        self.key.setAccessibleName(tr("New key"))
+        self.key.setPlaceholderText(tr("Paste a key; it is not shown again"))
+        self.keep = QPushButton(tr("Keep"), autoDefault=False)
+        self.keep.setToolTip(tr("Keep this key"))
+        self.forget = QPushButton(tr("Forget"), autoDefault=False)
+        self.forget.setToolTip(tr("Remove the key from where it is kept"))
         self.state = QLabel(wordWrap=True)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -115,15 +113,11 @@ class KeyField(QWidget):
         self._has_key = state.place in ("keyring", "session")
         if state.place == "session" and self.place.currentData() == "keyring":
             self.place.setCurrentIndex(self.place.findData("session"))
-        kept = (
-            QCoreApplication.translate("KeyField", _KEPT[state.place])
-            if state.place in _KEPT
-            else ""
-        )
+        kept = tr(_KEPT[state.place]) if state.place in _KEPT else ""
         if state.place == "none" and self.place.currentData() != "none":
             kept = f"{state.reason[:1].upper()}{state.reason[1:]}." if state.reason else ""
         elif state.place == "session" and state.reason:
-            kept += self.tr(" The key store was not used: {reason}.").format(reason=state.reason)
+            kept += tr(" The key store was not used: {reason}.").format(reason=state.reason)
         self._say(kept, is_warning=state.place == "none")
         self._show()
 
@@ -183,14 +177,14 @@ class RemoteFields(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.base_url, self.api_version = QLineEdit(), QLineEdit()
-        self.api_version.setPlaceholderText(self.tr("None: the v1 API, which has no versions"))
+        self.api_version.setPlaceholderText(tr("None: the v1 API, which has no versions"))
         self.model = ModelField()
         self.key = KeyField()
         self.api = ComboBox()
-        self.api.addItem(self.tr("Chat completions"), "chat")
-        self.api.addItem(self.tr("Responses"), "responses")
+        self.api.addItem(tr("Chat completions"), "chat")
+        self.api.addItem(tr("Responses"), "responses")
         self.headers = _HeadersEdit()
-        self.headers.setPlaceholderText(self.tr("Name: value, one a line; none of them secret"))
+        self.headers.setPlaceholderText(tr("Name: value, one a line; none of them secret"))
         self.headers.setTabChangesFocus(True)
         self.headers.setFixedHeight(64)
         self.first_byte, self.stall, self.longest_call = (
@@ -293,13 +287,13 @@ class RemoteFields(QObject):
         times = QFormLayout(limits)
         times.setContentsMargins(0, 0, 0, 0)
         for name, spin in (
-            (self.tr("Reply begins within"), self.first_byte),
-            (self.tr("Reply pauses at most"), self.stall),
-            (self.tr("A call ends within"), self.longest_call),
-            (self.tr("Further tries"), self.retries),
-            (self.tr("Longest reply"), self.longest_reply),
-            (self.tr("Longest event of a reply"), self.longest_event),
-            (self.tr("Longest text of an error"), self.longest_error),
+            (tr("Reply begins within"), self.first_byte),
+            (tr("Reply pauses at most"), self.stall),
+            (tr("A call ends within"), self.longest_call),
+            (tr("Further tries"), self.retries),
+            (tr("Longest reply"), self.longest_reply),
+            (tr("Longest event of a reply"), self.longest_event),
+            (tr("Longest text of an error"), self.longest_error),
         ):
             spin.setAccessibleName(name)
             times.addRow(name, spin)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import get_args
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import marked, tr
 from studio.core.models.abilities_trial import AbilityAnswer, AbilityName
 from studio.core.models.connections import Connection
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
@@ -26,20 +26,20 @@ _MARKS = {"works": ("circle-check", "success"), "fails": ("circle-x", "error")}
 """Icon and tone of how a try ended."""
 
 _NAMES: Mapping[AbilityName, str] = {
-    "streaming": QT_TRANSLATE_NOOP("TriedTable", "Streaming"),
-    "tools": QT_TRANSLATE_NOOP("TriedTable", "Tools"),
-    "parallel": QT_TRANSLATE_NOOP("TriedTable", "Several calls at once"),
-    "schema": QT_TRANSLATE_NOOP("TriedTable", "Schema for the answer"),
-    "vision": QT_TRANSLATE_NOOP("TriedTable", "Images"),
-    "reasoning": QT_TRANSLATE_NOOP("TriedTable", "Reasoning"),
-    "stop": QT_TRANSLATE_NOOP("TriedTable", "Stop sequences"),
+    "streaming": marked("Streaming"),
+    "tools": marked("Tools"),
+    "parallel": marked("Several calls at once"),
+    "schema": marked("Schema for the answer"),
+    "vision": marked("Images"),
+    "reasoning": marked("Reasoning"),
+    "stop": marked("Stop sequences"),
 }
 
 _VERDICTS: Mapping[AbilityAnswer, str] = {
-    "yes": QT_TRANSLATE_NOOP("TriedTable", "yes"),
-    "no": QT_TRANSLATE_NOOP("TriedTable", "no"),
-    "refused": QT_TRANSLATE_NOOP("TriedTable", "refused"),
-    "failed": QT_TRANSLATE_NOOP("TriedTable", "no answer"),
+    "yes": marked("yes"),
+    "no": marked("no"),
+    "refused": marked("refused"),
+    "failed": marked("no answer"),
 }
 
 
@@ -51,13 +51,13 @@ class TrialBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.test = QPushButton(self.tr("Test"), autoDefault=False)
-        self.test.setToolTip(self.tr("Ask whether it answers, and its model once for each ability"))
-        self.cancel = QPushButton(self.tr("Cancel"), autoDefault=False)
+        self.test = QPushButton(tr("Test"), autoDefault=False)
+        self.test.setToolTip(tr("Ask whether it answers, and its model once for each ability"))
+        self.cancel = QPushButton(tr("Cancel"), autoDefault=False)
         self.progress = QProgressBar(textVisible=False)
         self.progress.setRange(0, 0)
         self.progress.setFixedWidth(90)
-        self.progress.setAccessibleName(self.tr("Trying"))
+        self.progress.setAccessibleName(tr("Trying"))
         self.picture = Drawing("circle-check", 18, "success")
         self.outcome = QLabel(wordWrap=True)
         self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -86,8 +86,8 @@ class TrialBar(QWidget):
         self.cancel.setVisible(is_running)
         self.progress.setVisible(is_running)
         probe = trial.probe
-        self.outcome.setText(probe.message if probe else self.tr("Trying …") if is_running else "")
-        asks = self.tr("Asking {model} what it can do …").format(model=trial.asks)
+        self.outcome.setText(probe.message if probe else tr("Trying …") if is_running else "")
+        asks = tr("Asking {model} what it can do …").format(model=trial.asks)
         self.hint.setText(asks if trial.asks else probe.hint if probe is not None else "")
         self.hint.setVisible(bool(self.hint.text()))
         mark = _MARKS.get(trial.state)
@@ -113,7 +113,7 @@ class TriedTable(QWidget):
             verdict, statement = QLabel(), QLabel()
             statement.setWordWrap(True)
             statement.setTextFormat(Qt.TextFormat.PlainText)  # a server's own words
-            grid.addWidget(QLabel(QCoreApplication.translate("TriedTable", words)), row, 0)
+            grid.addWidget(QLabel(tr(words)), row, 0)
             grid.addWidget(verdict, row, 1)
             grid.addWidget(statement, row, 2)
             self.rows[name] = (verdict, statement)
@@ -129,19 +129,19 @@ class TriedTable(QWidget):
         now = {each.name: each for each in trial.tried}
         kept = {} if trial.asks or now else connection.tried
         model = trial.asks or str(connection.tried.get("model", ""))
-        self.about.setText(self.tr("Model: {model}").format(model=model) if model else "")
+        self.about.setText(tr("Model: {model}").format(model=model) if model else "")
         for name, (verdict, words) in self.rows.items():
             tried = now.get(name)
             word = tried.verdict if tried is not None else kept.get(name)
             known = next((each for each in get_args(AbilityAnswer) if each == word), None)
             waits = "…" if trial.asks else ""
-            shown = QCoreApplication.translate("TriedTable", _VERDICTS[known]) if known else waits
+            shown = tr(_VERDICTS[known]) if known else waits
             verdict.setText(shown)
             words.setText(tried.remark if tried is not None else "")
         self._paint()
 
     def _paint(self) -> None:
-        yes = QCoreApplication.translate("TriedTable", _VERDICTS["yes"])
+        yes = tr(_VERDICTS["yes"])
         paint_text(self.about, "muted")
         for verdict, words in self.rows.values():
             paint_text(verdict, "success" if verdict.text() == yes else "text")

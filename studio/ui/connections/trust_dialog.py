@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QWidget
 
+from studio.application.words import tr
 from studio.core.models.choice import ModelChoice
 from studio.core.models.secrets import environment_name
 from studio.ui.parts.drawing import Drawing
@@ -20,19 +21,19 @@ class TrustDialog(QDialog):
     def __init__(self, choice: ModelChoice, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Send to a new endpoint?"))
+        self.setWindowTitle(tr("Send to a new endpoint?"))
         self.setMinimumWidth(460)
         origin = choice.untrusted
         picture = Drawing("shield-check", 32, "warning")
-        self.title = QLabel(self.tr("This prompt wants to send to"))
+        self.title = QLabel(tr("This prompt wants to send to"))
         self.endpoint = QLabel(origin, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.endpoint.setStyleSheet("QLabel { font-size: 13pt; font-weight: 600; }")
         self.explanation = QLabel(_explained(choice), textFormat=Qt.TextFormat.PlainText)
         self.explanation.setWordWrap(True)
         paint_text(self.explanation, "muted")
-        self.once = QPushButton(self.tr("Allow once"))
-        self.always = QPushButton(self.tr("Always allow"))
-        self.refuse = QPushButton(self.tr("Do not send"), default=True)
+        self.once = QPushButton(tr("Allow once"))
+        self.always = QPushButton(tr("Always allow"))
+        self.refuse = QPushButton(tr("Do not send"), default=True)
         words = column_of(self.title, self.endpoint, self.explanation, spacing=8)
         top = QHBoxLayout()
         top.setSpacing(16)
@@ -52,14 +53,10 @@ class TrustDialog(QDialog):
 
 def _explained(choice: ModelChoice) -> str:
     """What would go there."""
-    sent = QCoreApplication.translate(
-        "TrustDialog", "The messages, the values of the inputs and what tools answer would go there"
-    )
+    sent = tr("The messages, the values of the inputs and what tools answer would go there")
     variable = environment_name(choice.connection.key)
     if variable is not None:
-        sent += QCoreApplication.translate(
-            "TrustDialog", ", with the key in the variable {variable}"
-        ).format(variable=variable)
-    return QCoreApplication.translate(
-        "TrustDialog", "{sent}. The address comes from the file, and you have not allowed it yet."
-    ).format(sent=sent)
+        sent += tr(", with the key in the variable {variable}").format(variable=variable)
+    return tr("{sent}. The address comes from the file, and you have not allowed it yet.").format(
+        sent=sent
+    )

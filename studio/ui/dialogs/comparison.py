@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.comparison import ComparedPart, compare_texts
+from studio.application.words import tr
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.models.base import ProtocolName
@@ -44,7 +45,7 @@ class ComparisonDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.resize(960, 680)
-        legend = QLabel(self.tr("− earlier   + now"), self)
+        legend = QLabel(tr("− earlier   + now"), self)
         legend.setProperty("tone", "muted")
         self.tabs = QTabWidget(self, documentMode=True)
         for name, parts in kinds.items():
@@ -53,8 +54,8 @@ class ComparisonDialog(QDialog):
             if parts:
                 view.show_parts(parts)
             else:
-                view.show_rows((), self.tr("Both are the same."))
-            same = self.tr("{title} (same)").format(title=name)
+                view.show_rows((), tr("Both are the same."))
+            same = tr("{title} (same)").format(title=name)
             self.tabs.addTab(view, name if parts else same)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
@@ -67,20 +68,18 @@ class DiskComparisonDialog(QDialog):
     def __init__(self, title: str, mine: str, disk: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Compare {title}").format(title=title))
+        self.setWindowTitle(tr("Compare {title}").format(title=title))
         self.resize(820, 560)
         rows = compare_texts(disk, mine)
         self.view = ComparisonView(self)
-        self.view.show_rows(rows, "" if rows else self.tr("The texts are the same."))
-        legend = QLabel(self.tr("− on disk only   + in the editor only"), self)
+        self.view.show_rows(rows, "" if rows else tr("The texts are the same."))
+        legend = QLabel(tr("− on disk only   + in the editor only"), self)
         legend.setProperty("tone", "muted")
         buttons = QDialogButtonBox(self)
-        self.reload = buttons.addButton(
-            self.tr("Reload"), QDialogButtonBox.ButtonRole.DestructiveRole
-        )
-        self.keep = buttons.addButton(self.tr("Keep mine"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.reload = buttons.addButton(tr("Reload"), QDialogButtonBox.ButtonRole.DestructiveRole)
+        self.keep = buttons.addButton(tr("Keep mine"), QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        self.reload.setToolTip(self.tr("Take the text on disk; undo leads back to yours"))
+        self.reload.setToolTip(tr("Take the text on disk; undo leads back to yours"))
         self.reload.clicked.connect(self.accept)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
@@ -101,25 +100,25 @@ class RewriteDialog(QDialog):
         """
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Rewrite for another protocol"))
+        self.setWindowTitle(tr("Rewrite for another protocol"))
         self.resize(860, 600)
         self._document = document
         self._fix: Fix | None = None
         self._names: dict[ProtocolName, str] = {
-            "native": self.tr("Native tool calls"),
-            "react": self.tr("ReAct text"),
-            "json_action": self.tr("JSON actions"),
+            "native": tr("Native tool calls"),
+            "react": tr("ReAct text"),
+            "json_action": tr("JSON actions"),
         }
         now = choose_protocol(document)
         self.target = ComboBox(self)
-        self.target.setAccessibleName(self.tr("Protocol to rewrite for"))
+        self.target.setAccessibleName(tr("Protocol to rewrite for"))
         for protocol, name in self._names.items():
             if protocol != now.protocol:
                 self.target.addItem(name, protocol)
         self.view = ComparisonView()
         self.buttons = self._make_buttons()
         self._lay_out(
-            self.tr("This prompt speaks {name}: {reason}.").format(
+            tr("This prompt speaks {name}: {reason}.").format(
                 name=self._names[now.protocol], reason=now.reason
             )
         )
@@ -128,8 +127,8 @@ class RewriteDialog(QDialog):
 
     def _make_buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(self)
-        make = buttons.addButton(self.tr("Rewrite"), QDialogButtonBox.ButtonRole.AcceptRole)
-        make.setToolTip(self.tr("Change the text in the editor; undo takes it back as one step"))
+        make = buttons.addButton(tr("Rewrite"), QDialogButtonBox.ButtonRole.AcceptRole)
+        make.setToolTip(tr("Change the text in the editor; undo takes it back as one step"))
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
@@ -138,7 +137,7 @@ class RewriteDialog(QDialog):
     def _lay_out(self, now: str) -> None:
         words = QLabel(now, self, wordWrap=True)
         words.setProperty("tone", "muted")
-        label = QLabel(self.tr("&Rewrite for"), self)
+        label = QLabel(tr("&Rewrite for"), self)
         label.setBuddy(self.target)
         line = row_of(label, self.target, 1)
         column_of(words, line, (self.view, 1), self.buttons, on=self, spacing=12)
@@ -148,7 +147,7 @@ class RewriteDialog(QDialog):
         before = self._document.source.text
         after = apply_edits(before, self._fix.edits) if self._fix is not None else before
         rows = compare_texts(before, after)
-        self.view.show_rows(rows, self.tr("What changes in the text of the prompt:"))
+        self.view.show_rows(rows, tr("What changes in the text of the prompt:"))
 
     def _accept(self) -> None:
         if self._fix is not None:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of, row_of
@@ -35,17 +36,17 @@ class CrashDialog(QDialog):
         """
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Something went wrong"))
+        self.setWindowTitle(tr("Something went wrong"))
         self.resize(640, 460)
         self._log = log
         self._reports: list[str] = []
         self.picture = Drawing("triangle-alert", 28, "warning")
-        self.title = QLabel(self.tr("Something went wrong inside the studio."))
+        self.title = QLabel(tr("Something went wrong inside the studio."))
         self.title.setProperty("scale", "heading")
         self.what = QLabel(wordWrap=True)
         self.what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.safe = QLabel(
-            self.tr(
+            tr(
                 "What you typed is safe: unsaved text is kept on disk as you type, and is offered "
                 "again should the studio end. Saved files were not touched. Runs are in History up "
                 "to their last step. You can go on working."
@@ -56,19 +57,17 @@ class CrashDialog(QDialog):
         self.report.setReadOnly(True)
         self.report.setFont(fixed_font(self.font()))
         self.report.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.report.setAccessibleName(self.tr("Report of the error"))
-        note = QLabel(
-            self.tr("Keys are left out. Read it before you send it: it may name your files.")
-        )
+        self.report.setAccessibleName(tr("Report of the error"))
+        note = QLabel(tr("Keys are left out. Read it before you send it: it may name your files."))
         note.setProperty("tone", "muted")
         note.setWordWrap(True)
-        self.copy = QPushButton(icon("copy"), self.tr("Copy report"))
+        self.copy = QPushButton(icon("copy"), tr("Copy report"))
         self.copy.clicked.connect(self._copy)
-        self.folder = QPushButton(icon("folder"), self.tr("Open log folder"))
+        self.folder = QPushButton(icon("folder"), tr("Open log folder"))
         self.folder.clicked.connect(self._open_folder)
-        self.leave = QPushButton(self.tr("Save all and quit"))
+        self.leave = QPushButton(tr("Save all and quit"))
         self.leave.clicked.connect(self._leave)
-        self.go_on = QPushButton(self.tr("Go on"), default=True)
+        self.go_on = QPushButton(tr("Go on"), default=True)
         self.go_on.setProperty("primary", True)
         self.go_on.clicked.connect(self.accept)
         self._lay_out(note)
@@ -96,7 +95,7 @@ class CrashDialog(QDialog):
         self.what.setText(
             summary
             if len(self._reports) == 1
-            else self.tr("{summary}\nAnd {count} before it.").format(
+            else tr("{summary}\nAnd {count} before it.").format(
                 summary=summary, count=len(self._reports) - 1
             )
         )
@@ -104,19 +103,17 @@ class CrashDialog(QDialog):
 
     def tell_of_end(self, report: str) -> None:
         """Tell that the studio ended by itself the last time."""
-        self.setWindowTitle(self.tr("The studio ended unexpectedly"))
-        self.title.setText(self.tr("The studio ended unexpectedly the last time."))
+        self.setWindowTitle(tr("The studio ended unexpectedly"))
+        self.title.setText(tr("The studio ended unexpectedly the last time."))
         self.leave.hide()
         self.add(
-            self.tr(
-                "A fault below Python ended it. Text that was not saved is offered in the window."
-            ),
+            tr("A fault below Python ended it. Text that was not saved is offered in the window."),
             report,
         )
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.report.toPlainText())
-        self.copy.setText(self.tr("Copied"))
+        self.copy.setText(tr("Copied"))
 
     def _open_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._log)))

@@ -35,6 +35,7 @@ from studio.application.editing.front_items import (
     add_tool,
     remove_item,
 )
+from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
 from studio.ui.parts.boxes import ComboBox
@@ -67,7 +68,7 @@ class FrontMatterDialog(QDialog):
         super().__init__(parent)
         self._rename_input = rename_input
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Front matter"))
+        self.setWindowTitle(tr("Front matter"))
         self.resize(_WIDTH, _HEIGHT)
         self._document = document
         self._fields: dict[tuple[str | int, ...], QLineEdit | ComboBox] = {}
@@ -82,7 +83,7 @@ class FrontMatterDialog(QDialog):
         self.new_input, self.new_tool = QLineEdit(), QLineEdit()
         self.tool_kind = ComboBox()
         self.tool_kind.addItems(TOOL_KINDS)
-        self.tool_kind.setAccessibleName(self.tr("Kind of the new tool"))
+        self.tool_kind.setAccessibleName(tr("Kind of the new tool"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         close = buttons.button(QDialogButtonBox.StandardButton.Close)
@@ -101,11 +102,11 @@ class FrontMatterDialog(QDialog):
     def _adder(self, field: QLineEdit, add: Callable[[], None]) -> QPushButton:
         """The button beside a field for a new name; Enter in the field does the same."""
         is_tool = field is self.new_tool
-        words = self.tr("Name of a new tool") if is_tool else self.tr("Name of a new input")
+        words = tr("Name of a new tool") if is_tool else tr("Name of a new input")
         field.setPlaceholderText(words)
         field.setAccessibleName(words)
         field.returnPressed.connect(add)
-        button = QPushButton(self.tr("Add tool") if is_tool else self.tr("Add input"))
+        button = QPushButton(tr("Add tool") if is_tool else tr("Add input"))
         button.setAutoDefault(False)
         button.clicked.connect(add)
         return button
@@ -176,13 +177,13 @@ class FrontMatterDialog(QDialog):
         row.addWidget(title)
         if group.renames:
             name = QLineEdit(group.renames)
-            name.setAccessibleName(self.tr("Name of the input {name}").format(name=group.renames))
+            name.setAccessibleName(tr("Name of the input {name}").format(name=group.renames))
             name.editingFinished.connect(partial(self._rename, group.renames, name))
-            title.setText(self.tr("Input"))
+            title.setText(tr("Input"))
             row.addWidget(name)
         row.addStretch(1)
         if group.removes:
-            words = self.tr("Remove {name}").format(name=group.renames or group.title)
+            words = tr("Remove {name}").format(name=group.renames or group.title)
             gone = icon_button("x", words)
             gone.setAutoRaise(True)
             gone.clicked.connect(partial(self._remove, group))

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio import __version__
+from studio.application.words import tr
 from studio.core.resource_files import docs_root
 from studio.core.text.bounded_file import read_text
 from studio.ui.parts.layouts import column_of
@@ -76,18 +77,18 @@ class HelpDialog(FollowsTheme, QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("User guide"))
+        self.setWindowTitle(tr("User guide"))
         self.resize(940, 660)
         self._folder = docs_root()
         self._pages = {page.name: page for page in help_pages(self._folder)}
-        self.search = QLineEdit(placeholderText=self.tr("Search the guide"))
-        self.search.setAccessibleName(self.tr("Search the guide"))
+        self.search = QLineEdit(placeholderText=tr("Search the guide"))
+        self.search.setAccessibleName(tr("Search the guide"))
         self.search.setClearButtonEnabled(True)
         self.list = QListWidget()
-        self.list.setAccessibleName(self.tr("Pages of the guide"))
+        self.list.setAccessibleName(tr("Pages of the guide"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.page = QTextBrowser(openLinks=False, searchPaths=[str(self._folder)])
-        self.page.setAccessibleName(self.tr("Page"))
+        self.page.setAccessibleName(tr("Page"))
         self.page.setFrameShape(QFrame.Shape.NoFrame)
         self.page.document().setDocumentMargin(20)
         left = QWidget()
@@ -219,11 +220,11 @@ class AboutDialog(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("About Prompt Studio"))
-        title = QLabel(self.tr("Prompt Studio {version}").format(version=__version__))
+        self.setWindowTitle(tr("About Prompt Studio"))
+        title = QLabel(tr("Prompt Studio {version}").format(version=__version__))
         title.setProperty("scale", "heading")
         text = QLabel(
-            self.tr(
+            tr(
                 "Prompts and agents as files: edit, preview, step, export.<br><br>"
                 "Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and "
                 "JetBrains Mono (SIL Open Font License).<br>License: MIT."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QSize, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.inputs.sets import sets_path, write_sets
+from studio.application.words import tr
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import all_suffixes, import_file, import_text
 from studio.core.text.atomic_file import write_atomically
@@ -36,11 +37,11 @@ _SHOWN = 200_000
 def ask_file(parent: QWidget, folder: str) -> Path | None:
     """Ask which file to import, beginning in a folder."""
     pattern = " ".join(f"*{suffix}" for suffix in all_suffixes())
-    known = QCoreApplication.translate("Import", "Prompts of other formats ({pattern})")
-    every = QCoreApplication.translate("Import", "All files (*)")
+    known = tr("Prompts of other formats ({pattern})")
+    every = tr("All files (*)")
     name, _ = QFileDialog.getOpenFileName(
         parent,
-        QCoreApplication.translate("Import", "Import"),
+        tr("Import"),
         folder,
         f"{known.format(pattern=pattern)};;{every}",
     )
@@ -69,24 +70,24 @@ class ImportDialog(QDialog):
         self._given = text
         self._messages = messages
         self._imported: Imported | None = None
-        self.setWindowTitle(self.tr("Import {name}").format(name=path.name))
+        self.setWindowTitle(tr("Import {name}").format(name=path.name))
         resize_within_screen(self, 880, 640)
         self.state = StateLine()
         self.choice = ComboBox()
-        self.choice.setAccessibleName(self.tr("Which prompt of the file"))
+        self.choice.setAccessibleName(tr("Which prompt of the file"))
         self.notes = QListWidget()
-        self.notes.setAccessibleName(self.tr("What does not come along"))
+        self.notes.setAccessibleName(tr("What does not come along"))
         self.notes.setWordWrap(True)
         self.notes.setIconSize(QSize(16, 16))
         self.text = LongText()
         self.text.setReadOnly(True)
         self.text.setFont(fixed_font(self.font()))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.text.setAccessibleName(self.tr("The prompt file"))
-        self.leave = QPushButton(self.tr("Close"), autoDefault=False)
-        self.save = QPushButton(self.tr("Save as…"), autoDefault=False)
-        self.save.setToolTip(self.tr("Write the prompt, and its input sets beside it, and open it"))
-        self.take = QPushButton(self.tr("Open as new prompt"), default=True)
+        self.text.setAccessibleName(tr("The prompt file"))
+        self.leave = QPushButton(tr("Close"), autoDefault=False)
+        self.save = QPushButton(tr("Save as…"), autoDefault=False)
+        self.save.setToolTip(tr("Write the prompt, and its input sets beside it, and open it"))
+        self.take = QPushButton(tr("Open as new prompt"), default=True)
         self.take.setProperty("primary", True)
         self._lay_out()
         self.choice.activated.connect(self._on_choice)
@@ -112,7 +113,7 @@ class ImportDialog(QDialog):
         except ImportFailure as error:
             self._messages.error(
                 str(error),
-                self.tr(
+                tr(
                     "Known are Prompty, AgentSchema, request bodies, promptfoo, LangChain and "
                     "chat text."
                 ),
@@ -133,8 +134,8 @@ class ImportDialog(QDialog):
         for other in beside:
             if other.exists():
                 self._messages.error(
-                    self.tr("{name} is there already.").format(name=other.name),
-                    self.tr("Choose another name, so that it stays."),
+                    tr("{name} is there already.").format(name=other.name),
+                    tr("Choose another name, so that it stays."),
                     str(path),
                 )
                 return False
@@ -146,14 +147,14 @@ class ImportDialog(QDialog):
                 write_atomically(experiment_path(path), made.experiment_text(path))
         except OSError as error:
             self._messages.error(
-                self.tr("{name!r} could not be written: {reason}.").format(
+                tr("{name!r} could not be written: {reason}.").format(
                     name=path.name, reason=(error.strerror or "error").lower()
                 ),
-                self.tr("Choose another place."),
+                tr("Choose another place."),
                 str(path),
             )
             return False
-        words = self.tr("Imported {name}.").format(name=self._path.name)
+        words = tr("Imported {name}.").format(name=self._path.name)
         self._messages.say(Notification("success", words, where=str(path)))
         self.written.emit(path)
         return True
@@ -181,12 +182,12 @@ class ImportDialog(QDialog):
         self._paint_notes()
         self.notes.setVisible(bool(made.notes))
         self.notes.setFixedHeight(min(132, 10 + 26 * len(made.notes)))
-        words = self.tr("Read as: {form}. Everything comes along.")
+        words = tr("Read as: {form}. Everything comes along.")
         if made.notes:
-            words = self.tr("Read as: {form}. Not everything comes along as it is:")
+            words = tr("Read as: {form}. Not everything comes along as it is:")
         text = words.format(form=made.form)
         if made.input_sets:
-            more = self.tr("{count} input sets come along when it is saved.")
+            more = tr("{count} input sets come along when it is saved.")
             text = f"{text}\n{more.format(count=len(made.input_sets))}"
         if made.notes:
             self.state.say("triangle-alert", "warning", text)
@@ -214,6 +215,6 @@ class ImportDialog(QDialog):
         start = self._path.with_suffix(".prompty")
         if start == self._path:
             start = self._path.with_name(f"{self._path.stem}.imported.prompty")
-        name, _ = QFileDialog.getSaveFileName(self, self.tr("Import"), str(start), "*.prompty")
+        name, _ = QFileDialog.getSaveFileName(self, tr("Import"), str(start), "*.prompty")
         if name and self.write(Path(name)):
             self.accept()

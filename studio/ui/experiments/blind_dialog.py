@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.own_keys import OwnKeys
@@ -50,10 +51,10 @@ class BlindDialog(QDialog):
         self._won: dict[int | None, int] = {}
         self.question = QLabel()
         self.left, self.right = LongText(), LongText()
-        self.left_button = QPushButton(self.tr("Left is better"))
-        self.equal_button = QPushButton(self.tr("Equal"))
-        self.right_button = QPushButton(self.tr("Right is better"))
-        self.skip_button = QPushButton(self.tr("Skip"))
+        self.left_button = QPushButton(tr("Left is better"))
+        self.equal_button = QPushButton(tr("Equal"))
+        self.right_button = QPushButton(tr("Right is better"))
+        self.skip_button = QPushButton(tr("Skip"))
         self._lay_out()
         self._show_pair()
 
@@ -64,7 +65,7 @@ class BlindDialog(QDialog):
             f"{self._names[at]} {count}" for at, count in self._won.items() if at is not None
         )
         equal = self._won.get(None, 0)
-        return self.tr("Better: {counts}; equal {equal}.").format(counts=counts or "–", equal=equal)
+        return tr("Better: {counts}; equal {equal}.").format(counts=counts or "–", equal=equal)
 
     def choose(self, side: int | None) -> None:
         """Say which is better: 0 the left one, 1 the right one, None neither."""
@@ -93,7 +94,7 @@ class BlindDialog(QDialog):
         pair = self._pairs[self._at]
         self._is_turned = self._chance.random() < 0.5
         self.question.setText(
-            self.tr("{number} of {count} · row {row}: {title}").format(
+            tr("{number} of {count} · row {row}: {title}").format(
                 number=self._at + 1,
                 count=len(self._pairs),
                 row=pair.row,
@@ -105,15 +106,15 @@ class BlindDialog(QDialog):
         self.right.setPlainText(second)
 
     def _lay_out(self) -> None:
-        self.setWindowTitle(self.tr("Compare without names"))
+        self.setWindowTitle(tr("Compare without names"))
         self.resize(900, 520)
         self.question.setWordWrap(True)
         self.question.setTextFormat(Qt.TextFormat.PlainText)
         self.question.setProperty("title", True)
         sides = QHBoxLayout()
         for side, name in (
-            (self.left, self.tr("Left answer")),
-            (self.right, self.tr("Right answer")),
+            (self.left, tr("Left answer")),
+            (self.right, tr("Right answer")),
         ):
             side.setReadOnly(True)
             side.setAccessibleName(name)

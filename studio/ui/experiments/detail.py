@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.comparison import changed_words
 from studio.application.experiments.exports.cells import row_title
+from studio.application.words import tr
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out_of
 from studio.core.experiments.results.ratings import Rating
@@ -76,12 +77,12 @@ class CellDetail(FollowsTheme, QWidget):
         self.answer = _Answer()
         self.checks = QVBoxLayout()
         self._inner = QWidget()
-        self.compare_button = QPushButton(self.tr("Against the baseline"))
-        self.repeat_button = QPushButton(self.tr("Next repeat"))
-        self.step_button = QPushButton(self.tr("Step through"))
-        self.run_button = QPushButton(self.tr("Open the run"))
-        self.edit_button = QPushButton(self.tr("Edit prompt"))
-        self.accept_button = QPushButton(self.tr("Accept answer"))
+        self.compare_button = QPushButton(tr("Against the baseline"))
+        self.repeat_button = QPushButton(tr("Next repeat"))
+        self.step_button = QPushButton(tr("Step through"))
+        self.run_button = QPushButton(tr("Open the run"))
+        self.edit_button = QPushButton(tr("Edit prompt"))
+        self.accept_button = QPushButton(tr("Accept answer"))
         self.rating = RatingBar()
         self._lay_out()
         self._connect()
@@ -114,12 +115,12 @@ class CellDetail(FollowsTheme, QWidget):
         self.rating.setVisible(is_over and not (outcome and outcome.error))
         self.rating.show_rating(cell.rating if cell is not None else Rating())
         if cell is None:
-            self.title.setText(self.tr("Choose a cell"))
-            self.facts.setText(self.tr("Its answer, its assertions and its run are shown here."))
+            self.title.setText(tr("Choose a cell"))
+            self.facts.setText(tr("Its answer, its assertions and its run are shown here."))
             self.answer_head.setText("")
             return
         self.title.setText(
-            self.tr("Row {row} · {variant}").format(row=cell.key.row, variant=cell.variant)
+            tr("Row {row} · {variant}").format(row=cell.key.row, variant=cell.variant)
         )
         self.facts.setText(self._facts(cell))
         self._show_answer(cell)
@@ -131,50 +132,48 @@ class CellDetail(FollowsTheme, QWidget):
         outcome = cell.outcome
         words = [row_title(cell.row)]
         if not cell.is_planned:
-            words.append(self.tr("the test is for other variants"))
+            words.append(tr("the test is for other variants"))
         if len(cell.repeats) > 1:
             words.append(
-                self.tr("repeat {number} of {count}").format(
+                tr("repeat {number} of {count}").format(
                     number=cell.key.repeat, count=len(cell.repeats)
                 )
             )
         if outcome is not None and not outcome.error:
             words.append(
-                self.tr("1 step")
+                tr("1 step")
                 if outcome.steps == 1
-                else self.tr("{steps} steps").format(steps=outcome.steps)
+                else tr("{steps} steps").format(steps=outcome.steps)
             )
             words.append(duration(outcome.ms / 1000))
             tokens = outcome.input_tokens + outcome.output_tokens
-            used = self.tr("1 token") if tokens == 1 else self.tr("{count} tokens")
+            used = tr("1 token") if tokens == 1 else tr("{count} tokens")
             words.append(used.format(count=tokens))
             if outcome.cost:
                 words.append(money(outcome.cost))
             if outcome.is_cached:
-                words.append(self.tr("taken from before"))
+                words.append(tr("taken from before"))
             if names := ", ".join(left_out_of(outcome)):
-                words.append(
-                    self.tr("without {names}: the server does not take it").format(names=names)
-                )
+                words.append(tr("without {names}: the server does not take it").format(names=names))
         return "  ·  ".join(words)
 
     def _show_answer(self, cell: ShownCell) -> None:
         outcome, theme = cell.outcome, theme_in_use()
         if outcome is None:
-            asked = self.tr("Not asked yet") if cell.is_planned else self.tr("Not planned")
+            asked = tr("Not asked yet") if cell.is_planned else tr("Not planned")
             self.answer_head.setText(asked)
             self.answer.setPlainText("")
             return
         if outcome.error:
-            self.answer_head.setText(self.tr("No answer"))
+            self.answer_head.setText(tr("No answer"))
             self.answer.setPlainText(outcome.error)
             return
         base = cell.baseline
         if base is not None and not base.error and self._compares:
-            self.answer_head.setText(self.tr("Answer"))
+            self.answer_head.setText(tr("Answer"))
             self.answer.setHtml(_marked(base.output, outcome.output, theme))
         else:
-            self.answer_head.setText(self.tr("Answer"))
+            self.answer_head.setText(tr("Answer"))
             self.answer.setHtml(_spanned(outcome, theme))
 
     def _add_check(self, result: AssertionResult, depth: int = 0) -> None:
@@ -197,7 +196,7 @@ class CellDetail(FollowsTheme, QWidget):
             self._add_check(inner, depth + 1)
 
     def _state_words(self, result: AssertionResult) -> str:
-        names = {"error": self.tr("could not be decided"), "not_run": self.tr("not run")}
+        names = {"error": tr("could not be decided"), "not_run": tr("not run")}
         name = names.get(result.state)
         return f"{name}: {result.reason}" if name else result.reason
 
@@ -212,20 +211,20 @@ class CellDetail(FollowsTheme, QWidget):
         self.title.setProperty("title", True)
         self.title.setWordWrap(True)
         self.facts.setWordWrap(True)
-        self.answer.setAccessibleName(self.tr("Answer"))
+        self.answer.setAccessibleName(tr("Answer"))
         self.answer.setOpenLinks(False)
         self.step_button.setProperty("primary", True)
-        self.step_button.setToolTip(self.tr("Run this row with the debugger, step by step (F10)"))
+        self.step_button.setToolTip(tr("Run this row with the debugger, step by step (F10)"))
         self.accept_button.setToolTip(
-            self.tr("Write the answer to its row as the expected one; it can be taken back")
+            tr("Write the answer to its row as the expected one; it can be taken back")
         )
         self.compare_button.setCheckable(True)
         self.compare_button.setChecked(True)
-        self.compare_button.setToolTip(self.tr("Mark the words that differ (D)"))
+        self.compare_button.setToolTip(tr("Mark the words that differ (D)"))
         head = row_of((self.title, 1), self.repeat_button)
         over = row_of(self.answer_head, 1, self.compare_button)
         column_of(self.checks, 1, on=self._inner, margins=0)
-        self._inner.setAccessibleName(self.tr("Assertions"))
+        self._inner.setAccessibleName(tr("Assertions"))
         actions = FlowLayout()
         for button in (self.step_button, self.run_button, self.edit_button, self.accept_button):
             actions.addWidget(button)

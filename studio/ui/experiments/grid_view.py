@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 from studio.application.experiments.grid import DotState, GridCell, GridRow
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.planned_variants import PlannedVariant
+from studio.application.words import tr
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import blend
@@ -190,7 +191,7 @@ class ExperimentTable(QTableView):
         self._delegate = CellDelegate(self)
         self.setModel(model)
         self.setItemDelegate(self._delegate)
-        self.setAccessibleName(self.tr("Rows and variants"))
+        self.setAccessibleName(tr("Rows and variants"))
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -245,9 +246,9 @@ class NotRunPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.empty = EmptyState("list-ordered", self.tr("Reading the file …"), "")
+        self.empty = EmptyState("list-ordered", tr("Reading the file …"), "")
         self.run_button = QPushButton()
-        self.file_button = QPushButton(self.tr("Edit file"))
+        self.file_button = QPushButton(tr("Edit file"))
         self.run_button.setProperty("primary", True)
         self.run_button.setIconSize(QSize(14, 14))
         self.run_button.hide()
@@ -263,26 +264,24 @@ class NotRunPage(QWidget):
         self.file_button.setVisible(plan is None)
         if plan is None:
             self.empty.say(
-                self.tr("This experiment cannot run"),
-                self.tr("The problem is named above. Fix it in the file, and save the file."),
+                tr("This experiment cannot run"),
+                tr("The problem is named above. Fix it in the file, and save the file."),
             )
             return
         self.run_button.setIcon(icon("play", "on_accent"))
         rows, variants, repeats = len(plan.rows), len(plan.variants), plan.repeats
-        words = self.tr("Run 1 cell") if plan.cells == 1 else self.tr("Run {count:,} cells")
+        words = tr("Run 1 cell") if plan.cells == 1 else tr("Run {count:,} cells")
         self.run_button.setText(words.format(count=plan.cells))
         factors = [
-            (self.tr("1 row") if rows == 1 else self.tr("{count:,} rows")).format(count=rows),
-            (self.tr("1 variant") if variants == 1 else self.tr("{count:,} variants")).format(
-                count=variants
-            ),
+            (tr("1 row") if rows == 1 else tr("{count:,} rows")).format(count=rows),
+            (tr("1 variant") if variants == 1 else tr("{count:,} variants")).format(count=variants),
         ]
         if repeats > 1:
-            factors.append(self.tr("{count:,} repeats").format(count=repeats))
+            factors.append(tr("{count:,} repeats").format(count=repeats))
         lines = [_column(each) for each in plan.variants[:_MOST_NAMED]]
         if len(plan.variants) > _MOST_NAMED:
             lines.append("…")
-        lines += ["", self.tr("Answers and marks appear here, a row for each case.")]
+        lines += ["", tr("Answers and marks appear here, a row for each case.")]
         self.empty.say(" × ".join(factors), "\n".join(lines))
 
 

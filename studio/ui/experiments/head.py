@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
 
 from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.experiments.run.words import progress_line
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.layouts import column_of, row_of
@@ -17,11 +17,11 @@ from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
 
 _CHARTS: tuple[tuple[ChartKind, str], ...] = (
-    ("pass", QT_TRANSLATE_NOOP("ExperimentHead", "Pass rate")),
-    ("latency", QT_TRANSLATE_NOOP("ExperimentHead", "Time")),
-    ("cost", QT_TRANSLATE_NOOP("ExperimentHead", "Cost and quality")),
-    ("trend", QT_TRANSLATE_NOOP("ExperimentHead", "Over results")),
-    ("slices", QT_TRANSLATE_NOOP("ExperimentHead", "By tag")),
+    ("pass", marked("Pass rate")),
+    ("latency", marked("Time")),
+    ("cost", marked("Cost and quality")),
+    ("trend", marked("Over results")),
+    ("slices", marked("By tag")),
 )
 
 
@@ -49,7 +49,7 @@ class ExperimentHead(QWidget):
         """Say what a result says; None where there is none."""
         if report is None:
             self.heading.setText(
-                self.tr("Not run yet. Run asks every row of every variant and marks the answers.")
+                tr("Not run yet. Run asks every row of every variant and marks the answers.")
             )
             self.more.setText("")
             return
@@ -58,9 +58,9 @@ class ExperimentHead(QWidget):
         failed = [each for each in report.gates if not each.held]
         if report.gates:
             words = (
-                self.tr("All gates hold.")
+                tr("All gates hold.")
                 if not failed
-                else self.tr("Gates that fail: {names}.").format(
+                else tr("Gates that fail: {names}.").format(
                     names=", ".join(f"{each.name} ({each.variant})" for each in failed)
                 )
             )
@@ -96,7 +96,7 @@ class ExperimentHead(QWidget):
 
     def show_workers(self, text: str) -> None:
         """Say where cells are asked; nothing where the studio asks them itself."""
-        self.workers.setText(self.tr("Asked on workers: {text}").format(text=text) if text else "")
+        self.workers.setText(tr("Asked on workers: {text}").format(text=text) if text else "")
         self.workers.setVisible(bool(text))
 
     def _show_status(self, text: str, tone: str) -> None:
@@ -119,9 +119,9 @@ class ExperimentHead(QWidget):
         self.workers.hide()
         self.progress.setTextVisible(False)  # the bar is too low for words
         self.status_label.hide()
-        self.chart_choice.setAccessibleName(self.tr("Chart"))
+        self.chart_choice.setAccessibleName(tr("Chart"))
         for kind, text in _CHARTS:
-            self.chart_choice.addItem(QCoreApplication.translate("ExperimentHead", text), kind)
+            self.chart_choice.addItem(tr(text), kind)
         words = column_of(
             self.heading,
             self.more,

@@ -31,6 +31,7 @@ from studio.application.experiments.improve.words import (
     lineage_figure,
     progress_words,
 )
+from studio.application.words import tr
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
 from studio.ui.parts.comparison_view import ComparisonView
@@ -52,7 +53,7 @@ class ImproveDialog(QDialog):
         """Make it; the controller becomes its own."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Improve a section"))
+        self.setWindowTitle(tr("Improve a section"))
         self.controller = controller
         controller.setParent(self)
         self._found: Improvement | None = None
@@ -65,9 +66,9 @@ class ImproveDialog(QDialog):
         self.calls = SpinBox()
         self.cost = DoubleSpinBox()
         self.proposals = SpinBox()
-        self.search_button = QPushButton(self.tr("Search"))
-        self.propose_button = QPushButton(self.tr("Propose three texts"))
-        self.stop_button = QPushButton(self.tr("Stop"))
+        self.search_button = QPushButton(tr("Search", "verb"))
+        self.propose_button = QPushButton(tr("Propose three texts"))
+        self.stop_button = QPushButton(tr("Stop"))
         self.progress = QProgressBar()
         self.status_label = QLabel()
         self.list = QListWidget()
@@ -75,10 +76,10 @@ class ImproveDialog(QDialog):
         self.chart = ExperimentChart()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.accept_button = self.buttons.addButton(
-            self.tr("Put into the prompt"), QDialogButtonBox.ButtonRole.ActionRole
+            tr("Put into the prompt"), QDialogButtonBox.ButtonRole.ActionRole
         )
         self.variants_button = self.buttons.addButton(
-            self.tr("Add as variants"), QDialogButtonBox.ButtonRole.ActionRole
+            tr("Add as variants"), QDialogButtonBox.ButtonRole.ActionRole
         )
         self._lay_out()
         self._connect()
@@ -92,49 +93,49 @@ class ImproveDialog(QDialog):
     def _lay_out(self) -> None:
         self.variant.addItems(self.controller.variants)
         self.model.setEditable(True)
-        self.model.addItem(self.tr("The prompt's own"), "")
+        self.model.addItem(tr("The prompt's own"), "")
         for name in self.controller.connections:
             self.model.addItem(name, name)
         self.diff.setPlaceholderText(
-            self.tr("Proposed texts are listed at the left; what one changes is shown here.")
+            tr("Proposed texts are listed at the left; what one changes is shown here.")
         )
-        self.wish.setPlaceholderText(self.tr("What you want of the section, if anything"))
+        self.wish.setPlaceholderText(tr("What you want of the section, if anything"))
         self.calls.setRange(0, 1_000_000)
         self.calls.setValue(200)
-        self.calls.setSpecialValueText(self.tr("No bound"))
+        self.calls.setSpecialValueText(tr("No bound"))
         self.cost.setRange(0, 10_000)
         self.cost.setDecimals(2)
         self.cost.setPrefix("$")
-        self.cost.setSpecialValueText(self.tr("No bound"))
+        self.cost.setSpecialValueText(tr("No bound"))
         self.proposals.setRange(1, 200)
         self.proposals.setValue(12)
         form = QFormLayout()
         for text, part in (
-            (self.tr("Variant"), self.variant),
-            (self.tr("Section"), self.section),
-            (self.tr("Who proposes"), self.model),
-            (self.tr("Wish"), self.wish),
+            (tr("Variant"), self.variant),
+            (tr("Section"), self.section),
+            (tr("Who proposes"), self.model),
+            (tr("Wish"), self.wish),
         ):
             part.setAccessibleName(text)
             form.addRow(text, part)
         bounds = QHBoxLayout()
         for text, bound in (
-            (self.tr("Cells at most"), self.calls),
-            (self.tr("Cost at most"), self.cost),
-            (self.tr("Texts at most"), self.proposals),
+            (tr("Cells at most"), self.calls),
+            (tr("Cost at most"), self.cost),
+            (tr("Texts at most"), self.proposals),
         ):
             bound.setAccessibleName(text)
             bounds.addWidget(QLabel(text))
             bounds.addWidget(bound)
         bounds.addStretch(1)
-        form.addRow(self.tr("Budget"), bounds)
+        form.addRow(tr("Budget"), bounds)
         doing = row_of(
             self.search_button, self.propose_button, self.stop_button, (self.progress, 1)
         )
         self.search_button.setProperty("primary", True)
         self.status_label.setWordWrap(True)
         self.status_label.setTextFormat(Qt.TextFormat.PlainText)
-        self.list.setAccessibleName(self.tr("Texts that were proposed"))
+        self.list.setAccessibleName(tr("Texts that were proposed"))
         self.list.setWordWrap(True)
         column_of(
             form,
@@ -146,7 +147,7 @@ class ImproveDialog(QDialog):
             spacing=12,
         )
         self._say(
-            self.tr(
+            tr(
                 "A third of the rows is never seen by the search and decides. Each text must keep "
                 "the section's expressions and add no role, tool or reference before it is sent. "
                 "The rows, their answers and the prompt go to the one who proposes."
@@ -234,7 +235,7 @@ class ImproveDialog(QDialog):
         self.progress.setRange(0, 0)
         self.progress.setTextVisible(False)  # the bar is too low for words
         if running:
-            self._say(self.tr("Asking…"))
+            self._say(tr("Asking…"))
         self._show_offers()
 
     def _show_progress(self, found: ImproveProgress) -> None:
@@ -264,17 +265,17 @@ class ImproveDialog(QDialog):
         self._texts = [each.text for each in texts if not each.refusal]
         refused = [each.refusal for each in texts if each.refusal]
         self.list.addItems(
-            [self.tr("Text {number}").format(number=at + 1) for at in range(len(self._texts))]
+            [tr("Text {number}").format(number=at + 1) for at in range(len(self._texts))]
         )
         self.list.setCurrentRow(0)
         count = len(self._texts)
         words = (
-            self.tr("1 text may be used.")
+            tr("1 text may be used.")
             if count == 1
-            else self.tr("{count} texts may be used.").format(count=count)
+            else tr("{count} texts may be used.").format(count=count)
         )
         if refused:
-            words += " " + self.tr("Refused: {reasons}").format(reasons=" ".join(refused))
+            words += " " + tr("Refused: {reasons}").format(reasons=" ".join(refused))
         self._say(words)
         self._show_offers()
 
@@ -284,7 +285,7 @@ class ImproveDialog(QDialog):
 
     def _show_difference(self, before: str, after: str) -> None:
         rows = compare_texts(before, after)
-        self.diff.show_rows(rows, self.tr("The section before and after:"))
+        self.diff.show_rows(rows, tr("The section before and after:"))
 
     def _show_offers(self) -> None:
         running = self.controller.is_running
@@ -308,9 +309,9 @@ class ImproveDialog(QDialog):
     def _on_written(self, count: int) -> None:
         self._say(
             (
-                self.tr("1 variant is added to {name}; run the experiment to compare.")
+                tr("1 variant is added to {name}; run the experiment to compare.")
                 if count == 1
-                else self.tr("{count} variants are added to {name}; run the experiment to compare.")
+                else tr("{count} variants are added to {name}; run the experiment to compare.")
             ).format(count=count, name=self.controller.path.name)
         )
         self.variants_button.setEnabled(False)

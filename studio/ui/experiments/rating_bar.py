@@ -7,6 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
 
+from studio.application.words import tr
 from studio.core.experiments.results.ratings import Rating
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.layouts import row_of
@@ -23,8 +24,8 @@ class RatingBar(QWidget):
         super().__init__(parent)
         self._rating = Rating()
         self.points = [QPushButton(str(number)) for number in range(1, MOST + 1)]
-        self.passes = QPushButton(self.tr("Pass"))
-        self.fails = QPushButton(self.tr("Fail"))
+        self.passes = QPushButton(tr("Pass"))
+        self.fails = QPushButton(tr("Fail"))
         self.note = QLineEdit()
         self._lay_out()
         for number, button in enumerate(self.points, 1):
@@ -68,22 +69,20 @@ class RatingBar(QWidget):
 
     def _lay_out(self) -> None:
         layout = FlowLayout(self)
-        layout.addWidget(QLabel(self.tr("Your mark")))
+        layout.addWidget(QLabel(tr("Your mark")))
         row = QWidget()
         inside = row_of(on=row, margins=0, spacing=2)
         for number, button in enumerate(self.points, 1):
             button.setCheckable(True)
             button.setFixedWidth(40)
-            button.setAccessibleName(self.tr("{number} of 5").format(number=number))
-            button.setToolTip(
-                self.tr("Give {number} of 5 points (Alt+{number})").format(number=number)
-            )
+            button.setAccessibleName(tr("{number} of 5").format(number=number))
+            button.setToolTip(tr("Give {number} of 5 points (Alt+{number})").format(number=number))
             inside.addWidget(button)
         layout.addWidget(row)
         for button in (self.passes, self.fails):
             button.setCheckable(True)
             layout.addWidget(button)
-        self.note.setPlaceholderText(self.tr("Note"))
-        self.note.setAccessibleName(self.tr("Note"))
+        self.note.setPlaceholderText(tr("Note"))
+        self.note.setAccessibleName(tr("Note"))
         self.note.setMinimumWidth(140)
         layout.addWidget(self.note)

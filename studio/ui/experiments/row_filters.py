@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QPushButton, QWidget
 
 from studio.application.experiments.facets import FailureGroup, RowFacets
 from studio.application.experiments.grid import RowFilter
+from studio.application.words import marked, tr
 from studio.core.text.shortened import shortened
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 
 _FILTERS: tuple[tuple[RowFilter, str], ...] = (
-    ("all", QT_TRANSLATE_NOOP("RowFilters", "All")),
-    ("changed", QT_TRANSLATE_NOOP("RowFilters", "Changed")),
-    ("failed", QT_TRANSLATE_NOOP("RowFilters", "Failed")),
-    ("flaky", QT_TRANSLATE_NOOP("RowFilters", "Flaky")),
-    ("slow", QT_TRANSLATE_NOOP("RowFilters", "Slow")),
-    ("errors", QT_TRANSLATE_NOOP("RowFilters", "Without an answer")),
+    ("all", marked("All")),
+    ("changed", marked("Changed")),
+    ("failed", marked("Failed")),
+    ("flaky", marked("Flaky")),
+    ("slow", marked("Slow")),
+    ("errors", marked("Without an answer")),
 )
 
 
@@ -34,7 +33,7 @@ class RowFilters(QWidget):
         self._facets = RowFacets()
         self.buttons: dict[RowFilter, QPushButton] = {}
         self.search = QLineEdit()
-        self.nothing = QLabel(self.tr("No row fits these filters."))
+        self.nothing = QLabel(tr("No row fits these filters."))
         self.tags = ComboBox()
         self.metrics = ComboBox()
         self.groups = ComboBox()
@@ -45,7 +44,7 @@ class RowFilters(QWidget):
     def show_tags(self, tags: Sequence[str]) -> None:
         """Offer the tags of the rows."""
         self.tags.clear()
-        self.tags.addItem(self.tr("Any tag"), "")
+        self.tags.addItem(tr("Any tag"), "")
         for tag in tags:
             self.tags.addItem(tag, tag)
         self.tags.setVisible(bool(tags))
@@ -78,15 +77,15 @@ class RowFilters(QWidget):
         lost = {name: rows for name, rows in found.lost.items() if rows}
         _offer(
             self.metrics,
-            self.tr("Any check"),
+            tr("Any check"),
             [
-                (self.tr("{name}: {count} fail").format(name=name, count=len(rows)), name)
+                (tr("{name}: {count} fail").format(name=name, count=len(rows)), name)
                 for name, rows in lost.items()
             ],
         )
         _offer(
             self.groups,
-            self.tr("Any input"),
+            tr("Any input"),
             [(self._group_words(each), each.rows) for each in found.groups],
         )
 
@@ -95,11 +94,11 @@ class RowFilters(QWidget):
         name = grid.variants[group.variant] if grid is not None else ""
         inputs = ", ".join(group.inputs)
         if group.value is None:
-            return self.tr("{variant}: only {inputs} differs, {count} fail").format(
+            return tr("{variant}: only {inputs} differs, {count} fail").format(
                 variant=name, inputs=inputs, count=len(group.rows)
             )
         value = " ".join(group.value.split())
-        return self.tr("{variant}: {input} = {value}, {count} of {of} fail").format(
+        return tr("{variant}: {input} = {value}, {count} of {of} fail").format(
             variant=name,
             input=inputs,
             value=shortened(value, 30),
@@ -108,14 +107,14 @@ class RowFilters(QWidget):
         )
 
     def _lay_out(self) -> None:
-        self.search.setPlaceholderText(self.tr("Filter rows"))
-        self.search.setAccessibleName(self.tr("Filter rows"))
+        self.search.setPlaceholderText(tr("Filter rows"))
+        self.search.setAccessibleName(tr("Filter rows"))
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(240)
         self.tags.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.tags.setAccessibleName(self.tr("Tag"))
-        self.metrics.setAccessibleName(self.tr("Check that fails"))
-        self.groups.setAccessibleName(self.tr("Input that sets failures apart"))
+        self.tags.setAccessibleName(tr("Tag"))
+        self.metrics.setAccessibleName(tr("Check that fails"))
+        self.groups.setAccessibleName(tr("Input that sets failures apart"))
         for box in (self.metrics, self.groups):
             box.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(14)
@@ -123,7 +122,7 @@ class RowFilters(QWidget):
         line = FlowLayout(self)
         group = QButtonGroup(self)
         for name, text in _FILTERS:
-            button = QPushButton(QCoreApplication.translate("RowFilters", text))
+            button = QPushButton(tr(text))
             button.setCheckable(True)
             button.setChecked(name == "all")
             group.addButton(button)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, GeneratedRows
+from studio.application.words import marked, tr
 from studio.core.text.amounts import money
 from studio.core.text.shortened import shortened
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox, SpinBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.layouts import column_of
@@ -42,7 +42,7 @@ class InventedRowsDialog(QDialog):
         """Make it; the controller becomes its own."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Generate rows"))
+        self.setWindowTitle(tr("Generate rows"))
         self.controller = controller
         controller.setParent(self)
         self._rows: tuple[GeneratedRow, ...] = ()
@@ -54,11 +54,9 @@ class InventedRowsDialog(QDialog):
         self.count = SpinBox()
         self.status_label = QLabel()
         self.table = QTableWidget(0, 2)
-        self.ask_button = QPushButton(self.tr("Ask"))
+        self.ask_button = QPushButton(tr("Ask"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.add_button = self.buttons.addButton(
-            self.tr("Add"), QDialogButtonBox.ButtonRole.ActionRole
-        )
+        self.add_button = self.buttons.addButton(tr("Add"), QDialogButtonBox.ButtonRole.ActionRole)
         self._lay_out()
         self._connect()
         self._show_count()
@@ -84,36 +82,36 @@ class InventedRowsDialog(QDialog):
 
     def _lay_out(self) -> None:
         self.model.setEditable(True)
-        self.model.addItem(self.tr("The prompt's own"), "")
+        self.model.addItem(tr("The prompt's own"), "")
         for name in self.controller.connections:
             self.model.addItem(name, name)
         self.count.setRange(1, _MOST)
         self.count.setValue(3)
-        self.own_kind.setPlaceholderText(self.tr("A kind in your own words"))
+        self.own_kind.setPlaceholderText(tr("A kind in your own words"))
         kinds = FlowLayout(spacing=12)
         for box in self.kinds.values():
             box.setChecked(True)
             kinds.addWidget(box)
         for part, name in (
-            (self.about, self.tr("What the prompt is for")),
-            (self.model, self.tr("Who invents")),
-            (self.own_kind, self.tr("A kind in your own words")),
-            (self.count, self.tr("Rows of each kind")),
-            (self.table, self.tr("Rows")),
+            (self.about, tr("What the prompt is for")),
+            (self.model, tr("Who invents")),
+            (self.own_kind, tr("A kind in your own words")),
+            (self.count, tr("Rows of each kind")),
+            (self.table, tr("Rows")),
         ):
             part.setAccessibleName(name)
         form = QFormLayout()
-        form.addRow(self.tr("What the prompt is for"), self.about)
-        form.addRow(self.tr("Who invents"), self.model)
-        form.addRow(self.tr("Kinds"), kinds)
+        form.addRow(tr("What the prompt is for"), self.about)
+        form.addRow(tr("Who invents"), self.model)
+        form.addRow(tr("Kinds"), kinds)
         form.addRow("", self.own_kind)
-        form.addRow(self.tr("Rows of each kind"), self.count)
+        form.addRow(tr("Rows of each kind"), self.count)
         form.addRow("", self.ask_button)
         self.status_label.setWordWrap(True)
         self.status_label.setTextFormat(Qt.TextFormat.PlainText)
         paint_text(self.status_label, "muted")
         table = self.table
-        table.setHorizontalHeaderLabels([self.tr("Kind"), self.tr("Values")])
+        table.setHorizontalHeaderLabels([tr("Kind"), tr("Values")])
         table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         table.verticalHeader().hide()
         table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -148,7 +146,7 @@ class InventedRowsDialog(QDialog):
     def _show_running(self, running: bool) -> None:
         self.ask_button.setEnabled(not running and bool(self.chosen_kinds))
         if running:
-            self._say(self.tr("Asking for one kind after the other…"))
+            self._say(tr("Asking for one kind after the other…"))
 
     def _show_rows(self, found: GeneratedRows) -> None:
         self._rows = (*self._rows, *found.rows)
@@ -163,26 +161,24 @@ class InventedRowsDialog(QDialog):
             self.table.setItem(at, 1, shown)
         self.table.resizeRowsToContents()
         count = len(found.rows)
-        words = [self.tr("1 row.") if count == 1 else self.tr("{count} rows.").format(count=count)]
+        words = [tr("1 row.") if count == 1 else tr("{count} rows.").format(count=count)]
         if found.cost:
             words.append(f"{money(found.cost)}.")
         left_out = list(found.left_out[:_MOST_SENTENCES])
         if len(found.left_out) > _MOST_SENTENCES:
             rest = len(found.left_out) - _MOST_SENTENCES
-            left_out.append(self.tr("… and {count} more are left out").format(count=rest))
+            left_out.append(tr("… and {count} more are left out").format(count=rest))
         self._say("\n".join([" ".join(words), *left_out]))
         self.status_label.setToolTip("\n".join(found.left_out))
         self._show_count()
 
     def _show_count(self) -> None:
         count = len(self.chosen_rows)
-        add = (
-            self.tr("Add 1 row to {name}") if count == 1 else self.tr("Add {count} rows to {name}")
-        )
+        add = tr("Add 1 row to {name}") if count == 1 else tr("Add {count} rows to {name}")
         self.add_button.setText(add.format(count=count, name=self.controller.target))
         self.add_button.setEnabled(count > 0)
         kinds = len(self.chosen_kinds)
-        ask = self.tr("Ask (1 request)") if kinds == 1 else self.tr("Ask ({count} requests)")
+        ask = tr("Ask (1 request)") if kinds == 1 else tr("Ask ({count} requests)")
         self.ask_button.setText(ask.format(count=kinds))
         self.ask_button.setEnabled(kinds > 0)
 
@@ -196,16 +192,16 @@ class InventedRowsDialog(QDialog):
 
 
 _KIND_NAMES = {
-    "typical": QT_TRANSLATE_NOOP("InventedRowsDialog", "Typical"),
-    "empty": QT_TRANSLATE_NOOP("InventedRowsDialog", "Empty"),
-    "long": QT_TRANSLATE_NOOP("InventedRowsDialog", "Long"),
-    "language": QT_TRANSLATE_NOOP("InventedRowsDialog", "Other languages"),
-    "injection": QT_TRANSLATE_NOOP("InventedRowsDialog", "Injection"),
-    "ambiguous": QT_TRANSLATE_NOOP("InventedRowsDialog", "Ambiguous"),
+    "typical": marked("Typical"),
+    "empty": marked("Empty"),
+    "long": marked("Long"),
+    "language": marked("Other languages"),
+    "injection": marked("Injection"),
+    "ambiguous": marked("Ambiguous"),
 }
 
 
 def _kind_name(kind: str) -> str:
     """A kind for people; words of the user's own as they are."""
     known = _KIND_NAMES.get(kind)
-    return QCoreApplication.translate("InventedRowsDialog", known) if known else kind
+    return tr(known) if known else kind

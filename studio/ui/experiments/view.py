@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS
+from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey
 from studio.ui.experiments.blind_dialog import BlindDialog
 from studio.ui.experiments.detail import CellDetail
@@ -73,15 +74,15 @@ class ExperimentView(QWidget):
         self._problems = ""
         self.title = controller.path.name
         self.head = ExperimentHead(controller)
-        self.run_button = QPushButton(self.tr("Run"))
-        self.batch_box = QCheckBox(self.tr("In batches"))
-        self.again_button = QPushButton(self.tr("Run the failed again"))
-        self.file_button = QPushButton(self.tr("Edit file"))
-        self.more_button = QPushButton(self.tr("More"))
-        self.export_button = QPushButton(self.tr("Export"))
+        self.run_button = QPushButton(tr("Run", "verb"))
+        self.batch_box = QCheckBox(tr("In batches"))
+        self.again_button = QPushButton(tr("Run the failed again"))
+        self.file_button = QPushButton(tr("Edit file"))
+        self.more_button = QPushButton(tr("More"))
+        self.export_button = QPushButton(tr("Export"))
         self.results = ComboBox()
         self.filters = RowFilters(controller.model)
-        self.blind_button = QPushButton(self.tr("Compare without names"))
+        self.blind_button = QPushButton(tr("Compare without names"))
         self.more_actions: dict[str, QAction] = {}
         self.table = ExperimentTable(controller.model)
         self.detail = CellDetail()
@@ -138,7 +139,7 @@ class ExperimentView(QWidget):
 
     def _show_state(self, *, running: bool) -> None:
         self.head.show_running(running)
-        self.run_button.setText(self.tr("Stop") if running else self.tr("Run"))
+        self.run_button.setText(tr("Stop") if running else tr("Run", "verb"))
         self.run_button.setIcon(icon("square" if running else "play", "on_accent"))
         self.run_button.setEnabled(running or not self._problems)
         self.batch_box.setEnabled(not running)
@@ -193,7 +194,7 @@ class ExperimentView(QWidget):
         other = key.variant if key is not None and key.variant != one else (1 if one == 0 else 0)
         pairs = self.controller.answers.pairs(one, other, self.controller.model.shown_rows)
         if not pairs:
-            self.head.say(self.tr("No two answers differ in the rows that are shown."))
+            self.head.say(tr("No two answers differ in the rows that are shown."))
             return
         titles = {row.number: row.title for row in grid.rows}
         dialog = BlindDialog(pairs, grid.variants, titles, self)
@@ -209,7 +210,7 @@ class ExperimentView(QWidget):
     def _export(self, form: str) -> None:
         name = f"{self.controller.path.stem.removesuffix('.experiment')}.{_ENDINGS[form]}"
         start = str(self.controller.path.with_name(name))
-        dialog = QFileDialog(self, self.tr("Export the result"), start)
+        dialog = QFileDialog(self, tr("Export the result"), start)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(name)
         dialog.fileSelected.connect(lambda path: self.controller.export(form, Path(path)))
@@ -244,15 +245,15 @@ class ExperimentView(QWidget):
     # -- inside ---------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        self.setAccessibleName(self.tr("Experiment {name}").format(name=self.title))
+        self.setAccessibleName(tr("Experiment {name}").format(name=self.title))
         self.run_button.setProperty("primary", True)
         self.batch_box.setToolTip(
-            self.tr("Answered within a day, at half the price, where the connection has batches")
+            tr("Answered within a day, at half the price, where the connection has batches")
         )
-        self.results.setAccessibleName(self.tr("Results"))
+        self.results.setAccessibleName(tr("Results"))
         self.results.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self.blind_button.setToolTip(
-            self.tr("Which of two answers is better? The variants are named at the end.")
+            tr("Which of two answers is better? The variants are named at the end.")
         )
         menu = QMenu(self)
         for form in FORMS:
@@ -276,9 +277,9 @@ class ExperimentView(QWidget):
         """What is done more rarely."""
         menu = QMenu(self)
         for name, text, act in (
-            ("workers", self.tr("Workers…"), self.request_workers.emit),
-            ("rows", self.tr("Generate rows…"), self.request_rows.emit),
-            ("improve", self.tr("Improve a section…"), self.request_improvement.emit),
+            ("workers", tr("Workers…"), self.request_workers.emit),
+            ("rows", tr("Generate rows…"), self.request_rows.emit),
+            ("improve", tr("Improve a section…"), self.request_improvement.emit),
         ):
             action = self.more_actions[name] = menu.addAction(text)
             action.triggered.connect(lambda _on=False, act=act: act())

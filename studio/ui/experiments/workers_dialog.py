@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.cluster.address import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
+from studio.application.words import tr
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.screen_room import resize_within_screen
@@ -34,7 +35,7 @@ class WorkersDialog(QDialog):
         """Make it."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Workers"))
+        self.setWindowTitle(tr("Workers"))
         self.controller = controller
         self.address = ComboBox()
         self.certificates = QLineEdit()
@@ -51,15 +52,15 @@ class WorkersDialog(QDialog):
     def _lay_out(self) -> None:
         now = self.controller.workers
         self.address.setEditable(True)
-        self.address.addItems([self.tr("This process"), *_LOCAL])
-        self.address.setAccessibleName(self.tr("Address of the workers"))
-        self.certificates.setAccessibleName(self.tr("Folder of the certificates"))
-        self.certificates.setPlaceholderText(self.tr("ca.pem, cert.pem, key.pem"))
+        self.address.addItems([tr("This process"), *_LOCAL])
+        self.address.setAccessibleName(tr("Address of the workers"))
+        self.certificates.setAccessibleName(tr("Folder of the certificates"))
+        self.certificates.setPlaceholderText(tr("ca.pem, cert.pem, key.pem"))
         if now is not None:
             self.address.setEditText(now.address)
             self.certificates.setText(str(now.certificates or ""))
         about = QLabel(
-            self.tr(
+            tr(
                 "local:4 starts four processes of this machine; tls://host:8786 is a scheduler of "
                 "your own (prompt-studio cluster certificates makes what it needs). Secrets are "
                 "never sent to workers. The page of the scheduler is shown with the experiment "
@@ -71,16 +72,16 @@ class WorkersDialog(QDialog):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
         paint_text(self.status_label, "error")
-        browse = QPushButton(self.tr("Choose…"))
+        browse = QPushButton(tr("Choose…"))
         browse.clicked.connect(self._browse)
         line = row_of((self.certificates, 1), browse)
         form = QFormLayout()
-        form.addRow(self.tr("Ask on"), self.address)
-        form.addRow(self.tr("Certificates"), line)
+        form.addRow(tr("Ask on"), self.address)
+        form.addRow(tr("Certificates"), line)
         column_of(about, form, self.status_label, 1, self.buttons, on=self, spacing=12)
 
     def _browse(self) -> None:
-        dialog = QFileDialog(self, self.tr("Folder of the certificates"))
+        dialog = QFileDialog(self, tr("Folder of the certificates"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.certificates.setText)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.icons import icon
@@ -48,17 +49,17 @@ class FolderSection(QWidget):
         self._name.setProperty("title", True)
         row = row_of((self._name, 1), margins=(12, 0, 8, 4), spacing=0)
         new = self.tree.ask_new
-        self._add(row, "file-plus", self.tr("New prompt in this folder"), lambda: new(self.folder))
+        self._add(row, "file-plus", tr("New prompt in this folder"), lambda: new(self.folder))
         self._add(
             row,
             "folder",
-            self.tr("New folder in this folder"),
+            tr("New folder in this folder"),
             lambda: new(self.folder, is_folder=True),
         )
         self.leave = self._add(
             row,
             "x",
-            self.tr("Remove this folder from Files"),
+            tr("Remove this folder from Files"),
             lambda: self.request_leave.emit(self.folder),
         )
         column_of(row, (self.tree, 1), on=self, margins=0, spacing=0)
@@ -72,7 +73,7 @@ class FolderSection(QWidget):
         self.folder = folder
         name = folder.name or str(folder)
         self.tree.set_root(folder)
-        self.tree.setAccessibleName(self.tr("Files of {name}").format(name=name))
+        self.tree.setAccessibleName(tr("Files of {name}").format(name=name))
         self._name.show_text(name)
         self._name.setToolTip(str(folder))
 
@@ -142,7 +143,7 @@ class FilesPane(QStackedWidget):
     def offer_folder_of(self, path: Path) -> None:
         """Offer the folder of an opened file, for when none is shown."""
         self._beside = path.parent
-        self._this.setText(self.tr("Open {name}").format(name=path.parent.name or str(path.parent)))
+        self._this.setText(tr("Open {name}").format(name=path.parent.name or str(path.parent)))
         self._this.setToolTip(str(path.parent))
         self._this.show()
 
@@ -204,8 +205,8 @@ class FilesPane(QStackedWidget):
     @cached_property
     def filter(self) -> QLineEdit:
         """Shows only files whose names hold what is typed."""
-        line = QLineEdit(placeholderText=self.tr("Filter by name"), clearButtonEnabled=True)
-        line.setAccessibleName(self.tr("Filter files by name"))
+        line = QLineEdit(placeholderText=tr("Filter by name"), clearButtonEnabled=True)
+        line.setAccessibleName(tr("Filter files by name"))
         return line
 
     @cached_property
@@ -221,10 +222,10 @@ class FilesPane(QStackedWidget):
 
     def _nothing(self) -> QWidget:
         page = QWidget()
-        text = QLabel(self.tr("Open a folder to see its prompts and the files they refer to."))
+        text = QLabel(tr("Open a folder to see its prompts and the files they refer to."))
         text.setWordWrap(True)
         text.setProperty("tone", "muted")
-        self._open = QPushButton(self.tr("Open folder…"))
+        self._open = QPushButton(tr("Open folder…"))
         self._open.clicked.connect(self.request_folder)
         self._this = QPushButton()
         self._this.clicked.connect(lambda: self.request_this.emit(self._beside))

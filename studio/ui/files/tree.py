@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.document.file_states import FileState
+from studio.application.words import tr
 from studio.core.search_files import SUFFIXES, files_of
 from studio.core.text.problem import Severity
 from studio.core.wire.media_suffixes import SUFFIXES_OF
@@ -280,7 +281,7 @@ class FilesTree(QTreeView):
 
     def _ask(self, index: QModelIndex, name: str, take: Callable[[str], object]) -> None:
         field = NameField(self.viewport(), name, take)
-        field.setAccessibleName(self.tr("Name"))
+        field.setAccessibleName(tr("Name"))
         field.setSelection(0, len(name.partition(".")[0]))
         place = self.visualRect(index) if index != self.rootIndex() else QRect(4, 4, 0, 24)
         room = self.viewport().width() - place.left() - 4
@@ -298,32 +299,32 @@ class FilesTree(QTreeView):
         path = self.path_at(index)
         root = Path(self.files.rootPath())
         folder = root if path is None else path if path.is_dir() else path.parent
-        add_own(menu, self.tr("New prompt…"), partial(self.ask_new, folder), drawing="file-plus")
+        add_own(menu, tr("New prompt…"), partial(self.ask_new, folder), drawing="file-plus")
         add_own(
             menu,
-            self.tr("New folder…"),
+            tr("New folder…"),
             partial(self.ask_new, folder, is_folder=True),
             drawing="folder",
         )
         if path is not None:
             menu.addSeparator()
             if path.is_file():
-                add_own(menu, self.tr("Open"), partial(self.request_open.emit, path), keys="Return")
-            add_own(menu, self.tr("Rename…"), self.ask_name, drawing="pencil", keys="F2")
+                add_own(menu, tr("Open"), partial(self.request_open.emit, path), keys="Return")
+            add_own(menu, tr("Rename…"), self.ask_name, drawing="pencil", keys="F2")
             duplicate = partial(self.request_duplicate.emit, path)
-            add_own(menu, self.tr("Duplicate"), duplicate, drawing="copy")
+            add_own(menu, tr("Duplicate"), duplicate, drawing="copy")
             into_bin = partial(self.request_bin.emit, path)
-            add_own(menu, self.tr("Move to the bin"), into_bin, drawing="trash-2", keys="Del")
+            add_own(menu, tr("Move to the bin"), into_bin, drawing="trash-2", keys="Del")
             menu.addSeparator()
             copy = partial(QGuiApplication.clipboard().setText, str(path))
-            add_own(menu, self.tr("Copy its path"), copy)
+            add_own(menu, tr("Copy its path"), copy)
             show = partial(self.request_show.emit, path)
-            add_own(menu, self.tr("Show in the file manager"), show, drawing="external-link")
+            add_own(menu, tr("Show in the file manager"), show, drawing="external-link")
         menu.addSeparator()
         add_actions(menu, self.window(), _OF_FILES)
         if self.is_one_of_many:
             leave = partial(self.request_leave.emit, root)
-            words = self.tr("Remove {name} from Files").format(name=root.name)
+            words = tr("Remove {name} from Files").format(name=root.name)
             add_own(menu, words, leave, drawing="x")
         return menu
 

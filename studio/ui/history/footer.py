@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.core.runs.summary import RunSummary
 from studio.core.text.amounts import size
 from studio.ui.parts.boxes import SpinBox
@@ -31,11 +32,11 @@ class RetentionDialog(QDialog):
 
     def __init__(self, keep: int, days: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.by_count = QCheckBox(self.tr("Keep only the newest"))
+        self.by_count = QCheckBox(tr("Keep only the newest"))
         self.count = SpinBox()
-        self.by_age = QCheckBox(self.tr("Delete runs older than"))
+        self.by_age = QCheckBox(tr("Delete runs older than"))
         self.days = SpinBox()
-        self.setWindowTitle(self.tr("Keep runs"))
+        self.setWindowTitle(tr("Keep runs"))
         self._lay_out(keep, days)
 
     def accept(self) -> None:
@@ -50,8 +51,8 @@ class RetentionDialog(QDialog):
         grid.setSpacing(8)
         for row, (box, field, value, usual, most, unit) in enumerate(
             (
-                (self.by_count, self.count, keep, 500, _MOST_RUNS, self.tr(" runs")),
-                (self.by_age, self.days, days, 90, _MOST_DAYS, self.tr(" days")),
+                (self.by_count, self.count, keep, 500, _MOST_RUNS, tr(" runs")),
+                (self.by_age, self.days, days, 90, _MOST_DAYS, tr(" days")),
             )
         ):
             field.setRange(1, most)
@@ -65,7 +66,7 @@ class RetentionDialog(QDialog):
             grid.addWidget(field, row, 1)
         grid.setColumnStretch(0, 1)
         label = QLabel(
-            self.tr(
+            tr(
                 "Runs are deleted now and at every start. Pinned runs and running ones always "
                 "stay. Deleted runs cannot be restored."
             )
@@ -88,7 +89,7 @@ class HistoryFooter(QWidget):
         self._keep = (0, 0)
         self._answer = ElidedLabel()
         self.keeping = QPushButton(flat=True)
-        self.keeping.setToolTip(self.tr("Choose how long runs are kept"))
+        self.keeping.setToolTip(tr("Choose how long runs are kept"))
         self.keeping.clicked.connect(self._on_keeping)
         row_of((self._answer, 1), self.keeping, on=self, margins=(12, 2, 8, 2), spacing=16)
         paint_text(self._answer, "muted")
@@ -98,8 +99,8 @@ class HistoryFooter(QWidget):
         answer = "" if run is None else " ".join(run.answer.split())
         note = "" if run is None else " ".join(run.note.split())
         lines = [
-            self.tr("Note: {note}").format(note=note) if note else "",
-            self.tr("Answer: {answer}").format(answer=answer) if answer else "",
+            tr("Note: {note}").format(note=note) if note else "",
+            tr("Answer: {answer}").format(answer=answer) if answer else "",
         ]
         self._answer.show_text("   ".join(part for part in lines if part))
 
@@ -134,16 +135,16 @@ class HistoryFooter(QWidget):
     def _say(self) -> None:
         count, (keep, days) = self._runs, self._keep
         parts = [
-            self.tr("1 run") if count == 1 else self.tr("{count:,} runs").format(count=count),
+            tr("1 run") if count == 1 else tr("{count:,} runs").format(count=count),
             size(self._size),
         ]
         if keep:
-            parts.append(self.tr("the newest {keep:,} are kept").format(keep=keep))
+            parts.append(tr("the newest {keep:,} are kept").format(keep=keep))
         if days:
-            words = self.tr("1 day is kept") if days == 1 else self.tr("{days} days are kept")
+            words = tr("1 day is kept") if days == 1 else tr("{days} days are kept")
             parts.append(words.format(days=days))
         if not keep and not days:
-            parts.append(self.tr("all are kept"))
+            parts.append(tr("all are kept"))
         self.keeping.setText(" · ".join(parts))
 
     def _on_keeping(self) -> None:

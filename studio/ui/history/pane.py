@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
 from studio.application.history.filter import NAMES
 from studio.application.history.groups import GROUP_NAMES, group_name
 from studio.application.history.rows import STATUS_NAMES, status_name, waiting_name
+from studio.application.words import marked, tr
 from studio.core.runs.summary import WAITING, RunSummary
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.history.footer import HistoryFooter
 from studio.ui.history.table import RunTable
 from studio.ui.parts.boxes import ComboBox
@@ -36,11 +36,9 @@ from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.history.model import HistoryModel
 
-_NO_RUNS = QT_TRANSLATE_NOOP(
-    "HistoryPane", "No runs yet. Press Run (F5): every run is kept here, up to its last event."
-)
-_NONE_FOUND = QT_TRANSLATE_NOOP("HistoryPane", "No run fits the filter.")
-_ANY_END = QT_TRANSLATE_NOOP("HistoryPane", "Any end")
+_NO_RUNS = marked("No runs yet. Press Run (F5): every run is kept here, up to its last event.")
+_NONE_FOUND = marked("No run fits the filter.")
+_ANY_END = marked("Any end")
 _MOST_COMPARED = 12
 """Runs that are compared in one table."""
 
@@ -59,9 +57,9 @@ class NotesDialog(QDialog):
         self._common = common_tags(runs)
         self.tags = QLineEdit(", ".join(self._common))
         self.note = QPlainTextEdit(runs[0].note)
-        words = self.tr("Tags and note: {prompt}").format(prompt=runs[0].prompt or "run")
+        words = tr("Tags and note: {prompt}").format(prompt=runs[0].prompt or "run")
         if len(runs) > 1:
-            words = self.tr("Tags of {count} runs").format(count=len(runs))
+            words = tr("Tags of {count} runs").format(count=len(runs))
         self.setWindowTitle(words)
         self._lay_out()
 
@@ -78,18 +76,18 @@ class NotesDialog(QDialog):
         super().accept()
 
     def _lay_out(self) -> None:
-        self.tags.setPlaceholderText(self.tr("regression, good example"))
-        self.tags.setAccessibleName(self.tr("Tags, separated by commas"))
-        self.note.setPlaceholderText(self.tr("What is worth knowing about this run"))
-        self.note.setAccessibleName(self.tr("Note"))
+        self.tags.setPlaceholderText(tr("regression, good example"))
+        self.tags.setAccessibleName(tr("Tags, separated by commas"))
+        self.note.setPlaceholderText(tr("What is worth knowing about this run"))
+        self.note.setAccessibleName(tr("Note"))
         self.note.setTabChangesFocus(True)
         form = QFormLayout()
         form.setSpacing(8)
-        form.addRow(self.tr("Tags"), self.tags)
+        form.addRow(tr("Tags"), self.tags)
         if len(self._runs) == 1:
-            form.addRow(self.tr("Note"), self.note)
+            form.addRow(tr("Note"), self.note)
         else:
-            hint = QLabel(self.tr("Those that all of them have. Other tags of a run stay."))
+            hint = QLabel(tr("Those that all of them have. Other tags of a run stay."))
             hint.setWordWrap(True)
             form.addRow("", hint)
             self.note.hide()
@@ -127,23 +125,23 @@ class HistoryPane(QWidget):
         self.filter = QLineEdit()
         self.ends = ComboBox()
         self.groups = ComboBox()
-        self.open_button = QPushButton(self.tr("Open"))
-        self.compare_button = QPushButton(self.tr("Compare"))
-        self.notes_button = QPushButton(self.tr("Notes…"))
-        self.export_button = QPushButton(self.tr("Export"))
-        self.import_button = QPushButton(self.tr("Import…"))
-        self.delete_button = QPushButton(self.tr("Delete…"))
+        self.open_button = QPushButton(tr("Open"))
+        self.compare_button = QPushButton(tr("Compare"))
+        self.notes_button = QPushButton(tr("Notes…"))
+        self.export_button = QPushButton(tr("Export"))
+        self.import_button = QPushButton(tr("Import…"))
+        self.delete_button = QPushButton(tr("Delete…"))
         self._problem = QLabel(wordWrap=True)
         self._problem.setContentsMargins(8, 0, 8, 0)
         self._problem.hide()
-        self._empty = QLabel(QCoreApplication.translate("HistoryPane", _NO_RUNS))
+        self._empty = QLabel(tr(_NO_RUNS))
         self._pages = QStackedWidget()
         self.footer = HistoryFooter()
         self._live = QTimer(self, interval=_LIVE_MS)
         self._live.timeout.connect(self._on_live)
         self._lay_out()
         self._connect()
-        self.setAccessibleName(self.tr("History of runs"))
+        self.setAccessibleName(tr("History of runs"))
         paint_text(self._empty, "muted")
         paint_text(self._problem, "error")
 
@@ -174,7 +172,7 @@ class HistoryPane(QWidget):
         self._listed = tuple(runs)
         self.table.show_runs(runs)
         words = _NONE_FOUND if self._filtered else _NO_RUNS
-        self._empty.setText(QCoreApplication.translate("HistoryPane", words))
+        self._empty.setText(tr(words))
         self._pages.setCurrentIndex(1 if runs else 0)
         self.footer.show_count(len(runs))
         self._on_chosen()
@@ -182,7 +180,7 @@ class HistoryPane(QWidget):
     def show_opening(self, opening: bool) -> None:
         """Say that a run is being read: a very long one takes its time."""
         self._opening = opening
-        self.open_button.setText(self.tr("Opening…") if opening else self.tr("Open"))
+        self.open_button.setText(tr("Opening…") if opening else tr("Open"))
         self._on_chosen()
 
     def show_size(self, size: int) -> None:
@@ -196,17 +194,17 @@ class HistoryPane(QWidget):
     def confirm_delete(self, runs: Sequence[RunSummary]) -> bool:
         """Ask once before runs are deleted for good."""
         what = (
-            self.tr("the run of “{prompt}”").format(prompt=runs[0].prompt)
+            tr("the run of “{prompt}”").format(prompt=runs[0].prompt)
             if len(runs) == 1
-            else self.tr("{count} runs").format(count=len(runs))
+            else tr("{count} runs").format(count=len(runs))
         )
         button = QMessageBox.StandardButton
-        box = QMessageBox(self, informativeText=self.tr("This cannot be undone."))
+        box = QMessageBox(self, informativeText=tr("This cannot be undone."))
         box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(self.tr("Delete from history"))
-        box.setText(self.tr("Delete {what}?").format(what=what))
+        box.setWindowTitle(tr("Delete from history"))
+        box.setText(tr("Delete {what}?").format(what=what))
         box.setStandardButtons(button.Yes | button.Cancel)
-        box.button(button.Yes).setText(self.tr("Delete"))
+        box.button(button.Yes).setText(tr("Delete"))
         box.setDefaultButton(button.Cancel)
         return box.exec() == button.Yes
 
@@ -257,8 +255,8 @@ class HistoryPane(QWidget):
     def ask_tag(self, tag: str) -> QInputDialog:
         """Ask for another name of a tag; every run of the list that has it gets the new one."""
         dialog = QInputDialog(self)
-        dialog.setWindowTitle(self.tr("Rename a tag"))
-        dialog.setLabelText(self.tr("Another name for the tag “{tag}”:").format(tag=tag))
+        dialog.setWindowTitle(tr("Rename a tag"))
+        dialog.setLabelText(tr("Another name for the tag “{tag}”:").format(tag=tag))
         dialog.setTextValue(tag)
         dialog.textValueSelected.connect(partial(self._rename_tag, tag))
         dialog.finished.connect(dialog.deleteLater)
@@ -296,38 +294,38 @@ class HistoryPane(QWidget):
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
 
     def _lay_out(self) -> None:
-        self.filter.setPlaceholderText(self.tr("Filter runs"))
-        self.filter.setAccessibleName(self.tr("Filter runs"))
+        self.filter.setPlaceholderText(tr("Filter runs"))
+        self.filter.setAccessibleName(tr("Filter runs"))
         self.filter.setToolTip(
-            self.tr("Filter by prompt, question, answer, model, tag or note")
+            tr("Filter by prompt, question, answer, model, tag or note")
             + "\n"
-            + self.tr('Words, or an expression such as: tokens > 1000 and status == "done"\n')
+            + tr('Words, or an expression such as: tokens > 1000 and status == "done"\n')
             + ", ".join(NAMES)
         )
         self.filter.setClearButtonEnabled(True)
         self.ends.addItems(
             [
-                QCoreApplication.translate("HistoryPane", _ANY_END),
+                tr(_ANY_END),
                 waiting_name(),
                 *map(status_name, STATUS_NAMES),
             ]
         )
         for by in GROUP_NAMES:
             self.groups.addItem(group_name(by), by)
-        self.groups.setAccessibleName(self.tr("Groups of runs"))
-        self.groups.setToolTip(self.tr("Put runs together by their prompt, model or day"))
-        self.ends.setAccessibleName(self.tr("How the run ended"))
+        self.groups.setAccessibleName(tr("Groups of runs"))
+        self.groups.setToolTip(tr("Put runs together by their prompt, model or day"))
+        self.ends.setAccessibleName(tr("How the run ended"))
         self.open_button.setEnabled(False)
         self.compare_button.setEnabled(False)
-        self.compare_button.setToolTip(self.tr("Choose two or more runs to compare them"))
+        self.compare_button.setToolTip(tr("Choose two or more runs to compare them"))
         self.delete_button.setEnabled(False)
         self.notes_button.setEnabled(False)
-        self.notes_button.setToolTip(self.tr("Tags and a note of your own"))
+        self.notes_button.setToolTip(tr("Tags and a note of your own"))
         self.export_button.setEnabled(False)
         menu = QMenu(self.export_button)
         fill_form_menu(menu, self._export)
         self.export_button.setMenu(menu)
-        self.import_button.setToolTip(self.tr("Take in runs that were exported as journals"))
+        self.import_button.setToolTip(tr("Take in runs that were exported as journals"))
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
         head = row_of((self.filter, 1), margins=(8, 8, 8, 4), spacing=8)

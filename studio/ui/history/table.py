@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.history.rows import HEADS
+from studio.application.words import tr
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.own_keys import OwnKeys
@@ -96,7 +97,7 @@ class RunTable(QTableView):
         self._runs = model
         self.setModel(model)
         self.setItemDelegate(_EndDelegate(self))
-        self.setAccessibleName(self.tr("Runs"))
+        self.setAccessibleName(tr("Runs"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setTabKeyNavigation(False)
@@ -179,22 +180,22 @@ class RunTable(QTableView):
         """What can be done with the chosen runs, then the window's actions."""
         menu, chosen = own_menu(self), self.chosen_runs()
         if len(chosen) == 1:
-            add_own(menu, self.tr("Open"), self.open_chosen, drawing="eye", keys="Return")
-            text = self.tr("Unpin") if chosen[0].pinned else self.tr("Pin to the top")
+            add_own(menu, tr("Open"), self.open_chosen, drawing="eye", keys="Return")
+            text = tr("Unpin") if chosen[0].pinned else tr("Pin to the top")
             menu.addAction(icon("flag"), text).triggered.connect(self._toggle_pin)
-            menu.addAction(icon("pencil"), self.tr("Tags and note…")).triggered.connect(
+            menu.addAction(icon("pencil"), tr("Tags and note…")).triggered.connect(
                 self.request_notes
             )
-            forms = menu.addMenu(icon("file-output"), self.tr("Export"))
+            forms = menu.addMenu(icon("file-output"), tr("Export"))
             fill_form_menu(forms, self.request_export.emit)
         else:
-            words = self.tr("Tags of {count} runs…").format(count=len(chosen))
+            words = tr("Tags of {count} runs…").format(count=len(chosen))
             menu.addAction(icon("pencil"), words).triggered.connect(self.request_notes)
         for tag in dict.fromkeys(tag for run in chosen for tag in run.tags):
-            words = self.tr("Rename the tag “{tag}”…").format(tag=tag)
+            words = tr("Rename the tag “{tag}”…").format(tag=tag)
             menu.addAction(words).triggered.connect(partial(self.request_tag.emit, tag))
         menu.addSeparator()
-        add_own(menu, self.tr("Delete…"), self.request_delete.emit, drawing="trash-2", keys="Del")
+        add_own(menu, tr("Delete…"), self.request_delete.emit, drawing="trash-2", keys="Del")
         menu.addSeparator()
         add_actions(menu, self.window(), ("view.maximize", "view.commands"))
         return menu

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
+from studio.application.words import tr
 from studio.core.text.values import Json
 from studio.ui.inputs.fields import ChoiceField, FieldEditor, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
@@ -141,8 +142,8 @@ class _Item(QWidget):
     def __init__(self, editor: FieldEditor, name: str) -> None:
         super().__init__()
         self.editor = editor
-        remove = icon_button("x", self.tr("Remove this item"))
-        remove.setAccessibleName(self.tr("Remove {name}").format(name=name))
+        remove = icon_button("x", tr("Remove this item"))
+        remove.setAccessibleName(tr("Remove {name}").format(name=name))
         remove.clicked.connect(lambda: self.removed.emit(self))
         row = row_of((editor, 1), on=self, margins=0, spacing=4)
         row.addWidget(remove, 0, Qt.AlignmentFlag.AlignTop)
@@ -158,9 +159,9 @@ class ListField(FieldEditor):
         self._given = False
         self.items: list[_Item] = []
         self._summary = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self.add_button = QPushButton(self.tr("Add item"))
+        self.add_button = QPushButton(tr("Add item"))
         self.add_button.setIcon(icon("plus"))
-        self.add_button.setAccessibleName(self.tr("Add an item to {name}").format(name=spec.name))
+        self.add_button.setAccessibleName(tr("Add an item to {name}").format(name=spec.name))
         self.add_button.clicked.connect(self._add_clicked)
         self._list = QVBoxLayout()
         self._list.setSpacing(4)
@@ -192,7 +193,7 @@ class ListField(FieldEditor):
         found = ((number, item.editor.problem()) for number, item in enumerate(self.items, 1))
         return next(
             (
-                self.tr("Item {number}: {problem}").format(number=number, problem=problem)
+                tr("Item {number}: {problem}").format(number=number, problem=problem)
                 for number, problem in found
                 if problem
             ),
@@ -216,9 +217,7 @@ class ListField(FieldEditor):
         editor.changed.connect(self._changed)
         item = _Item(
             editor,
-            self.tr("item {number} of {name}").format(
-                number=len(self.items) + 1, name=self.spec.name
-            ),
+            tr("item {number} of {name}").format(number=len(self.items) + 1, name=self.spec.name),
         )
         item.removed.connect(self._remove)
         self.items.append(item)
@@ -249,6 +248,6 @@ class ListField(FieldEditor):
         self.changed.emit()
 
     def _describe(self) -> None:
-        text = self.tr("Empty list") if self._given else show_value(self.spec.fallback)
+        text = tr("Empty list") if self._given else show_value(self.spec.fallback)
         self._summary.setText(text)
         self._summary.setVisible(bool(text) and not self.items)

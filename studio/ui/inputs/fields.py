@@ -20,6 +20,7 @@ from studio.application.inputs.check import (
     read_number,
 )
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
+from studio.application.words import tr
 from studio.core.text.shortened import shortened
 from studio.core.text.values import Json
 from studio.ui.inputs.growing_text import GrowingText
@@ -101,7 +102,7 @@ class TextField(FieldEditor):
         self.changed.emit()
 
     def _say(self) -> None:
-        self.text.setPlaceholderText(self.tr("Empty text") if self._given else self._placeholder())
+        self.text.setPlaceholderText(tr("Empty text") if self._given else self._placeholder())
 
 
 class NumberField(FieldEditor):
@@ -109,7 +110,7 @@ class NumberField(FieldEditor):
 
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
-        self.line = QLineEdit(placeholderText=self._placeholder(self.tr("A number")))
+        self.line = QLineEdit(placeholderText=self._placeholder(tr("A number")))
         self.line.setAccessibleName(spec.name)
         self.line.textEdited.connect(self.changed)
         fill(self, self.line)
@@ -174,7 +175,7 @@ class ChoiceField(FieldEditor):
         allowed = self.spec.choices
         if value is ABSENT or not allowed or value in allowed or value is None:
             return ""
-        return self.tr("{value!r} is not one of the values allowed.").format(value=value)
+        return tr("{value!r} is not one of the values allowed.").format(value=value)
 
 
 class JsonField(FollowsTheme, FieldEditor):
@@ -183,7 +184,7 @@ class JsonField(FollowsTheme, FieldEditor):
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
         self.text = GrowingText()
-        self.text.setAccessibleName(self.tr("{name}, as JSON").format(name=spec.name))
+        self.text.setAccessibleName(tr("{name}, as JSON").format(name=spec.name))
         self.text.setFont(fixed_font(self.font()))
         self.text.setPlaceholderText(shortened(self._placeholder("JSON"), _PLACEHOLDER))
         self._highlighter = JsonHighlighter(self.text.document())

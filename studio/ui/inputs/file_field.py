@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QSize
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.layouts import row_of
 
 _FILTERS = {
-    "image": QT_TRANSLATE_NOOP(
-        "FileField", "Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)"
-    ),
-    "audio": QT_TRANSLATE_NOOP(
-        "FileField", "Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)"
-    ),
+    "image": marked("Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)"),
+    "audio": marked("Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)"),
 }
 
 
@@ -33,12 +29,12 @@ class FileField(FieldEditor):
         self._folder: Path | None = None
         self.line = QLineEdit()
         self.line.setAccessibleName(spec.name)
-        self.line.setPlaceholderText(self._placeholder(self.tr("Path beside the prompt, or URL")))
+        self.line.setPlaceholderText(self._placeholder(tr("Path beside the prompt, or URL")))
         self.line.textEdited.connect(self.changed)
         self.line.setAcceptDrops(False)  # a drop on the line is this widget's
         FileDrop(self, self.choose)
-        browse = icon_button("folder-open", self.tr("Choose a file"))
-        browse.setAccessibleName(self.tr("Choose a file for {name}").format(name=spec.name))
+        browse = icon_button("folder-open", tr("Choose a file"))
+        browse.setAccessibleName(tr("Choose a file for {name}").format(name=spec.name))
         browse.setIconSize(QSize(16, 16))
         browse.clicked.connect(self._browse)
         row_of((self.line, 1), browse, on=self, margins=0, spacing=4)
@@ -66,11 +62,9 @@ class FileField(FieldEditor):
     def _browse(self) -> None:
         folder = str(self._folder or Path.home())
         known = _FILTERS.get(self.spec.kind, "")
-        filters = (
-            QCoreApplication.translate("FileField", known) if known else self.tr("All files (*)")
-        )
+        filters = tr(known) if known else tr("All files (*)")
         path, _ = QFileDialog.getOpenFileName(
-            self, self.tr("Choose {name}").format(name=self.spec.name), folder, filters
+            self, tr("Choose {name}").format(name=self.spec.name), folder, filters
         )
         if path:
             self.choose(Path(path))

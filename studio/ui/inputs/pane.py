@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -31,11 +31,11 @@ from PySide6.QtWidgets import (
 
 from studio.application.inputs.fields import FieldSpec, own_count, show_value
 from studio.application.inputs.sets import InputRow
+from studio.application.words import marked, tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.text.span import Span
 from studio.core.text.values import Json
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.dropped import FileDrop
@@ -47,9 +47,7 @@ from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.inputs.library import InputLibrary
 
-_FILTER = QT_TRANSLATE_NOOP(
-    "SetsButton", "Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)"
-)
+_FILTER = marked("Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)")
 
 
 class SetsButton(QToolButton):
@@ -64,7 +62,7 @@ class SetsButton(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setAutoRaise(True)
-        self.setAccessibleName(self.tr("Input sets"))
+        self.setAccessibleName(tr("Input sets"))
         self.setIcon(icon("list"))
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill)
@@ -83,46 +81,42 @@ class SetsButton(QToolButton):
             action.setChecked(name == library.current)
         menu.addSeparator()
         current = library.current
-        keep = menu.addAction(self.tr("Save as a set…"), self._ask_name)
+        keep = menu.addAction(tr("Save as a set…"), self._ask_name)
         keep.setEnabled(library.can_keep)
-        keep.setToolTip(self.tr("Kept in {file_name}").format(file_name=library.file_name))
+        keep.setToolTip(tr("Kept in {file_name}").format(file_name=library.file_name))
         if current:
             menu.addAction(
-                self.tr("Update “{current}”").format(current=_literal(current)),
+                tr("Update “{current}”").format(current=_literal(current)),
                 partial(self.request_values.emit, current),
             )
             menu.addAction(
-                self.tr("Delete “{current}”").format(current=_literal(current)),
+                tr("Delete “{current}”").format(current=_literal(current)),
                 partial(library.remove, current),
             )
-        menu.addAction(self.tr("Keep as samples in the prompt"), self.request_samples.emit)
+        menu.addAction(tr("Keep as samples in the prompt"), self.request_samples.emit)
         menu.addSeparator()
-        menu.addAction(self.tr("Load from a file…"), self._ask_file)
+        menu.addAction(tr("Load from a file…"), self._ask_file)
 
     def _describe(self) -> None:
-        self.setText(_literal(self._library.current) or self.tr("Sets"))
+        self.setText(_literal(self._library.current) or tr("Sets"))
         count = len(self._library.sets)
         kept = (
-            self.tr("{count} kept in {file_name}").format(
-                count=count, file_name=self._library.file_name
-            )
+            tr("{count} kept in {file_name}").format(count=count, file_name=self._library.file_name)
             if count
-            else self.tr("none kept yet")
+            else tr("none kept yet")
         )
         can = self._library.can_keep
         self.setToolTip(
-            self.tr("Input sets: {kept}").format(kept=kept)
+            tr("Input sets: {kept}").format(kept=kept)
             if can
-            else self.tr("Input sets: save the prompt first")
+            else tr("Input sets: save the prompt first")
         )
 
     def _ask_name(self) -> None:
         dialog = QInputDialog(self)
-        dialog.setWindowTitle(self.tr("Save as a set"))
+        dialog.setWindowTitle(tr("Save as a set"))
         dialog.setLabelText(
-            self.tr("Name of the set, kept in {file_name}:").format(
-                file_name=self._library.file_name
-            )
+            tr("Name of the set, kept in {file_name}:").format(file_name=self._library.file_name)
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.textValueSelected.connect(self.request_values)
@@ -133,14 +127,12 @@ class SetsButton(QToolButton):
         """Say on the button when a set of this name is there already."""
         is_there = name.strip() in self._library.sets
         dialog.setOkButtonText(
-            self.tr("Replace “{name}”").format(name=_literal(name.strip()))
-            if is_there
-            else self.tr("Save")
+            tr("Replace “{name}”").format(name=_literal(name.strip())) if is_there else tr("Save")
         )
 
     def _ask_file(self) -> None:
-        words = QCoreApplication.translate("SetsButton", _FILTER)
-        dialog = QFileDialog(self, self.tr("Load values"), self._library.folder, words)
+        words = tr(_FILTER)
+        dialog = QFileDialog(self, tr("Load values"), self._library.folder, words)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self._library.load(Path(name)))
@@ -161,10 +153,10 @@ class RowsDialog(QDialog):
 
     def __init__(self, rows: tuple[InputRow, ...], parent: QWidget, *, can_keep: bool) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Load values"))
+        self.setWindowTitle(tr("Load values"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._rows = rows
-        words = self.tr("Which of the {count} rows?").format(count=len(rows))
+        words = tr("Which of the {count} rows?").format(count=len(rows))
         label = QLabel(words, self, textFormat=Qt.TextFormat.PlainText)
         self.list = QListWidget(self)
         self.list.setAccessibleName(words)
@@ -175,16 +167,16 @@ class RowsDialog(QDialog):
         self.list.itemActivated.connect(self.accept)
         buttons = QDialogButtonBox(self)
         self.all_button = buttons.addButton(
-            self.tr("All as sets"), QDialogButtonBox.ButtonRole.ActionRole
+            tr("All as sets"), QDialogButtonBox.ButtonRole.ActionRole
         )
         self.all_button.setEnabled(can_keep)
         self.all_button.setToolTip(
-            self.tr("Keep each row as an input set beside the prompt")
+            tr("Keep each row as an input set beside the prompt")
             if can_keep
-            else self.tr("Input sets: save the prompt first")
+            else tr("Input sets: save the prompt first")
         )
         self.all_button.clicked.connect(self._take_all)
-        buttons.addButton(self.tr("Use this row"), QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(tr("Use this row"), QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
@@ -236,7 +228,7 @@ class InputsPane(FollowsTheme, QWidget):
             memory: file that remembers the chosen set of each prompt.
         """
         super().__init__(parent)
-        self.setAccessibleName(self.tr("Inputs"))
+        self.setAccessibleName(tr("Inputs"))
         self._summary = QLabel(textFormat=Qt.TextFormat.PlainText)
         self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._names: tuple[str, ...] = ()
@@ -244,19 +236,17 @@ class InputsPane(FollowsTheme, QWidget):
         self.library = InputLibrary(self, memory)
         FileDrop(self, self.library.load, _OF_VALUES)  # beside the fields; others are the window's
         self.sets = SetsButton(self.library, self)
-        self.json_button = icon_button("braces", self.tr("Edit the values as JSON"))
+        self.json_button = icon_button("braces", tr("Edit the values as JSON"))
         self.json_button.setCheckable(True)
-        self.reset_button = icon_button(
-            "rotate-ccw", self.tr("Clear all: use defaults and samples")
-        )
-        self.reset_button.setAccessibleName(self.tr("Clear all values"))
+        self.reset_button = icon_button("rotate-ccw", tr("Clear all: use defaults and samples"))
+        self.reset_button.setAccessibleName(tr("Clear all values"))
         self.form = SchemaForm(colored=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
         self.raw_problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.empty = EmptyState(
             "sliders-horizontal",
-            self.tr("No inputs"),
-            self.tr("Write {{ name }} in the prompt, or declare inputs in its front matter."),
+            tr("No inputs"),
+            tr("Write {{ name }} in the prompt, or declare inputs in its front matter."),
         )
         self._scroll = _scrolled(self.form)
         self._raw_page = _page(self.raw, self.raw_problem)
@@ -290,9 +280,9 @@ class InputsPane(FollowsTheme, QWidget):
         button = QToolButton(autoRaise=True)
         button.setCheckable(True)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setText(self.tr("Inputs"))
+        button.setText(tr("Inputs"))
         button.setProperty("head", True)
-        button.setToolTip(self.tr("Fold the inputs to one line, or show them"))
+        button.setToolTip(tr("Fold the inputs to one line, or show them"))
         return button
 
     def _arrange(self) -> None:
@@ -404,7 +394,7 @@ class InputsPane(FollowsTheme, QWidget):
         value = self.raw.value()
         problem = self.raw.problem()
         if not problem and not isinstance(value, dict):
-            problem = self.tr('Write an object: {"name": value}.')
+            problem = tr('Write an object: {"name": value}.')
         self.raw_problem.setText(problem)
         if isinstance(value, dict) and not problem:
             self.library.give_all(value)
@@ -420,9 +410,7 @@ class InputsPane(FollowsTheme, QWidget):
     def _describe(self) -> None:
         values, specs = self.values(), self.library.specs
         given, total = own_count(specs, values)
-        words = (
-            self.tr("{given} of {total} given").format(given=given, total=total) if total else ""
-        )
+        words = tr("{given} of {total} given").format(given=given, total=total) if total else ""
         if self.fold_button.isChecked() and values:
             words = " · ".join(f"{name} = {show_value(value)}" for name, value in values.items())
         self._summary.setText(words)

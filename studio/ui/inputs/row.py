@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
+from studio.application.words import tr
 from studio.core.text.shortened import shortened
 from studio.core.text.span import Span
 from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
@@ -49,7 +50,7 @@ class FieldRow(QWidget):
         font.setWeight(font.Weight.DemiBold)
         self._name.setFont(font)
         self._name.setBuddy(editor)
-        self._type = QLabel(spec.type_name + (self.tr(", required") if spec.required else ""))
+        self._type = QLabel(spec.type_name + (tr(", required") if spec.required else ""))
         self._type.setTextFormat(Qt.TextFormat.PlainText)
         self.state = QLabel()
         self.reset = QToolButton()
@@ -57,12 +58,12 @@ class FieldRow(QWidget):
         self.reset.setIconSize(QSize(12, 12))
         self.reset.setFixedSize(20, 20)
         self.reset.setStyleSheet("QToolButton { padding: 1px; }")
-        self.reset.setAccessibleName(self.tr("Clear {name}").format(name=spec.name))
+        self.reset.setAccessibleName(tr("Clear {name}").format(name=spec.name))
         self.reset.clicked.connect(self._clear)
-        self.declare = QPushButton(self.tr("Declare"), self)
+        self.declare = QPushButton(tr("Declare"), self)
         self.declare.setHidden(spec.declared)
         self.declare.setToolTip(
-            self.tr("Add {name!r} to the inputs of the front matter").format(name=spec.name)
+            tr("Add {name!r} to the inputs of the front matter").format(name=spec.name)
         )
         self.declare.clicked.connect(lambda: self.request_declare.emit(spec.name))
         self._description = QLabel(spec.description, self, textFormat=Qt.TextFormat.PlainText)
@@ -86,9 +87,9 @@ class FieldRow(QWidget):
         """The menu of a right click beside the field; the field's text has its own."""
         menu = own_menu(self)
         can_clear = self.reset.isVisibleTo(self)
-        add_own(menu, self.tr("Clear"), self._clear, drawing="rotate-ccw", enabled=can_clear)
+        add_own(menu, tr("Clear"), self._clear, drawing="rotate-ccw", enabled=can_clear)
         if not self.spec.declared:
-            add_own(menu, self.tr("Declare"), self.declare.click, drawing="plus")
+            add_own(menu, tr("Declare"), self.declare.click, drawing="plus")
         menu.addSeparator()
         add_actions(menu, self.window(), ON_INPUT)
         return menu
@@ -132,7 +133,7 @@ class FieldRow(QWidget):
     def show_missing(self) -> None:
         """Name the field as one that a run needs, as when it was tried without."""
         if self.editor.value() is ABSENT and self.spec.required:
-            self._problem.setText(self.tr("A value is needed."))
+            self._problem.setText(tr("A value is needed."))
             self._problem.show()
 
     def _edited(self) -> None:
@@ -150,15 +151,15 @@ class FieldRow(QWidget):
         self.reset.setVisible(given or bool(problem))
         origin = self.spec.fallback_origin if self._falls_back else ""
         back = (
-            self.tr("Clear: use the {origin} again").format(origin=origin)
+            tr("Clear: use the {origin} again").format(origin=origin)
             if origin in ("sample", "default")
-            else self.tr("Clear")
+            else tr("Clear")
         )
         self.reset.setToolTip(back)
         missing = not given and not origin
-        words = QCoreApplication.translate("VariablesTab", origin)
+        words = tr(origin)
         if missing:
-            words = self.tr("missing") if self.spec.required else self.tr("not set")
+            words = tr("missing") if self.spec.required else tr("not set")
         is_told = given or origin == self.spec.type_name
         self.state.setText("" if is_told else words)
         paint_text(self.state, "warning" if missing and self.spec.required else "muted")
@@ -214,7 +215,7 @@ class FieldGroup(FollowsTheme, QWidget):
         self.setHidden(not names)
         shown = ", ".join(names)
         shown = shortened(shown, 40)
-        filled = self.tr(" · {given} given").format(given=given) if given else ""
+        filled = tr(" · {given} given").format(given=given) if given else ""
         self.heading.setText(self._words.heading.format(shown=shown) + filled)
         self.heading.setAccessibleName(self._words.name.format(names=", ".join(names)) + filled)
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, ValueHistory
 from studio.application.inputs.schema import schema_fields
+from studio.application.words import tr
 from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor
 from studio.ui.inputs.fields import FieldEditor, JsonField, NumberField, TextField
@@ -122,18 +123,18 @@ class SchemaForm(FollowsTheme, QWidget):
         self._own = QVBoxLayout()
         self.parameters = FieldGroup(
             GroupWords(
-                self.tr("Parameters: {shown}"),
-                self.tr("Parameters of the prompt: {names}"),
-                self.tr("What ${params:name} stands for; a run needs a value for each."),
+                tr("Parameters: {shown}"),
+                tr("Parameters of the prompt: {names}"),
+                tr("What ${params:name} stands for; a run needs a value for each."),
             ),
             self,
         )
         self.parameters.set_open(True)
         self.supplied = FieldGroup(
             GroupWords(
-                self.tr("Supplied by the run: {shown}"),
-                self.tr("Inputs supplied by the run: {names}"),
-                self.tr("A run brings these values; the preview shows samples of them."),
+                tr("Supplied by the run: {shown}"),
+                tr("Inputs supplied by the run: {names}"),
+                tr("A run brings these values; the preview shows samples of them."),
             ),
             self,
         )
@@ -206,7 +207,7 @@ class SchemaForm(FollowsTheme, QWidget):
             problem = row.editor.problem()
             needed = row.spec.required and row.spec.fallback is ABSENT
             if not problem and needed and row.editor.value() is ABSENT:
-                problem = self.tr("A value is needed.")
+                problem = tr("A value is needed.")
                 row.show_missing()
             if problem:
                 found[name] = problem

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.inputs.check import read_json
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
+from studio.application.words import tr
 from studio.core.text.values import Json, objects_of
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.inputs.growing_text import GrowingText
@@ -46,13 +47,13 @@ class _Turn(QWidget):
         if isinstance(role, str) and role not in _ROLES:
             self.role.addItem(role)
         self.role.setCurrentText(str(role or "user"))
-        self.role.setAccessibleName(self.tr("Role of the message"))
+        self.role.setAccessibleName(tr("Role of the message"))
         self.text = GrowingText()
-        self.text.setAccessibleName(self.tr("Text of the message"))
-        self.text.setPlaceholderText(self.tr("Text of the message; Ctrl+Enter adds the next one"))
+        self.text.setAccessibleName(tr("Text of the message"))
+        self.text.setPlaceholderText(tr("Text of the message; Ctrl+Enter adds the next one"))
         shown = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
         self.text.setPlainText(shown)
-        remove = icon_button("x", self.tr("Remove this message"))
+        remove = icon_button("x", tr("Remove this message"))
         remove.clicked.connect(lambda: self.removed.emit(self))
         header = row_of(self.role, 1, remove)
         column_of(header, self.text, on=self, margins=(12, 2, 0, 2), spacing=4)
@@ -89,12 +90,12 @@ class ThreadField(FieldEditor):
         self._summary = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._list = QVBoxLayout()
         self._list.setSpacing(8)
-        self.add_button = QPushButton(self.tr("Add message"))
+        self.add_button = QPushButton(tr("Add message"))
         self.add_button.setIcon(icon("plus"))
         self.add_button.clicked.connect(self._add_clicked)
         is_default = spec.fallback_origin == "default"
         self.start_button = QPushButton(
-            self.tr("Edit the default") if is_default else self.tr("Edit the sample")
+            tr("Edit the default") if is_default else tr("Edit the sample")
         )
         self.start_button.clicked.connect(lambda: self.request_sample.emit(spec.name))
         buttons = row_of(self.add_button, self.start_button, 1)
@@ -148,11 +149,11 @@ class ThreadField(FieldEditor):
     def _describe(self) -> None:
         sample = len(objects_of(self.spec.fallback))
         if self._given:
-            text = "" if self.turns else self.tr("Empty conversation")
+            text = "" if self.turns else tr("Empty conversation")
         elif sample:
             text = self._fallback_words(sample)
         else:
-            text = self.tr("No conversation yet.")
+            text = tr("No conversation yet.")
         self._summary.setText(text)
         self._summary.setVisible(bool(text))
         self.start_button.setVisible(not self._given and sample > 0)
@@ -160,10 +161,10 @@ class ThreadField(FieldEditor):
     def _fallback_words(self, count: int) -> str:
         if self.spec.fallback_origin == "default":
             if count == 1:
-                return self.tr("The default is a conversation of 1 message.")
-            return self.tr("The default is a conversation of {count} messages.").format(count=count)
+                return tr("The default is a conversation of 1 message.")
+            return tr("The default is a conversation of {count} messages.").format(count=count)
         if count == 1:
-            return self.tr("A sample conversation of 1 message is shown in the preview.")
-        return self.tr(
-            "A sample conversation of {sample} messages is shown in the preview."
-        ).format(sample=count)
+            return tr("A sample conversation of 1 message is shown in the preview.")
+        return tr("A sample conversation of {sample} messages is shown in the preview.").format(
+            sample=count
+        )

@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTreeWidget, QTreeWidgetItem
 
+from studio.application.words import tr
 from studio.core.text.span import Span
 from studio.ui.base.menus import ON_OUTLINE, add_actions, add_own, own_menu
 from studio.ui.style.icons import icon
@@ -50,7 +51,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self._is_listed = True
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._go_on)
-        empty = QLabel(self.tr("Open a prompt to see its parts here."), wordWrap=True)
+        empty = QLabel(tr("Open a prompt to see its parts here."), wordWrap=True)
         empty.setProperty("tone", "muted")
         empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         empty.setContentsMargins(12, 12, 12, 12)
@@ -62,7 +63,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         """The parts, made with the first document that was read."""
         tree = QTreeWidget(columnCount=1)
         tree.setHeaderHidden(True)
-        tree.setAccessibleName(self.tr("Outline"))
+        tree.setAccessibleName(tr("Outline"))
         tree.setIndentation(14)
         tree.setUniformRowHeights(True)
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -220,7 +221,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         if item is not None:
             add_own(
                 menu,
-                self.tr("Go to its text"),
+                tr("Go to its text"),
                 partial(self._go, item),
                 drawing="pencil",
                 keys="Return",

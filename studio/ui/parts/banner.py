@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
+from studio.application.words import tr
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.colors import blend, paint_text
@@ -27,7 +28,7 @@ class Banner(QWidget):
         row = row_of(on=self, margins=(12, 8, 12, 8), spacing=8)
         row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._text, 1)
-        self.fix_button = QPushButton(self.tr("Fix"))
+        self.fix_button = QPushButton(tr("Fix"))
         self.fix_button.hide()
         self.fix_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.fix_button.clicked.connect(self.fix_clicked)

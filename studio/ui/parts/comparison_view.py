@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QUrl, Signal
+from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from studio.application.comparison import ComparedPart, LineKind, TextRow
+from studio.application.words import tr
 from studio.ui.parts.closed_text import ClosedText
 from studio.ui.style.colors import CHANGED_TINT, blend, fixed_font, paint_page
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -29,7 +30,7 @@ class ComparisonView(FollowsTheme, ClosedText):
         super().__init__(parent)
         self._parts: tuple[ComparedPart, ...] = ()
         self._sentence = ""
-        self.setAccessibleName(QCoreApplication.translate("ComparisonView", "Differences"))
+        self.setAccessibleName(tr("Differences"))
         self.document().setDocumentMargin(_MARGIN)
         self.anchorClicked.connect(self._follow)
         self.follow_theme()
@@ -147,6 +148,6 @@ def _look(color: str, font: QFont | None = None) -> QTextCharFormat:
 
 def _gap(row: TextRow) -> str:
     if not row.hidden:
-        return QCoreApplication.translate("ComparisonView", "The rest is not shown.")
-    words = QCoreApplication.translate("ComparisonView", "{number:,} lines are the same")
+        return tr("The rest is not shown.")
+    words = tr("{number:,} lines are the same")
     return words.format(number=row.hidden)

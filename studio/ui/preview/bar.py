@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.preview.meter import Meter
+from studio.application.words import tr
 from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.colors import paint_text
@@ -78,7 +79,7 @@ class TokenMeter(QWidget):
         self.bar.update()
         self._write()
         self.setToolTip(shown.detail)
-        self.setAccessibleName(self.tr("Tokens: {text}").format(text=shown.text))
+        self.setAccessibleName(tr("Tokens: {text}").format(text=shown.text))
         self.setAccessibleDescription(shown.detail)
         self._paint()
 
@@ -122,22 +123,22 @@ class PreviewBar(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.tabs = QTabBar(expanding=False, drawBase=False)
-        self.tabs.setAccessibleName(self.tr("Views of the preview"))
+        self.tabs.setAccessibleName(tr("Views of the preview"))
         for title in (
-            self.tr("Messages"),
-            self.tr("Request"),
-            self.tr("Variables"),
-            self.tr("Diff"),
+            tr("Messages"),
+            tr("Request"),
+            tr("Variables"),
+            tr("Diff"),
         ):
             self.tabs.addTab(title)
         self.total = TokenMeter()
-        self.raw_button = _tool_button("type", self.tr("Raw text instead of Markdown"))
+        self.raw_button = _tool_button("type", tr("Raw text instead of Markdown"))
         self.raw_button.setCheckable(True)
         self.probe_button = _tool_button(
             "shield-check",
-            self.tr("Probe inputs: can a value change the structure of the messages?"),
+            tr("Probe inputs: can a value change the structure of the messages?"),
         )
-        self.copy_button = _tool_button("copy", self.tr("Copy the messages"))
+        self.copy_button = _tool_button("copy", tr("Copy the messages"))
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setMenu(self._copy_menu())
         self._buttons = (self.raw_button, self.probe_button, self.copy_button)
@@ -186,9 +187,9 @@ class PreviewBar(FollowsTheme, QWidget):
 
     def _copy_menu(self) -> QMenu:
         menu = QMenu(self)
-        menu.addAction(self.tr("As JSON"), lambda: self.request_copy.emit("json"))
-        menu.addAction(self.tr("As Markdown"), lambda: self.request_copy.emit("markdown"))
-        menu.addAction(self.tr("As chat text"), lambda: self.request_copy.emit("chat"))
+        menu.addAction(tr("As JSON"), lambda: self.request_copy.emit("json"))
+        menu.addAction(tr("As Markdown"), lambda: self.request_copy.emit("markdown"))
+        menu.addAction(tr("As chat text"), lambda: self.request_copy.emit("chat"))
         menu.addSeparator()
         raw = menu.addAction(self.raw_button.toolTip(), self.raw_button.toggle)
         raw.setCheckable(True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
@@ -26,6 +26,7 @@ from studio.application.preview.diff import ConversationComparison, Conversation
 from studio.application.preview.meter import Meter
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.value import Preview
+from studio.application.words import marked, tr
 from studio.core.text.problem import Fix
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
@@ -56,19 +57,19 @@ class DiffTab(QWidget):
         super().__init__(parent)
         self._comparison: ConversationComparison | None = None
         self._own = (
-            ConversationSide(self.tr("Last saved version"), is_saved=True),
-            ConversationSide(self.tr("Now: editor and inputs")),
+            ConversationSide(tr("Last saved version"), is_saved=True),
+            ConversationSide(tr("Now: editor and inputs")),
         )
         self._sides: list[ConversationSide] = list(self._own)
-        self.before = self._make_choice(self.tr("Compare this"), 0)
-        self.after = self._make_choice(self.tr("with this"), 1)
-        self.swap = icon_button("arrow-left-right", self.tr("Swap the two sides"), self)
+        self.before = self._make_choice(tr("Compare this"), 0)
+        self.after = self._make_choice(tr("with this"), 1)
+        self.swap = icon_button("arrow-left-right", tr("Swap the two sides"), self)
         self.swap.setAutoRaise(True)
         self.swap.clicked.connect(self._swap)
         self._said = QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._said.setContentsMargins(12, 0, 12, 8)
         self.view = ComparisonView(self)
-        self.view.setAccessibleName(self.tr("Messages that differ"))
+        self.view.setAccessibleName(tr("Messages that differ"))
         self.view.part_chosen.connect(self._go_to)
         bar = row_of(
             (self.before, 1), self.swap, (self.after, 1), margins=(12, 8, 12, 4), spacing=8
@@ -89,7 +90,7 @@ class DiffTab(QWidget):
     def set_input_sets(self, sets: Mapping[str, JsonObject]) -> None:
         """Offer the sets of values, beside the editor's and the saved version."""
         named = [
-            ConversationSide(self.tr("Inputs “{name}”").format(name=name), values)
+            ConversationSide(tr("Inputs “{name}”").format(name=name), values)
             for name, values in sets.items()
         ]
         self._sides = [*self._own, *named]
@@ -109,13 +110,13 @@ class DiffTab(QWidget):
         if found.problem:
             self._said.setText(found.problem)
         elif not count:
-            self._said.setText(self.tr("No message differs."))
+            self._said.setText(tr("No message differs."))
         else:
             same = found.unchanged
             words = (
-                self.tr("1 differs, {same} the same")
+                tr("1 differs, {same} the same")
                 if count == 1
-                else self.tr("{count} differ, {same} the same")
+                else tr("{count} differ, {same} the same")
             )
             self._said.setText(words.format(count=count, same=same))
         self.view.show_parts(found.messages)
@@ -150,17 +151,17 @@ _MOST_HOLES = 6
 """Holes of a probe that are in sight at once."""
 
 _LOADED_WORDS = (
-    QT_TRANSLATE_NOOP("LoadedView", "always"),
-    QT_TRANSLATE_NOOP("LoadedView", "when the skill is used"),
-    QT_TRANSLATE_NOOP("LoadedView", "in the list of commands"),
-    QT_TRANSLATE_NOOP("LoadedView", "when it is called"),
-    QT_TRANSLATE_NOOP("LoadedView", "in the list of agents"),
-    QT_TRANSLATE_NOOP("LoadedView", "with each request to this agent"),
-    QT_TRANSLATE_NOOP("LoadedView", "always, for files in its folder"),
-    QT_TRANSLATE_NOOP("LoadedView", "when it is run"),
-    QT_TRANSLATE_NOOP("LoadedView", "when it is read"),
-    QT_TRANSLATE_NOOP("LoadedView", "name and description"),
-    QT_TRANSLATE_NOOP("LoadedView", "body"),
+    marked("always"),
+    marked("when the skill is used"),
+    marked("in the list of commands"),
+    marked("when it is called"),
+    marked("in the list of agents"),
+    marked("with each request to this agent"),
+    marked("always, for files in its folder"),
+    marked("when it is run"),
+    marked("when it is read"),
+    marked("name and description"),
+    marked("body"),
 )
 """The words of `loaded_parts`, marked for translation."""
 
@@ -170,7 +171,7 @@ class LoadedView(ClosedText):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName(self.tr("What is loaded when"))
+        self.setAccessibleName(tr("What is loaded when"))
         self.document().setDocumentMargin(12)
 
     def show_parts(self, parts: Sequence[LoadedPart]) -> None:
@@ -180,16 +181,16 @@ class LoadedView(ClosedText):
         self.verticalScrollBar().setValue(at)
 
     def _section(self, part: LoadedPart) -> str:
-        words = self.tr("{when}: {what}, about {tokens} tokens")
+        words = tr("{when}: {what}, about {tokens} tokens")
         if part.tokens == 1:
-            words = self.tr("{when}: {what}, about 1 token")
+            words = tr("{when}: {what}, about 1 token")
         head = words.format(when=_word(part.when), what=_word(part.what), tokens=f"{part.tokens:,}")
         text = f'<p style="white-space: pre-wrap">{escape(part.text)}</p>' if part.text else ""
         return f"<h4>{escape(head[:1].upper() + head[1:])}</h4>{text}"
 
 
 def _word(text: str) -> str:
-    return QCoreApplication.translate("LoadedView", text) if text in _LOADED_WORDS else text
+    return tr(text) if text in _LOADED_WORDS else text
 
 
 class ProbePanel(QFrame):
@@ -203,12 +204,12 @@ class ProbePanel(QFrame):
         self._is_outdated = False
         self._picture = Drawing("shield-check", 16)
         self.summary = QLabel(wordWrap=True)
-        close = icon_button("x", self.tr("Close"))
-        close.setAccessibleName(self.tr("Close the probe's report"))
+        close = icon_button("x", tr("Close"))
+        close.setAccessibleName(tr("Close the probe's report"))
         close.setIconSize(QSize(14, 14))
         close.clicked.connect(self.hide)
         self.list = QListWidget()
-        self.list.setAccessibleName(self.tr("Holes found by the probe"))
+        self.list.setAccessibleName(tr("Holes found by the probe"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -238,7 +239,7 @@ class ProbePanel(QFrame):
         good = not report.holes
         tone = "muted" if self._is_outdated else "success" if good else "error"
         self._picture.draw("shield-check" if good else "triangle-alert", tone)
-        words = self.tr("{summary} The prompt was changed since: probe again.")
+        words = tr("{summary} The prompt was changed since: probe again.")
         self.summary.setText(
             words.format(summary=report.summary) if self._is_outdated else report.summary
         )
@@ -246,7 +247,7 @@ class ProbePanel(QFrame):
         for hole in report.holes:
             item = QListWidgetItem(f"{hole.input}: {hole.attack.name}. {hole.change}")
             item.setData(Qt.ItemDataRole.UserRole, hole.span)
-            item.setToolTip(self.tr("Tried with:\n{text}").format(text=hole.attack.text))
+            item.setToolTip(tr("Tried with:\n{text}").format(text=hole.attack.text))
             self.list.addItem(item)
         self.list.setVisible(not good)
         if not good:
@@ -275,7 +276,7 @@ class PreviewPane(QWidget):
         super().__init__(parent)
         self._preview: Preview | None = None
         self._probed = ""
-        self.setAccessibleName(self.tr("Preview"))
+        self.setAccessibleName(tr("Preview"))
         self.bar = PreviewBar()
         self.tabs = self.bar.tabs
         self.banner = Banner()
@@ -286,8 +287,8 @@ class PreviewPane(QWidget):
         self.diff = DiffTab()
         self.empty = EmptyState(
             "messages-square",
-            self.tr("Nothing to preview"),
-            self.tr("Open or write a prompt: the messages that the model would get appear here."),
+            tr("Nothing to preview"),
+            tr("Open or write a prompt: the messages that the model would get appear here."),
         )
         self._pages = QStackedWidget()
         for page in (self.messages, self.request, self.variables, self.diff):
@@ -389,19 +390,17 @@ class PreviewPane(QWidget):
         if blocker is not None:
             line = preview.document.source.position(blocker.span.start).line
             is_kept = preview.shown is not preview.document and bool(preview.cards)
-            kept = self.tr(" The last good preview is shown.") if is_kept else ""
+            kept = tr(" The last good preview is shown.") if is_kept else ""
             fix = blocker.fixes[0].title if blocker.fixes else ""
-            place = self.tr("Line {line}").format(line=line)
+            place = tr("Line {line}").format(line=line)
             self.banner.say(f"{blocker.message}{kept}", place, fix=fix)
             return
         if preview.document.entry("template", "format", "strict") is not None and (
             not preview.document.template.strict
         ):
             self.banner.say(
-                self.tr(
-                    "template.format.strict is false: values may bring role markers of their own."
-                ),
-                self.tr("Show"),
+                tr("template.format.strict is false: values may bring role markers of their own."),
+                tr("Show"),
                 "warning",
             )
             return

@@ -24,6 +24,7 @@ from studio.application.preview.copy import request_as_curl, request_as_json, re
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.requests import PROVIDERS, RequestPreview, provider_for
 from studio.application.preview.value import Preview, PreviewTarget
+from studio.application.words import tr
 from studio.core.text.amounts import size
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
@@ -53,7 +54,7 @@ class RequestColumn(QWidget):
         self._title.setContentsMargins(12, 0, 12, 4)
         self._title.hide()
         self.view = JsonView()
-        name = self.tr("Body of the request, JSON, {shape}")
+        name = tr("Body of the request, JSON, {shape}")
         self.view.setAccessibleName(name.format(shape=PROVIDERS[provider]))
         self.notes = QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.notes.setContentsMargins(12, 8, 12, 8)
@@ -68,7 +69,7 @@ class RequestColumn(QWidget):
         self._title.setVisible(is_beside)
         words = "\n".join(f"• {note}" for note in request.notes)
         count = len(request.notes)
-        short = self.tr("1 note") if count == 1 else self.tr("{count} notes").format(count=count)
+        short = tr("1 note") if count == 1 else tr("{count} notes").format(count=count)
         self.notes.setText(short if is_beside else words)
         self.notes.setToolTip(plain_tip(words) if is_beside else "")
         self.notes.setVisible(bool(words))
@@ -89,14 +90,14 @@ class RequestTab(QWidget):
         self._asked: tuple[Provider, ...] = ()
         self._is_seen = False
         self.provider = ComboBox()
-        self.provider.setAccessibleName(self.tr("Shape of the request"))
+        self.provider.setAccessibleName(tr("Shape of the request"))
         for key, title in PROVIDERS.items():
             self.provider.addItem(title, key)
         self._by_hand = False
         self.provider.activated.connect(self._choose)
         self._size = QLabel()
-        self.copy_button = icon_button("copy", self.tr("Copy the request"))
-        self.copy_button.setText(self.tr("Copy"))
+        self.copy_button = icon_button("copy", tr("Copy the request"))
+        self.copy_button.setText(tr("Copy"))
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setMenu(self._copy_menu())
         self._columns = {key: self._make_column(key) for key in PROVIDERS}
@@ -106,8 +107,8 @@ class RequestTab(QWidget):
             column.setHidden(column.view is not self.view)
         self._empty = EmptyState(
             "send",
-            self.tr("No request yet"),
-            self.tr("Open a prompt to see the exact request it makes."),
+            tr("No request yet"),
+            tr("Open a prompt to see the exact request it makes."),
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
@@ -130,7 +131,7 @@ class RequestTab(QWidget):
 
     def _make_bar(self) -> QHBoxLayout:
         bar = row_of(self.provider, (self._size, 1), margins=(12, 8, 12, 8), spacing=8)
-        self.beside_button = icon_button("panel-right", self.tr("All shapes side by side"))
+        self.beside_button = icon_button("panel-right", tr("All shapes side by side"))
         self.beside_button.setCheckable(True)
         self.beside_button.toggled.connect(self._ask)
         bar.addWidget(self.beside_button)
@@ -164,8 +165,8 @@ class RequestTab(QWidget):
         names = self.current.samples if self.current is not None else ()
         empty_layout(self._chips)
         for name in names:
-            chip = Chip(self.tr("Take the sample of {name}").format(name=name))
-            chip.setToolTip(self.tr("It is not in the request: a run does not send a sample."))
+            chip = Chip(tr("Take the sample of {name}").format(name=name))
+            chip.setToolTip(tr("It is not in the request: a run does not send a sample."))
             chip.clicked.connect(lambda _, name=name: self.request_sample.emit(name))
             self._chips.addWidget(chip)
             chip.show()
@@ -221,12 +222,12 @@ class RequestTab(QWidget):
         if preview is None:
             return ""
         if source is None or source.span is None:
-            return self.tr("Not written in the prompt: the request's form, or the connection's.")
+            return tr("Not written in the prompt: the request's form, or the connection's.")
         line = preview.shown.source.line_of(source.span.start) + 1
         if source.input:
-            text = self.tr("Value of the input “{name}”, line {line}. Ctrl+click edits it.")
+            text = tr("Value of the input “{name}”, line {line}. Ctrl+click edits it.")
             return text.format(name=source.input, line=line)
-        return self.tr("Written in line {line}: click to go there.").format(line=line)
+        return tr("Written in line {line}: click to go there.").format(line=line)
 
     def _source(self, provider: Provider, place: int) -> ValueSource | None:
         request = self._requests.get(provider)
@@ -268,9 +269,9 @@ class RequestTab(QWidget):
     def _copy_menu(self) -> QMenu:
         menu = QMenu(self)
         for words, write in (
-            (self.tr("As JSON"), request_as_json),
-            (self.tr("As curl"), request_as_curl),
-            (self.tr("As Python"), request_as_python),
+            (tr("As JSON"), request_as_json),
+            (tr("As curl"), request_as_curl),
+            (tr("As Python"), request_as_python),
         ):
             menu.addAction(words, partial(self.copy, write))
         return menu

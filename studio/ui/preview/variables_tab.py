@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
 from studio.application.inputs.fields import given_words
 from studio.application.preview.value import Preview
 from studio.application.preview.variables import VariableRow
+from studio.application.words import marked, tr
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.shortened import shortened
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import input_color
@@ -30,11 +30,11 @@ from studio.ui.style.icons import dot
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _ORIGINS = {
-    "given": QT_TRANSLATE_NOOP("VariablesTab", "given"),
-    "default": QT_TRANSLATE_NOOP("VariablesTab", "default"),
-    "sample": QT_TRANSLATE_NOOP("VariablesTab", "sample"),
-    "reserved": QT_TRANSLATE_NOOP("VariablesTab", "supplied by the run"),
-    "missing": QT_TRANSLATE_NOOP("VariablesTab", "missing"),
+    "given": marked("given"),
+    "default": marked("default"),
+    "sample": marked("sample"),
+    "reserved": marked("supplied by the run"),
+    "missing": marked("missing"),
 }
 _ROW = Qt.ItemDataRole.UserRole
 _SHORT = 120
@@ -51,14 +51,14 @@ class VariablesTab(FollowsTheme, QWidget):
         self._rows: tuple[VariableRow, ...] = ()
         self._source = SourceText("")
         self.tree = QTreeWidget()
-        self.tree.setAccessibleName(self.tr("Variables"))
+        self.tree.setAccessibleName(tr("Variables"))
         self.tree.setHeaderLabels(
             [
-                self.tr("Variable"),
-                self.tr("Value"),
-                self.tr("From"),
-                self.tr("Uses"),
-                self.tr("Tokens"),
+                tr("Variable"),
+                tr("Value"),
+                tr("From"),
+                tr("Uses"),
+                tr("Tokens"),
             ]
         )
         self.tree.setUniformRowHeights(True)
@@ -73,8 +73,8 @@ class VariablesTab(FollowsTheme, QWidget):
         self.tree.itemActivated.connect(self._activate)
         self._empty = EmptyState(
             "variable",
-            self.tr("No variables"),
-            self.tr("Write {{ name }} in the prompt, or declare inputs in its front matter."),
+            tr("No variables"),
+            tr("Write {{ name }} in the prompt, or declare inputs in its front matter."),
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
@@ -113,13 +113,9 @@ class VariablesTab(FollowsTheme, QWidget):
 
     def _item(self, number: int, row: VariableRow) -> QTreeWidgetItem:
         theme = theme_in_use()
-        origin = (
-            QCoreApplication.translate("VariablesTab", _ORIGINS[row.origin])
-            if row.declared
-            else _undeclared(row)
-        )
+        origin = tr(_ORIGINS[row.origin]) if row.declared else _undeclared(row)
         origin = (given_words(row.given) if row.given is not None else "") or origin
-        uses = f"{len(row.uses)}" if row.uses else self.tr("unused")
+        uses = f"{len(row.uses)}" if row.uses else tr("unused")
         tokens = f"{row.tokens:,}" if row.tokens else ""
         item = QTreeWidgetItem([row.name, value_text(row), origin, uses, tokens])
         item.setIcon(0, dot(input_color(theme, number)))
@@ -133,11 +129,7 @@ class VariablesTab(FollowsTheme, QWidget):
         for span in row.uses:
             place = self._source.position(span.start)
             use = QTreeWidgetItem(
-                [
-                    self.tr("line {line}, column {column}").format(
-                        line=place.line, column=place.column
-                    )
-                ]
+                [tr("line {line}, column {column}").format(line=place.line, column=place.column)]
             )
             use.setForeground(0, muted)
             use.setData(0, _ROW, span)
@@ -160,15 +152,13 @@ def value_text(row: VariableRow, limit: int = _SHORT) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = " ".join(text.split()) if limit <= _SHORT else text
     if text == "":
-        return QCoreApplication.translate("VariablesTab", "(empty)")
+        return tr("(empty)")
     return shortened(text, limit)
 
 
 def _undeclared(row: VariableRow) -> str:
     if row.origin == "reserved":
-        return QCoreApplication.translate("VariablesTab", _ORIGINS["reserved"])
+        return tr(_ORIGINS["reserved"])
     if row.origin == "missing":
-        return QCoreApplication.translate("VariablesTab", "undeclared")
-    return QCoreApplication.translate("VariablesTab", "{origin}, undeclared").format(
-        origin=QCoreApplication.translate("VariablesTab", _ORIGINS[row.origin])
-    )
+        return tr("undeclared")
+    return tr("{origin}, undeclared").format(origin=tr(_ORIGINS[row.origin]))

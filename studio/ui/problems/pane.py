@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QTreeWidgetItem,
 )
 
+from studio.application.words import tr
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -43,10 +44,10 @@ class ProblemsPane(QStackedWidget):
         self._empty.setProperty("tone", "muted")
         self._empty.setContentsMargins(12, 12, 12, 12)
         self._list = QTreeWidget()
-        self._list.setAccessibleName(self.tr("Problems"))
+        self._list.setAccessibleName(tr("Problems"))
         self._list.setRootIsDecorated(False)
         self._list.setUniformRowHeights(True)
-        self._list.setHeaderLabels([self.tr("Problem"), self.tr("Code"), self.tr("Place")])
+        self._list.setHeaderLabels([tr("Problem"), tr("Code"), tr("Place")])
         self._list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header = self._list.header()
         header.setStretchLastSection(False)
@@ -70,7 +71,7 @@ class ProblemsPane(QStackedWidget):
         self._problems = ()
         self._is_open = False
         self._list.clear()
-        self._empty.setText(self.tr("Open a prompt; what is wrong with it is listed here."))
+        self._empty.setText(tr("Open a prompt; what is wrong with it is listed here."))
         self.setCurrentIndex(0)
 
     def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:
@@ -82,7 +83,7 @@ class ProblemsPane(QStackedWidget):
         self._problems = tuple(problems)
         self._list.clear()
         if not problems:
-            self._empty.setText(self.tr("No problems found."))
+            self._empty.setText(tr("No problems found."))
             self.setCurrentIndex(0)
             return
         order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
@@ -96,7 +97,7 @@ class ProblemsPane(QStackedWidget):
             [
                 problem.message,
                 problem.code,
-                self.tr("Ln {line}, Col {column}").format(line=place.line, column=place.column),
+                tr("Ln {line}, Col {column}").format(line=place.line, column=place.column),
             ]
         )
         name, color = {
@@ -129,9 +130,9 @@ class ProblemsPane(QStackedWidget):
             for fix in problem.fixes:
                 add_own(menu, fix.title, partial(self.request_fix.emit, fix), drawing="lightbulb")
             go = partial(self._go, item)
-            add_own(menu, self.tr("Go to its text"), go, drawing="pencil", keys="Return")
+            add_own(menu, tr("Go to its text"), go, drawing="pencil", keys="Return")
             copy = partial(QGuiApplication.clipboard().setText, problem.message)
-            add_own(menu, self.tr("Copy message"), copy, drawing="copy")
+            add_own(menu, tr("Copy message"), copy, drawing="copy")
             menu.addSeparator()
         add_actions(menu, self.window(), ON_PROBLEM)
         return menu

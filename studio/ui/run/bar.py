@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QElapsedTimer, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QInputDialog, QMenu, QToolButton, QWidget
 
 from studio.application.run.past.branches import BranchView, as_tree
 from studio.application.run.view import RunView, step_verb
+from studio.application.words import tr
 from studio.core.text.amounts import duration
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.layouts import row_of
@@ -43,22 +44,20 @@ class RunBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = RunView()
-        self.run = _button("play", self.tr("Run"), "F5")
-        self.over = _button("skip-forward", self.tr("Step"), "F10")
-        self.into = _button("arrow-down", self.tr("Step into"), "F11")
-        self.out = _button("arrow-up", self.tr("Step out"), "Shift+F11")
-        self.pause = _button("pause", self.tr("Pause"), "")
-        self.stop = _button("square", self.tr("Stop"), "Shift+F5")
-        self.restart = _button("rotate-ccw", self.tr("Run again from the start"), "")
-        self.breakpoints = _button("circle-dot", self.tr("Breakpoints"), "")
-        self.branches = _button("git-branch", self.tr("Branches"), "")
-        self.search = _button(
-            "search", self.tr("Find in the whole run"), self.tr("Ctrl+F in the timeline")
-        )
-        self.filter = _button("funnel", self.tr("Show errors, edits or calls of a tool only"), "")
-        self.times = _button("clock", self.tr("Show this iteration on a time axis"), "")
+        self.run = _button("play", tr("Run", "verb"), "F5")
+        self.over = _button("skip-forward", tr("Step"), "F10")
+        self.into = _button("arrow-down", tr("Step into"), "F11")
+        self.out = _button("arrow-up", tr("Step out"), "Shift+F11")
+        self.pause = _button("pause", tr("Pause"), "")
+        self.stop = _button("square", tr("Stop"), "Shift+F5")
+        self.restart = _button("rotate-ccw", tr("Run again from the start"), "")
+        self.breakpoints = _button("circle-dot", tr("Breakpoints"), "")
+        self.branches = _button("git-branch", tr("Branches"), "")
+        self.search = _button("search", tr("Find in the whole run"), tr("Ctrl+F in the timeline"))
+        self.filter = _button("funnel", tr("Show errors, edits or calls of a tool only"), "")
+        self.times = _button("clock", tr("Show this iteration on a time axis"), "")
         self.times.setCheckable(True)
-        self.export = _button("file-output", self.tr("Export this run"), "")
+        self.export = _button("file-output", tr("Export this run"), "")
         self.sentence = ElidedLabel()
         self._clock = QTimer(self)
         """Ticks while a model or a tool works."""
@@ -79,20 +78,18 @@ class RunBar(QWidget):
         waiting, busy = view.is_waiting, view.is_busy
         goes_on = waiting or busy
         self.run.setEnabled(not busy)
-        words = self.tr("Continue") if waiting else self.tr("Run")
+        words = tr("Continue") if waiting else tr("Run", "verb")
         _name(self.run, words, "F5")
         self.run_named.emit(words)
         for button in (self.over, self.into):
             button.setEnabled(not busy)
         self.out.setEnabled(waiting or bool(view.record))
         verb = step_verb(view)
-        usual = self.tr("Next place") if view.record else self.tr("Step")
+        usual = tr("Next place") if view.record else tr("Step")
         _name(self.over, verb or usual, "F10")
         self.step_named.emit(verb)
-        _name(self.into, self.tr("Next place") if view.record else self.tr("Step into"), "F11")
-        _name(
-            self.out, self.tr("Place before") if view.record else self.tr("Step out"), "Shift+F11"
-        )
+        _name(self.into, tr("Next place") if view.record else tr("Step into"), "F11")
+        _name(self.out, tr("Place before") if view.record else tr("Step out"), "Shift+F11")
         self.pause.setEnabled(busy)
         self.stop.setEnabled(goes_on)
         self.restart.setEnabled(not goes_on and view.state is not None)
@@ -102,7 +99,7 @@ class RunBar(QWidget):
             button.setEnabled(view.state is not None)
         record = f"{view.record} · " if view.record else ""
         # What stands before any run is a default of the view, in English.
-        sentence = QCoreApplication.translate("RunWords", view.sentence)
+        sentence = tr(view.sentence)
         self._words = record + sentence
         self.sentence.show_text(self._words)
         if busy:
@@ -167,16 +164,14 @@ class RunBar(QWidget):
         menu.addSeparator()
         for one in shown:
             if one is not current:
-                words = self.tr("Compare {one} with {other}").format(
-                    one=one.title, other=current.title
-                )
+                words = tr("Compare {one} with {other}").format(one=one.title, other=current.title)
                 action = menu.addAction(icon("git-compare"), words)
                 action.triggered.connect(partial(self.compare_chosen.emit, one, current))
         if len(shown) > 2:
-            words = self.tr("Compare all {count}").format(count=len(shown))
+            words = tr("Compare all {count}").format(count=len(shown))
             menu.addAction(icon("git-compare"), words).triggered.connect(self.compare_all_chosen)
         menu.addSeparator()
-        words = self.tr("Name {branch}…").format(branch=current.title)
+        words = tr("Name {branch}…").format(branch=current.title)
         naming = menu.addAction(icon("pencil"), words)
         naming.triggered.connect(partial(self.ask_name, current))
         return menu
@@ -184,9 +179,9 @@ class RunBar(QWidget):
     def ask_name(self, branch: BranchView) -> QInputDialog:
         """Ask for a branch's name; an empty one gives it its usual name back."""
         dialog = QInputDialog(self)
-        dialog.setWindowTitle(self.tr("Name a branch"))
+        dialog.setWindowTitle(tr("Name a branch"))
         dialog.setLabelText(
-            self.tr("Name of {branch}, {detail}:").format(branch=branch.title, detail=branch.detail)
+            tr("Name of {branch}, {detail}:").format(branch=branch.title, detail=branch.detail)
         )
         dialog.setTextValue(branch.title)
         dialog.textValueSelected.connect(partial(self.branch_named.emit, branch.number))

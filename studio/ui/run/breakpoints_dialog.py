@@ -29,6 +29,7 @@ from studio.application.run.breakpoints import (
     place_name,
     place_names,
 )
+from studio.application.words import tr
 from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
@@ -49,8 +50,8 @@ class BreakpointsDialog(QDialog):
         self._tools: tuple[str, ...] = ()
         self._loading = False
         self.list = QListWidget()
-        self.add = QPushButton(self.tr("Add"))
-        self.remove = QPushButton(self.tr("Remove"))
+        self.add = QPushButton(tr("Add"))
+        self.remove = QPushButton(tr("Remove"))
         self.place = ComboBox()
         self.tool = ComboBox()
         self.condition = QLineEdit()
@@ -58,7 +59,7 @@ class BreakpointsDialog(QDialog):
         self.log = QLineEdit()
         self._problem = QLabel()
         self._empty = QLabel(
-            self.tr(
+            tr(
                 "No breakpoints yet. Press Add, F9 on a tool or a message of the prompt, or "
                 "click a state of the loop with Ctrl."
             )
@@ -66,8 +67,8 @@ class BreakpointsDialog(QDialog):
         self._fields = QWidget()
         self.filters: dict[ExceptionFilter, QCheckBox] = {}
         file = file_breakpoints.file
-        words = self.tr("Breakpoints of {file}").format(file=Path(file).name) if file else ""
-        self.setWindowTitle(words or self.tr("Breakpoints"))
+        words = tr("Breakpoints of {file}").format(file=Path(file).name) if file else ""
+        self.setWindowTitle(words or tr("Breakpoints"))
         self._lay_out()
         self._connect()
         self._show_set(file_breakpoints.value)
@@ -117,11 +118,11 @@ class BreakpointsDialog(QDialog):
         shown = one or Breakpoint("")
         self._loading = True
         place = next(iter(sorted(shown.places)), None)
-        self.place.setCurrentText(place_name(place) if place is not None else self.tr("Anywhere"))
+        self.place.setCurrentText(place_name(place) if place is not None else tr("Anywhere"))
         self.tool.clear()
         names = dict.fromkeys((*self._tools, *((shown.tool,) if shown.tool else ())))
-        self.tool.addItems([self.tr("Any tool"), *names])
-        self.tool.setCurrentText(shown.tool or self.tr("Any tool"))
+        self.tool.addItems([tr("Any tool"), *names])
+        self.tool.setCurrentText(shown.tool or tr("Any tool"))
         for field, text in (
             (self.condition, shown.condition),
             (self.hits, shown.hits),
@@ -143,7 +144,7 @@ class BreakpointsDialog(QDialog):
             replace(
                 one,
                 places=frozenset() if place is None else frozenset({place}),
-                tool="" if tool == self.tr("Any tool") else tool,
+                tool="" if tool == tr("Any tool") else tool,
                 condition=self.condition.text().strip(),
                 hits=self.hits.text().strip(),
                 log=self.log.text(),
@@ -190,32 +191,32 @@ class BreakpointsDialog(QDialog):
     def _lay_out(self) -> None:
         self.add.setAutoDefault(False)  # Return belongs to the field that is written in
         self.remove.setAutoDefault(False)
-        self.list.setAccessibleName(self.tr("Breakpoints"))
+        self.list.setAccessibleName(tr("Breakpoints"))
         self.list.setMinimumHeight(96)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         over = QVBoxLayout(self.list)
         over.addWidget(self._empty)
-        self.place.addItems([self.tr("Anywhere"), *place_names().values()])
-        self.condition.setPlaceholderText(self.tr('iteration > 2 and args.city == "Rome"'))
-        self.hits.setPlaceholderText(self.tr("every time; 3, >=3, %2"))
-        self.log.setPlaceholderText(self.tr("stops; or a line to write: {tool} took {elapsed}"))
+        self.place.addItems([tr("Anywhere"), *place_names().values()])
+        self.condition.setPlaceholderText(tr('iteration > 2 and args.city == "Rome"'))
+        self.hits.setPlaceholderText(tr("every time; 3, >=3, %2"))
+        self.log.setPlaceholderText(tr("stops; or a line to write: {tool} took {elapsed}"))
         form = QFormLayout(self._fields)
         form.setContentsMargins(0, 0, 0, 0)
         form.setSpacing(8)
         for label, field in (
-            (self.tr("Where"), self.place),
-            (self.tr("Tool"), self.tool),
-            (self.tr("When"), self.condition),
-            (self.tr("Hit count"), self.hits),
-            (self.tr("Log instead"), self.log),
+            (tr("Where"), self.place),
+            (tr("Tool"), self.tool),
+            (tr("When"), self.condition),
+            (tr("Hit count"), self.hits),
+            (tr("Log instead"), self.log),
         ):
             field.setAccessibleName(label)
             form.addRow(label, field)
         form.addRow("", self._problem)
         self._problem.setWordWrap(True)
         buttons = row_of(self.add, self.remove, 1)
-        group = QGroupBox(self.tr("Runs of this prompt stop by themselves at"))
+        group = QGroupBox(tr("Runs of this prompt stop by themselves at"))
         grid = QGridLayout(group)
         grid.setSpacing(8)
         for index, (name, words) in enumerate(exception_names().items()):

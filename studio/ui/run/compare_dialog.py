@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.cards.card import StepCard, badge_word
 from studio.application.run.past.compare import CompareRow, RunComparison, Sides, figures_of
 from studio.application.run.past.overview import OverviewRow, RunOverview
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.styled_text import StyledText
@@ -32,10 +32,10 @@ from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
 _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}
 _MATCH_NAMES = {
-    "same": QT_TRANSLATE_NOOP("CompareDialog", "the same"),
-    "differs": QT_TRANSLATE_NOOP("CompareDialog", "different"),
-    "left": QT_TRANSLATE_NOOP("CompareDialog", "only on the left"),
-    "right": QT_TRANSLATE_NOOP("CompareDialog", "only on the right"),
+    "same": marked("the same"),
+    "differs": marked("different"),
+    "left": marked("only on the left"),
+    "right": marked("only on the right"),
 }
 
 
@@ -73,7 +73,7 @@ class CompareModel(RowTable[int]):
         if role in (DISPLAY, TIP):
             return (_words(held.left), _MARKS[held.match], _words(held.right))[column]
         if role == int(Qt.ItemDataRole.AccessibleTextRole) and column == 1:
-            return QCoreApplication.translate("CompareDialog", _MATCH_NAMES[held.match])
+            return tr(_MATCH_NAMES[held.match])
         if role == ALIGNMENT and column == 1:
             return int(Qt.AlignmentFlag.AlignCenter)
         return self._brush(held, role)
@@ -107,7 +107,7 @@ class FiguresTable(FollowsTheme, QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(24)
         self._grid.setVerticalSpacing(2)
-        self.setAccessibleName(self.tr("Figures of both"))
+        self.setAccessibleName(tr("Figures of both"))
         self.follow_theme()
 
     @property
@@ -137,7 +137,7 @@ class FiguresTable(FollowsTheme, QWidget):
         if self._comparison is None:
             return
         theme, held = theme_in_use(), self._comparison
-        for row, title in enumerate((held.left.title, held.right.title, self.tr("Difference")), 1):
+        for row, title in enumerate((held.left.title, held.right.title, tr("Difference")), 1):
             self._put(row, 0, title, theme.muted)
         for column, each in enumerate(figures_of(held), 1):
             self._put(0, column, each.name, theme.muted)
@@ -170,14 +170,14 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         self.summary = QLabel()
         self.model = CompareModel(self)
         self.table = QTableView()
-        self.only_differences = QCheckBox(self.tr("Only what differs"))
-        self.before = QPushButton(self.tr("Previous difference"))
-        self.next = QPushButton(self.tr("Next difference"))
+        self.only_differences = QCheckBox(tr("Only what differs"))
+        self.before = QPushButton(tr("Previous difference"))
+        self.next = QPushButton(tr("Next difference"))
         self.sides = QTabBar()
         self.figures = FiguresTable()
-        self.left = StyledText(self.tr("The whole text, left"), self.tr("Nothing on this side."))
-        self.right = StyledText(self.tr("The whole text, right"), self.tr("Nothing on this side."))
-        self.setWindowTitle(self.tr("Compare"))
+        self.left = StyledText(tr("The whole text, left"), tr("Nothing on this side."))
+        self.right = StyledText(tr("The whole text, right"), tr("Nothing on this side."))
+        self.setWindowTitle(tr("Compare"))
         self._lay_out()
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self.only_differences.toggled.connect(self._list)
@@ -273,7 +273,7 @@ class RunComparisonDialog(FollowsTheme, QDialog):
     def _lay_out(self) -> None:
         table = self.table
         table.setModel(self.model)
-        table.setAccessibleName(self.tr("Comparison"))
+        table.setAccessibleName(tr("Comparison"))
         table.setFrameShape(QFrame.Shape.NoFrame)
         table.setShowGrid(False)
         table.setWordWrap(False)
@@ -307,11 +307,11 @@ class RunComparisonDialog(FollowsTheme, QDialog):
 
     def _lay_out_texts(self, texts: QWidget) -> QWidget:
         """Both texts, and above them what of a step they are."""
-        for words in (self.tr("Text"), self.tr("Request body")):
+        for words in (tr("Text"), tr("Request body")):
             self.sides.addTab(words)
         self.sides.setDrawBase(False)
         self.sides.setExpanding(False)
-        self.sides.setAccessibleName(self.tr("What is compared of a step"))
+        self.sides.setAccessibleName(tr("What is compared of a step"))
         below = QWidget()
         column_of(self.sides, (texts, 1), on=below, margins=0, spacing=0)
         return below
@@ -346,19 +346,19 @@ class RunOverviewDialog(QDialog):
 
     def __init__(self, shown: RunOverview, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Compare {count} runs").format(count=len(shown.sides)))
+        self.setWindowTitle(tr("Compare {count} runs").format(count=len(shown.sides)))
         self.table = QTableView(wordWrap=True)
         self.table.setModel(_OverviewModel(shown, self))
-        self.table.setAccessibleName(self.tr("Figures of the runs"))
+        self.table.setAccessibleName(tr("Figures of the runs"))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectColumns)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.setColumnWidth(0, 130)
         for column in range(1, len(shown.sides) + 1):
             self.table.setColumnWidth(column, 220)
-        hint = QLabel(self.tr("Choose two columns (Ctrl+click) to see them step by step."))
+        hint = QLabel(tr("Choose two columns (Ctrl+click) to see them step by step."))
         hint.setWordWrap(True)
-        self.compare_button = QPushButton(self.tr("Compare these two"))
+        self.compare_button = QPushButton(tr("Compare these two"))
         self.compare_button.setEnabled(False)
         below = row_of((hint, 1), self.compare_button)
         column_of((self.table, 1), below, on=self)

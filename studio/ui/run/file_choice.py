@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
+from studio.application.words import tr
 from studio.core.runs.exchange import FORMS, RunForm
 
 
@@ -32,14 +32,14 @@ def ask_target(
         then: gets the file.
         contains: a sentence on what will be in the file; the title shows it.
     """
-    title = QCoreApplication.translate("FileChoice", "Export: {label}").format(label=form.label)
+    title = tr("Export: {label}").format(label=form.label)
     dialog = QFileDialog(parent, f"{title} {contains}".rstrip(), str(name.parent))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
     dialog.setNameFilters(
         [
             f"{form.label} (*{form.suffix})",
-            QCoreApplication.translate("FileChoice", "All files (*)"),
+            tr("All files (*)"),
         ]
     )
     dialog.selectFile(name.name)
@@ -48,14 +48,12 @@ def ask_target(
 
 def ask_journals(parent: QWidget, folder: Path, then: Callable[[list[Path]], None]) -> None:
     """Ask for journals to take into the history."""
-    dialog = QFileDialog(
-        parent, QCoreApplication.translate("FileChoice", "Import runs"), str(folder)
-    )
+    dialog = QFileDialog(parent, tr("Import runs"), str(folder))
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     dialog.setNameFilters(
         [
-            QCoreApplication.translate("FileChoice", "Journals (*.jsonl)"),
-            QCoreApplication.translate("FileChoice", "All files (*)"),
+            tr("Journals (*.jsonl)"),
+            tr("All files (*)"),
         ]
     )
     _ask(dialog, then)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QToolButton, QWidget
 
 from studio.application.run.view import RunView
 from studio.application.run.words import LimitLine, limit_lines
+from studio.application.words import tr
 from studio.core.agent.values.commands import RaiseLimit
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.layouts import row_of
@@ -47,7 +48,7 @@ class RunHead(QWidget):
         if state is None or (state is before.state and view.branches == before.branches):
             return
         setup = state.setup
-        self.prompt.setText(setup.prompt or self.tr("Prompt"))
+        self.prompt.setText(setup.prompt or tr("Prompt"))
         parts = [state.answered_by.name, view.protocol if setup.tools else ""]
         current = next((one for one in view.branches if one.is_current), None)
         several = len(view.branches) > 1
@@ -63,7 +64,7 @@ class RunHead(QWidget):
         tip = "\n".join(filter(None, (self.about.whole, setup.path, view.protocol_reason)))
         self.about.setToolTip(tip)
         self.prompt.setToolTip(tip)
-        self.meter.setText(f"{view.facts or self.tr('Limits')} ▾")
+        self.meter.setText(f"{view.facts or tr('Limits')} ▾")
         self.meter.setToolTip("\n".join(line.words for line in limit_lines(state)))
 
     def switch(self, by: int) -> None:
@@ -84,9 +85,9 @@ class RunHead(QWidget):
             below = menu.addMenu(line.words)
             more = below.addAction(line.more_words)
             more.triggered.connect(partial(self._raise, line, line.more))
-            other = below.addAction(self.tr("Another limit…"))
+            other = below.addAction(tr("Another limit…"))
             other.triggered.connect(partial(self.ask_limit, line))
-            none = below.addAction(self.tr("No limit"))
+            none = below.addAction(tr("No limit"))
             none.setEnabled(line.allowed is not None)
             none.triggered.connect(partial(self._raise, line, None))
         return menu
@@ -94,7 +95,7 @@ class RunHead(QWidget):
     def ask_limit(self, line: LimitLine) -> QInputDialog:
         """Ask for another limit, in its own unit."""
         dialog = QInputDialog(self)
-        dialog.setWindowTitle(self.tr("Limit"))
+        dialog.setWindowTitle(tr("Limit"))
         dialog.setLabelText(line.question)
         dialog.setInputMode(QInputDialog.InputMode.DoubleInput)
         dialog.setDoubleDecimals(2 if line.name == "cost" else 0)
@@ -117,19 +118,19 @@ class RunHead(QWidget):
 
     def _lay_out(self) -> None:
         self.setFixedHeight(_HEIGHT)
-        self.setAccessibleName(self.tr("Whose run it is"))
+        self.setAccessibleName(tr("Whose run it is"))
         self.prompt.setProperty("title", "true")
         for button, name, words in (
-            (self.before, "arrow-left", self.tr("The way before")),
-            (self.after, "arrow-right", self.tr("The way after")),
+            (self.before, "arrow-left", tr("The way before")),
+            (self.after, "arrow-right", tr("The way after")),
         ):
             button.setIcon(icon(name))
             button.setAutoRaise(True)
             button.setToolTip(words)
             button.setAccessibleName(words)
-        self.branch.setAccessibleName(self.tr("Way that is shown"))
+        self.branch.setAccessibleName(tr("Way that is shown"))
         self.meter.setAutoRaise(True)
-        self.meter.setAccessibleName(self.tr("Used so far, and limits"))
+        self.meter.setAccessibleName(tr("Used so far, and limits"))
         layout = row_of(self.prompt, on=self, margins=(16, 2, 12, 0), spacing=4)
         layout.addSpacing(8)
         layout.addWidget(self.about, 1)

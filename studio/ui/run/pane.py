@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QWidget
 
@@ -15,7 +15,7 @@ from studio.application.run.past.branches import BranchView
 from studio.application.run.past.compare import RunComparison, compare
 from studio.application.run.past.overview import RunOverview
 from studio.application.run.view import RunView
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.separator import Separator
 from studio.ui.run.bar import RunBar, open_below
@@ -39,14 +39,11 @@ _LOW = 440
 
 _TOO_LOW = 230
 
-_EMPTY = QT_TRANSLATE_NOOP(
-    "RunPane",
+_EMPTY = marked(
     "Press Run (F5) to run the prompt, or Step (F10) to go through it one step "
     "at a time. Every message, reply and tool call will be listed here.",
 )
-_STARTING = QT_TRANSLATE_NOOP(
-    "RunPane", "The tools are being made ready. Stop (Shift+F5) gives up."
-)
+_STARTING = marked("The tools are being made ready. Stop (Shift+F5) gives up.")
 _TAB_OF_NODE: dict[Node, Tab] = {
     "prompt": "messages",
     "model": "request",
@@ -107,7 +104,7 @@ class RunPane(FollowsTheme, QWidget):
         self._pages = QStackedWidget()  # empty sentence | splitter
         self._lay_out()
         self._connect()
-        self.setAccessibleName(self.tr("Run"))
+        self.setAccessibleName(tr("Run"))
         paint_text(self._empty, "muted")
         self.follow_theme()
 
@@ -148,8 +145,8 @@ class RunPane(FollowsTheme, QWidget):
 
     def _show_start(self, view: RunView) -> None:
         """Say what the page without a run is for, and lead to the prompt's last run."""
-        words = QCoreApplication.translate("RunPane", _STARTING if view.is_starting else _EMPTY)
-        link = self.tr("Show the last run of this prompt") if view.earlier else ""
+        words = tr(_STARTING if view.is_starting else _EMPTY)
+        link = tr("Show the last run of this prompt") if view.earlier else ""
         last = f'<br><br><a href="{view.earlier}">{link}</a>' if link else ""
         self._empty.setText(f"{words}{last}")
 

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
+from studio.application.words import tr
 from studio.core.text.diff import common_start
 from studio.core.text.invisible import reveal
 from studio.ui.style.colors import CHANGED_TINT, blend, paint_page, role_color
@@ -83,7 +84,7 @@ class StyledText(FollowsTheme, QTextEdit):
         bar = self.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 4
         place = bar.value()
-        cut = self.tr("cut here; Copy takes the whole line")
+        cut = tr("cut here; Copy takes the whole line")
         blocks = tuple(_with_short_lines(block, f" … [{cut}]") for block in blocks)
         same = common_start(self._blocks, blocks)
         if same == len(self._blocks) == len(blocks):

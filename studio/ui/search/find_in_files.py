@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.core.patterns import PatternError
 from studio.core.search_files import Query, SearchMatch, below, innermost, search
 from studio.ui.parts.layouts import column_of, row_of
@@ -66,16 +67,16 @@ class FindInFiles(QWidget):
         self._searching = LatestJob(self, self._show, self._on_failed)
         self._soon = QTimer(self, singleShot=True, interval=_TYPED_MS)
         self.field = QLineEdit(text, self, clearButtonEnabled=True)
-        self.field.setAccessibleName(self.tr("Find in files"))
-        self.case = QCheckBox(self.tr("Match case"), self)
-        self.regex = QCheckBox(self.tr("Pattern"), self)
-        self.new = QLineEdit(self, placeholderText=self.tr("Replace with"))
-        self.new.setAccessibleName(self.tr("Replace with"))
-        self.replace_all = QPushButton(self.tr("Replace all…"), self, autoDefault=False)
+        self.field.setAccessibleName(tr("Find in files"))
+        self.case = QCheckBox(tr("Match case"), self)
+        self.regex = QCheckBox(tr("Pattern"), self)
+        self.new = QLineEdit(self, placeholderText=tr("Replace with"))
+        self.new.setAccessibleName(tr("Replace with"))
+        self.replace_all = QPushButton(tr("Replace all…"), self, autoDefault=False)
         self.replace_all.setEnabled(False)
         self.found = QTreeWidget(self)
         self.found.setHeaderHidden(True)
-        self.found.setAccessibleName(self.tr("Places found"))
+        self.found.setAccessibleName(tr("Places found"))
         self.found.setUniformRowHeights(True)
         self.count = QLabel(self)
         self.count.setProperty("tone", "muted")
@@ -87,7 +88,7 @@ class FindInFiles(QWidget):
         """Look in some folders for a text, or for what was looked for last where none is given."""
         self._roots, self._replacing = roots, replace
         names = ", ".join(root.name for root in roots)
-        words = self.tr("Find in the files of {name}").format(name=names)
+        words = tr("Find in the files of {name}").format(name=names)
         self.field.setPlaceholderText(words)
         for widget in (self.new, self.replace_all):
             widget.setVisible(replace)
@@ -124,16 +125,16 @@ class FindInFiles(QWidget):
         if not query.text:
             self._searching.drop()
             self.found.clear()
-            self.count.setText(self.tr("Type what to look for."))
+            self.count.setText(tr("Type what to look for."))
             return
         try:
             query.pattern()
         except PatternError as error:
             self._searching.drop()
-            self.count.setText(self.tr("Pattern: {error}").format(error=error))
+            self.count.setText(tr("Pattern: {error}").format(error=error))
             return
         roots, texts = self._roots, self._replacer.texts()
-        self.count.setText(self.tr("Looking…"))
+        self.count.setText(tr("Looking…"))
         self._searching.submit(lambda: search(roots, query, texts))
 
     def _show(self, matches: tuple[SearchMatch, ...]) -> None:
@@ -168,10 +169,10 @@ class FindInFiles(QWidget):
 
     def _on_failed(self, error: object) -> None:
         if isinstance(error, PatternError):
-            self.count.setText(self.tr("Pattern: {error}").format(error=error))
+            self.count.setText(tr("Pattern: {error}").format(error=error))
             return
         self.count.setText(
-            self.tr("The folder could not be searched: {name}.").format(name=type(error).__name__)
+            tr("The folder could not be searched: {name}.").format(name=type(error).__name__)
         )
 
     def _to_first(self) -> None:
@@ -199,26 +200,22 @@ class FindInFiles(QWidget):
             if item is not None and item.checkState(0) == Qt.CheckState.Checked
         ]
         if not chosen:
-            self.count.setText(self.tr("Tick the files to replace in."))
+            self.count.setText(tr("Tick the files to replace in."))
             return
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(self.tr("Replace in files"))
-        question = (
-            self.tr("Replace in 1 file?")
-            if len(chosen) == 1
-            else self.tr("Replace in {count} files?")
-        )
+        box.setWindowTitle(tr("Replace in files"))
+        question = tr("Replace in 1 file?") if len(chosen) == 1 else tr("Replace in {count} files?")
         box.setText(question.format(count=len(chosen)))
         box.setInformativeText(
-            self.tr(
+            tr(
                 "Files that are open are changed in their editors, where undo leads back. The "
                 "others are written to disk at once."
             )
         )
         button = QMessageBox.StandardButton
         box.setStandardButtons(button.Yes | button.Cancel)
-        box.button(button.Yes).setText(self.tr("Replace"))
+        box.button(button.Yes).setText(tr("Replace"))
         if box.exec() == button.Yes:
             self._replace(tuple(chosen))
 
@@ -226,11 +223,9 @@ class FindInFiles(QWidget):
         try:
             done = self._replacer.replace(paths, self._query(), self.new.text())
         except PatternError as error:
-            self.count.setText(self.tr("Pattern: {error}").format(error=error))
+            self.count.setText(tr("Pattern: {error}").format(error=error))
             return
-        self._replaced = self.tr("Replaced: {places}.").format(
-            places=_places(done.places, done.files)
-        )
+        self._replaced = tr("Replaced: {places}.").format(places=_places(done.places, done.files))
         self._replaced = " ".join((self._replaced, *done.failed))
         self._search()
 
@@ -253,20 +248,18 @@ class FindInFiles(QWidget):
 
 def _count_text(matches: int, files: int) -> str:
     if not matches:
-        return QCoreApplication.translate("FindInFiles", "Nothing found.")
+        return tr("Nothing found.")
     if matches >= Query("").most:
-        words = QCoreApplication.translate(
-            "FindInFiles", "{matches} or more places in {files} files"
-        )
+        words = tr("{matches} or more places in {files} files")
         return words.format(matches=matches, files=files)
     return _places(matches, files)
 
 
 def _places(matches: int, files: int) -> str:
     if matches == 1:
-        return QCoreApplication.translate("FindInFiles", "1 place in 1 file")
+        return tr("1 place in 1 file")
     if files == 1:
-        words = QCoreApplication.translate("FindInFiles", "{matches} places in 1 file")
+        words = tr("{matches} places in 1 file")
     else:
-        words = QCoreApplication.translate("FindInFiles", "{matches} places in {files} files")
+        words = tr("{matches} places in {files} files")
     return words.format(matches=matches, files=files)

@@ -26,6 +26,7 @@ from studio.application.tools.pasted_server import (
     read_pasted,
     settings_text,
 )
+from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.invisible import reveal
 from studio.core.text.plain_tip import plain_tip
@@ -72,27 +73,27 @@ class AddServerDialog(QDialog):
         self._known = tuple(known)
         self._edited = edited
         self._tried: tuple[PastedServer, ...] = ()
-        title = self.tr("Edit MCP server") if edited else self.tr("Add MCP servers")
+        title = tr("Edit MCP server") if edited else tr("Add MCP servers")
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(560)
-        self.name = QLineEdit(self, placeholderText=self.tr("made of its package or host"))
+        self.name = QLineEdit(self, placeholderText=tr("made of its package or host"))
         self.address = self._lines(_COMMAND)
         self.settings = self._lines("API_KEY=${env:API_KEY}")
-        self.folder = QLineEdit(self, placeholderText=self.tr("that of its file"))
-        self.login = QCheckBox(self.tr("Log in with the browser"), self)
+        self.folder = QLineEdit(self, placeholderText=tr("that of its file"))
+        self.login = QCheckBox(tr("Log in with the browser"), self)
         self.place = ComboBox(self)
         words = {
-            "prompt": self.tr("This prompt and the .mcp.json of its folder"),
-            "folder": self.tr("The .mcp.json of the folder"),
-            "own": self.tr("Your own servers"),
+            "prompt": tr("This prompt and the .mcp.json of its folder"),
+            "folder": tr("The .mcp.json of the folder"),
+            "own": tr("Your own servers"),
         }
         for place in places:
             self.place.addItem(words[place], place)
         self.tools = QListWidget(self)
-        self.tools.setAccessibleName(self.tr("Tools of the server"))
+        self.tools.setAccessibleName(tr("Tools of the server"))
         self.others = QListWidget(self)
-        self.others.setAccessibleName(self.tr("Servers of other programs"))
+        self.others.setAccessibleName(tr("Servers of other programs"))
         for server in self._known:
             line = f"{server.name}   {server.program}   {server.shown}"
             self._add_row(self.others, line, Qt.CheckState.Unchecked)
@@ -105,7 +106,7 @@ class AddServerDialog(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.add_button = self.buttons.addButton("", QDialogButtonBox.ButtonRole.AcceptRole)
         self.remove_button = self.buttons.addButton(
-            self.tr("Remove"), QDialogButtonBox.ButtonRole.DestructiveRole
+            tr("Remove"), QDialogButtonBox.ButtonRole.DestructiveRole
         )
         self._arrange()
         self._fill()
@@ -129,7 +130,7 @@ class AddServerDialog(QDialog):
         self.add_button.setEnabled(True)
         if problem:
             self._say(problem)
-            self.add_button.setText(self.tr("Add anyway"))
+            self.add_button.setText(tr("Add anyway"))
             return
         self.remark.clear()
         self.tools.clear()
@@ -140,7 +141,7 @@ class AddServerDialog(QDialog):
             self.tools.fontMetrics().lineSpacing() * min(max(len(specs), 2), _SHOWN_ROWS) * 2
         )
         self.tools.setVisible(True)
-        self.add_button.setText(self.tr("Save") if self._edited else self.tr("Add"))
+        self.add_button.setText(tr("Save") if self._edited else tr("Add"))
 
     def _lines(self, example: str) -> QPlainTextEdit:
         made = QPlainTextEdit(self, placeholderText=example, tabChangesFocus=True)
@@ -156,15 +157,15 @@ class AddServerDialog(QDialog):
 
     def _arrange(self) -> None:
         form = QFormLayout()
-        form.addRow(self.tr("JSON, command line or address"), self.address)
-        form.addRow(self.tr("Name"), self.name)
-        form.addRow(self.tr("Variables or headers"), self.settings)
-        form.addRow(self.tr("Folder"), self.folder)
+        form.addRow(tr("JSON, command line or address"), self.address)
+        form.addRow(tr("Name"), self.name)
+        form.addRow(tr("Variables or headers"), self.settings)
+        form.addRow(tr("Folder"), self.folder)
         form.addRow("", self.login)
-        form.addRow(self.tr("Write into"), self.place)
-        title = QLabel(self.tr("Or take over from other programs:"), self)
+        form.addRow(tr("Write into"), self.place)
+        title = QLabel(tr("Or take over from other programs:"), self)
         nothing = QLabel(
-            self.tr("None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf."),
+            tr("None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf."),
             self,
         )
         paint_text(nothing, "muted")
@@ -193,7 +194,7 @@ class AddServerDialog(QDialog):
         self.tools.setVisible(False)
         others = bool(self._ticked(self.others))
         is_pasted = bool(self.address.toPlainText().strip())
-        self.add_button.setText(self.tr("Try") if is_pasted or not others else self.tr("Add"))
+        self.add_button.setText(tr("Try") if is_pasted or not others else tr("Add"))
         self.add_button.setEnabled(True)
 
     def _go_on(self) -> None:
@@ -208,7 +209,7 @@ class AddServerDialog(QDialog):
                 self._say(str(error))
                 return
             self.add_button.setEnabled(False)
-            self.add_button.setText(self.tr("Trying…"))
+            self.add_button.setText(tr("Trying…"))
             self.request_try.emit(self._tried)
             return
         wanted = self._ticked(self.tools)

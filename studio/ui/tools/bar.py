@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import assert_never, get_args
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
     QLabel,
@@ -20,23 +20,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import marked, tr
 from studio.core.text.amounts import size
 from studio.core.text.invisible import reveal
 from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.registry import ToolFilter
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 
 _FILTERS: dict[ToolFilter, str] = {
-    "all": QT_TRANSLATE_NOOP("ToolsBar", "All tools"),
-    "offered": QT_TRANSLATE_NOOP("ToolsBar", "Offered to the model"),
-    "declared": QT_TRANSLATE_NOOP("ToolsBar", "Declared in the prompt"),
-    "unbound": QT_TRANSLATE_NOOP("ToolsBar", "Not bound"),
-    "mocked": QT_TRANSLATE_NOOP("ToolsBar", "Mocked"),
-    "effects": QT_TRANSLATE_NOOP("ToolsBar", "With effects"),
+    "all": marked("All tools"),
+    "offered": marked("Offered to the model"),
+    "declared": marked("Declared in the prompt"),
+    "unbound": marked("Not bound"),
+    "mocked": marked("Mocked"),
+    "effects": marked("With effects"),
 }
 
 
@@ -55,24 +55,18 @@ class ToolsBar(QWidget):
         super().__init__(parent)
         self.only: ToolFilter = "all"
         """Which tools are listed."""
-        self.search = QLineEdit(
-            self, placeholderText=self.tr("Search tools"), clearButtonEnabled=True
-        )
-        self.search.setAccessibleName(self.tr("Search tools"))
+        self.search = QLineEdit(self, placeholderText=tr("Search tools"), clearButtonEnabled=True)
+        self.search.setAccessibleName(tr("Search tools"))
         self.count = QLabel(self)
-        self.back = icon_button("arrow-left", self.tr("All tools (Esc)"), self)
-        self.filter = icon_button("filter", self.tr("Which tools are listed"), self)
+        self.back = icon_button("arrow-left", tr("All tools (Esc)"), self)
+        self.filter = icon_button("filter", tr("Which tools are listed"), self)
         self.filter.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.filter.setMenu(self._menu())
         self.filter.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        self.sources = icon_button(
-            "plug", self.tr("Where the tools come from: files, servers"), self
-        )
+        self.sources = icon_button("plug", tr("Where the tools come from: files, servers"), self)
         self.sources.setCheckable(True)
-        self.reload = icon_button("refresh-cw", self.tr("Load the tools again"), self)
-        self.own_window = icon_button(
-            "external-link", self.tr("Tools in a window of their own"), self
-        )
+        self.reload = icon_button("refresh-cw", tr("Load the tools again"), self)
+        self.own_window = icon_button("external-link", tr("Tools in a window of their own"), self)
         self.own_window.setCheckable(True)
         row = row_of(self.back, (self.search, 1), on=self, margins=(12, 8, 8, 8), spacing=4)
         row.addSpacing(4)
@@ -110,7 +104,7 @@ class ToolsBar(QWidget):
         menu = QMenu(self)
         group = QActionGroup(menu)
         for only in get_args(ToolFilter):
-            action = menu.addAction(QCoreApplication.translate("ToolsBar", _FILTERS[only]))
+            action = menu.addAction(tr(_FILTERS[only]))
             action.setData(only)
             action.setCheckable(True)
             action.setChecked(only == self.only)
@@ -174,7 +168,7 @@ class ReadingBar(QWidget):
         super().__init__(parent)
         self.words = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.progress = QProgressBar(self, textVisible=False)
-        self.stop_button = QPushButton(self.tr("Stop"), self, autoDefault=False)
+        self.stop_button = QPushButton(tr("Stop"), self, autoDefault=False)
         paint_text(self.words, "muted")
         column = column_of(self.words, self.progress, spacing=4)
         row_of((column, 1), self.stop_button, on=self, margins=(12, 4, 8, 8), spacing=8)
@@ -182,18 +176,18 @@ class ReadingBar(QWidget):
     def show_progress(self, progress: ReadingProgress) -> None:
         """Say how far it is."""
         done, whole, name = progress.done, progress.whole, reveal(progress.name, lines=False)
-        self.stop_button.setAccessibleName(self.tr("Stop reading {name}").format(name=name))
+        self.stop_button.setAccessibleName(tr("Stop reading {name}").format(name=name))
         self.progress.setMaximum(whole)  # 0 of 0 is shown as a bar that runs to and fro
         self.progress.setValue(done if whole else 0)
         match progress.stage:
             case "fetched" if not whole:
-                words = self.tr("Fetching {name}: {done}")
+                words = tr("Fetching {name}: {done}")
             case "fetched":
-                words = self.tr("Fetching {name}: {done} of {whole}")
+                words = tr("Fetching {name}: {done} of {whole}")
             case "read":
-                words = self.tr("Reading {name}: {done} of {whole}")
+                words = tr("Reading {name}: {done} of {whole}")
             case "operations":
-                words = self.tr("Reading {name}: {done} of {whole} operations")
+                words = tr("Reading {name}: {done} of {whole} operations")
             case _:
                 assert_never(progress.stage)
         is_counted = progress.stage == "operations"

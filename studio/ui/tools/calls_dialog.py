@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QDialog,
@@ -31,11 +31,11 @@ from studio.application.tools.saved_calls import (
     saved,
     with_own_names,
 )
+from studio.application.words import marked, tr
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
@@ -175,11 +175,11 @@ class CallsTable(RowTable[CallRow]):
     def head(self, column: int, role: int) -> object:
         """A column's title."""
         titles = (
-            self.tr("Name"),
-            self.tr("Tool"),
-            self.tr("Arguments"),
-            self.tr("Result"),
-            self.tr("Took"),
+            tr("Name"),
+            tr("Tool"),
+            tr("Arguments"),
+            tr("Result"),
+            tr("Took"),
         )
         return titles[column] if role == DISPLAY else None
 
@@ -208,10 +208,10 @@ class CallsTable(RowTable[CallRow]):
         if column == ARGUMENTS:
             return json.dumps(row.call.arguments, ensure_ascii=False)[:_MOST_SHOWN]
         if row.outcome is None:
-            return self.tr("Running") if row.is_running and column == RESULT else ""
+            return tr("Running") if row.is_running and column == RESULT else ""
         if column == TOOK:
             return duration(row.outcome.duration)
-        return row.differs or (self.tr("As it was") if row.filed else status_words(row.outcome))
+        return row.differs or (tr("As it was") if row.filed else status_words(row.outcome))
 
     def setData(self, index: Index, value: object, role: int = _EDIT) -> bool:
         """Give a call a name that no other has."""
@@ -229,9 +229,9 @@ class CallsTable(RowTable[CallRow]):
 
 _WIDTH, _HEIGHT = 860, 600
 _COMPARISONS: Mapping[Comparison, str] = {
-    "answer": QT_TRANSLATE_NOOP("CallsDialog", "The whole answer"),
-    "shape": QT_TRANSLATE_NOOP("CallsDialog", "Names and kinds of values"),
-    "status": QT_TRANSLATE_NOOP("CallsDialog", "How the call ends"),
+    "answer": marked("The whole answer"),
+    "shape": marked("Names and kinds of values"),
+    "status": marked("How the call ends"),
 }
 
 
@@ -270,7 +270,7 @@ class CallsDialog(QDialog):
         """Calls that another program had changed before the last change."""
         self._is_warned = False
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Saved calls and rows"))
+        self.setWindowTitle(tr("Saved calls and rows"))
         self.resize(_WIDTH, _HEIGHT)
         self.rows = CallsTable(self)
         self.rows.request_change.connect(lambda row, call: self._write({row: call}))
@@ -282,7 +282,7 @@ class CallsDialog(QDialog):
 
     def _make_views(self) -> None:
         self.table = QTreeView(self, rootIsDecorated=False, uniformRowHeights=True)
-        self.table.setAccessibleName(QCoreApplication.translate("CallsTable", "Calls"))
+        self.table.setAccessibleName(tr("Calls"))
         self.table.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
         self.table.setModel(self.rows)
         self.table.header().setStretchLastSection(False)
@@ -292,34 +292,34 @@ class CallsDialog(QDialog):
         self.table.selectionModel().currentChanged.connect(self._show_call)
         self.table.selectionModel().selectionChanged.connect(self._allow)
         self.before, self.now = JsonView(self), JsonView(self)
-        self.before.setAccessibleName(self.tr("The answer that was saved"))
-        self.now.setAccessibleName(self.tr("The answer now"))
+        self.before.setAccessibleName(tr("The answer that was saved"))
+        self.now.setAccessibleName(tr("The answer now"))
         self.compare = ComboBox(self)
-        self.compare.setAccessibleName(self.tr("What of the answer must be as it was"))
+        self.compare.setAccessibleName(tr("What of the answer must be as it was"))
         for key, words in _COMPARISONS.items():
-            self.compare.addItem(self.tr(words), key)
+            self.compare.addItem(tr(words), key)
         self.compare.activated.connect(self._compare_by)
         self.status = QLabel(self, wordWrap=True)
 
     def _make_buttons(self) -> None:
         self._buttons = FlowLayout(spacing=8)
-        self.run_button = self._button(self.tr("Call all"), self._run)
+        self.run_button = self._button(tr("Call all"), self._run)
         self.run_button.setProperty("primary", True)
-        self.cancel_button = self._button(self.tr("Cancel"), self.request_cancel.emit)
+        self.cancel_button = self._button(tr("Cancel"), self.request_cancel.emit)
         self.cancel_button.hide()
-        tip = self.tr("A call of {tool} for each row; its columns are the arguments")
+        tip = tr("A call of {tool} for each row; its columns are the arguments")
         self.rows_button = self._button(
-            self.tr("Rows of a file…"),
+            tr("Rows of a file…"),
             partial(self.request_rows.emit, self._tool),
             tip.format(tool=reveal(self._tool.name, lines=False)),
         )
         self.keep_button = self._button(
-            self.tr("Keep the answers"),
+            tr("Keep the answers"),
             self._keep,
-            self.tr("What was answered now is what must be answered"),
+            tr("What was answered now is what must be answered"),
         )
-        self.remove_button = self._button(self.tr("Remove"), self._remove)
-        self.export_button = self._button(self.tr("Write the answers…"), self._export)
+        self.remove_button = self._button(tr("Remove"), self._remove)
+        self.export_button = self._button(tr("Write the answers…"), self._export)
 
     def _button(self, words: str, act: Callable[[], object], tip: str = "") -> QPushButton:
         button = QPushButton(words, self, autoDefault=False)
@@ -330,7 +330,7 @@ class CallsDialog(QDialog):
 
     def _arrange(self) -> None:
         answers = QSplitter(Qt.Orientation.Horizontal, self)
-        for title, view in ((self.tr("Saved"), self.before), (self.tr("Now"), self.now)):
+        for title, view in ((tr("Saved"), self.before), (tr("Now"), self.now)):
             page = QWidget()
             column_of(QLabel(title), (view, 1), on=page, margins=0)
             answers.addWidget(page)
@@ -338,7 +338,7 @@ class CallsDialog(QDialog):
         splitter.addWidget(self.table)
         splitter.addWidget(answers)
         splitter.setSizes([330, 210])
-        compare = row_of(QLabel(self.tr("As it was must be"), self), self.compare, 1)
+        compare = row_of(QLabel(tr("As it was must be"), self), self.compare, 1)
         column_of((splitter, 1), compare, self.status, self._buttons, on=self, margins=12)
 
     @property
@@ -414,20 +414,20 @@ class CallsDialog(QDialog):
         ended = [row for row in self.rows.rows if row.outcome is not None]
         tests = [row.is_wrong for row in ended if row.filed is not None]
         rows = [row.is_wrong for row in ended if row.filed is None]
-        words = [self.tr("Calls: {count}").format(count=self.rows.rowCount())]
+        words = [tr("Calls: {count}").format(count=self.rows.rowCount())]
         if tests:
-            words.append(self.tr("as they were: {count}").format(count=tests.count(False)))
+            words.append(tr("as they were: {count}").format(count=tests.count(False)))
         if any(tests):
-            words.append(self.tr("not as they were: {count}").format(count=sum(tests)))
+            words.append(tr("not as they were: {count}").format(count=sum(tests)))
         if rows:
-            called = self.tr("rows called: {count}, failed: {failed}")
+            called = tr("rows called: {count}, failed: {failed}")
             words.append(called.format(count=len(rows), failed=sum(rows)))
         if not self.rows.rows:
-            words = [self.tr("No call is saved. Save one where a tool is tried, or take rows.")]
+            words = [tr("No call is saved. Save one where a tool is tried, or take rows.")]
         statement, tone = ", ".join(words), "error" if any((*tests, *rows)) else "muted"
         if self._met:
             names = reveal(", ".join(self._met), lines=False)
-            met = self.tr("Another program had changed {names}: its version stays in the file.")
+            met = tr("Another program had changed {names}: its version stays in the file.")
             statement, tone = f"{met.format(names=names)} {statement}", "warning"
         self._say(statement, tone)
         self._allow()
@@ -439,7 +439,7 @@ class CallsDialog(QDialog):
     def _allow(self) -> None:
         rows, running, chosen = self.rows.rows, self.rows.is_running, self._chosen
         is_part = 1 < len(chosen) < len(rows)
-        words = self.tr("Call the {count} selected") if is_part else self.tr("Call all")
+        words = tr("Call the {count} selected") if is_part else tr("Call all")
         self.run_button.setText(words.format(count=len(chosen)))
         self._is_warned = False
         self.run_button.setEnabled(bool(rows) and not running)
@@ -456,11 +456,11 @@ class CallsDialog(QDialog):
         calls = [self.calls[row] for row in self._chosen]
         changing = sum(map(self._changing, calls))
         if changing and not self._is_warned:
-            words = self.tr("{count} of these calls may change something outside.")
+            words = tr("{count} of these calls may change something outside.")
             if changing == 1:
-                words = self.tr("1 of these calls may change something outside.")
+                words = tr("1 of these calls may change something outside.")
             self._say(words.format(count=changing), "warning")
-            self.run_button.setText(self.tr("Call all the same"))
+            self.run_button.setText(tr("Call all the same"))
             self._is_warned = True
             return
         self.rows.begin(self._chosen)

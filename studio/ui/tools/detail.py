@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import (
     QFrame,
@@ -26,6 +25,7 @@ from PySide6.QtWidgets import (
 from studio.application.inputs.fields import FieldSpec, show_value
 from studio.application.inputs.schema import schema_fields
 from studio.application.tools.rows import APPROVAL_WORDS
+from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.values import JsonObject
@@ -44,8 +44,6 @@ from studio.ui.tools.head import ToolHead
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.try_panel import TryPanel
 
-_tr = partial(QCoreApplication.translate, "SchemaTree")
-
 
 class SchemaTree(FollowsTheme, QTreeWidget):
     """The arguments of a tool; nested ones under their parents."""
@@ -53,8 +51,8 @@ class SchemaTree(FollowsTheme, QTreeWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._schema: JsonObject = {}
-        self.setAccessibleName(self.tr("Arguments of the tool"))
-        self.setHeaderLabels([self.tr("Argument"), self.tr("Type and description")])
+        self.setAccessibleName(tr("Arguments of the tool"))
+        self.setHeaderLabels([tr("Argument"), tr("Type and description")])
         self.setUniformRowHeights(False)
         self.setWordWrap(True)
         header = self.header()
@@ -75,7 +73,7 @@ class SchemaTree(FollowsTheme, QTreeWidget):
         self.setRootIsDecorated(any(spec.properties or spec.items for spec in fields))
         self._add(None, fields)
         if not fields:
-            self.addTopLevelItem(QTreeWidgetItem([self.tr("Takes no arguments")]))
+            self.addTopLevelItem(QTreeWidgetItem([tr("Takes no arguments")]))
         self.expandAll()
 
     def recolor(self) -> None:
@@ -90,7 +88,7 @@ class SchemaTree(FollowsTheme, QTreeWidget):
             font = QFont(self.font())
             font.setWeight(QFont.Weight.DemiBold if spec.required else QFont.Weight.Normal)
             item.setFont(0, font)
-            item.setToolTip(0, self.tr("Required") if spec.required else self.tr("Optional"))
+            item.setToolTip(0, tr("Required") if spec.required else tr("Optional"))
             item.setToolTip(1, plain_tip(words))
             item.setForeground(1, QColor(theme_in_use().muted))
             if parent is None:
@@ -105,26 +103,24 @@ class SchemaTree(FollowsTheme, QTreeWidget):
 def _type_text(spec: FieldSpec) -> str:
     words = spec.type_name or spec.kind
     if spec.items is not None:
-        words = _tr("array of {type_name}").format(
-            type_name=spec.items.type_name or spec.items.kind
-        )
+        words = tr("array of {type_name}").format(type_name=spec.items.type_name or spec.items.kind)
     if spec.nullable:
-        words += _tr(" or null")
-    return words if spec.required else _tr("{words}, optional").format(words=words)
+        words += tr(" or null")
+    return words if spec.required else tr("{words}, optional").format(words=words)
 
 
 def _description(spec: FieldSpec) -> str:
     notes = [spec.description]
     if spec.choices:
-        notes.append(_tr("one of ") + ", ".join(show_value(item) for item in spec.choices))
+        notes.append(tr("one of ") + ", ".join(show_value(item) for item in spec.choices))
     if spec.pattern:
-        notes.append(_tr("matches {pattern}").format(pattern=spec.pattern))
+        notes.append(tr("matches {pattern}").format(pattern=spec.pattern))
     if spec.minimum is not None:
-        notes.append(_tr("from {minimum:g}").format(minimum=spec.minimum))
+        notes.append(tr("from {minimum:g}").format(minimum=spec.minimum))
     if spec.maximum is not None:
-        notes.append(_tr("up to {maximum:g}").format(maximum=spec.maximum))
+        notes.append(tr("up to {maximum:g}").format(maximum=spec.maximum))
     if spec.fallback_origin == "default":
-        notes.append(_tr("default {value}").format(value=show_value(spec.fallback)))
+        notes.append(tr("default {value}").format(value=show_value(spec.fallback)))
     return "\n".join(note.rstrip(".") for note in notes if note)
 
 
@@ -154,7 +150,7 @@ class FormsPage(FollowsTheme, QScrollArea):
             if form.text:
                 view = JsonView(page, colored=form.language == "json")
                 view.setAccessibleName(
-                    self.tr("{tool} as {form}").format(tool=entry.name, form=form.title)
+                    tr("{tool} as {form}").format(tool=entry.name, form=form.title)
                 )
                 view.show_json(form.text)
                 view.grow(40)
@@ -186,30 +182,30 @@ class ToolDetail(QWidget):
         self._entry: ToolEntry | None = None
         self.head = ToolHead()
         self.approval = ComboBox()
-        self.approval.setAccessibleName(self.tr("Approval of calls"))
+        self.approval.setAccessibleName(tr("Approval of calls"))
         for key, each in APPROVAL_WORDS.items():
-            words = QCoreApplication.translate("ToolsModel", each)
+            words = tr(each)
             self.approval.addItem(words[0].upper() + words[1:], key)
-        self._approval_label = QLabel(self.tr("Calls"))
+        self._approval_label = QLabel(tr("Calls"))
         self.mock = MockEditor()
         self.tabs = YieldingTabs()
-        self.tabs.setAccessibleName(self.tr("Views of the tool"))
-        titles = (self.tr("Try it"), self.tr("Arguments"), self.tr("Schema"), self.tr("As sent"))
-        for title in (*titles, self.tr("Options")):
+        self.tabs.setAccessibleName(tr("Views of the tool"))
+        titles = (tr("Try it"), tr("Arguments"), tr("Schema"), tr("As sent"))
+        for title in (*titles, tr("Options")):
             self.tabs.addTab(title)
-        self.tabs.setTabToolTip(3, self.tr("What each provider and each protocol sends of it"))
-        self.tabs.setTabToolTip(4, self.tr("What the prompt sets for the program that runs it"))
+        self.tabs.setTabToolTip(3, tr("What each provider and each protocol sends of it"))
+        self.tabs.setTabToolTip(4, tr("What the prompt sets for the program that runs it"))
         self.try_panel = TryPanel()
         self.tree = SchemaTree()
         self.schema_text = JsonView()
-        self.schema_text.setAccessibleName(self.tr("Schema as JSON"))
+        self.schema_text.setAccessibleName(tr("Schema as JSON"))
         self.returns_text = JsonView()
-        self.returns_text.setAccessibleName(self.tr("Schema of the answer as JSON"))
-        self._returns_title = QLabel(self.tr("Answer"))
+        self.returns_text.setAccessibleName(tr("Schema of the answer as JSON"))
+        self._returns_title = QLabel(tr("Answer"))
         paint_text(self._returns_title, "muted")
         self.forms = FormsPage()
         self.options = JsonView()
-        self.options.setAccessibleName(self.tr("Options as JSON, values put in"))
+        self.options.setAccessibleName(tr("Options as JSON, values put in"))
         self._pages = QStackedWidget()
         self._arrange()
         self._connect()

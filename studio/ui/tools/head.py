@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QLabel,
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.rows import STATE_WORDS
+from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
@@ -40,12 +41,12 @@ class ChangeNote(FollowsTheme, QWidget):
         super().__init__(parent)
         self._change: ToolChange | None = None
         self.words = QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self.button = QPushButton(self.tr("Allow as it is"), self)
-        self.button.setToolTip(self.tr("It then asks only as its approval says"))
+        self.button = QPushButton(tr("Allow as it is"), self)
+        self.button.setToolTip(tr("It then asks only as its approval says"))
         self.button.clicked.connect(self.allowed)
         self.difference = QPlainTextEdit(self, readOnly=True)
         self.difference.setFont(fixed_font(self.font()))
-        self.difference.setAccessibleName(self.tr("How the tool has changed"))
+        self.difference.setAccessibleName(tr("How the tool has changed"))
         row = row_of((self.words, 1), spacing=8)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
         column_of(row, self.difference, on=self, margins=0, spacing=8)
@@ -74,13 +75,13 @@ class ChangeNote(FollowsTheme, QWidget):
 
     def _why(self, change: ToolChange) -> str:
         if change.before is not None:
-            return self.tr("It is not the tool that it was. It asks before its next call.")
+            return tr("It is not the tool that it was. It asks before its next call.")
         if not change.now.effects:
-            return self.tr(
+            return tr(
                 "It is new, and its source does not say whether it changes something. It asks "
                 "before its first call."
             )
-        return self.tr("It is new. It asks before its first call.")
+        return tr("It is new. It asks before its first call.")
 
     def _paint(self) -> None:
         """Color what went and what came."""
@@ -117,19 +118,17 @@ class ToolHead(QWidget):
         self._state = Chip("")
         self._state.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._state.setEnabled(False)
-        self._effects = Chip(self.tr("has effects"), self)
+        self._effects = Chip(tr("has effects"), self)
         self._effects.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._effects.setEnabled(False)
-        self._effects.setToolTip(
-            self.tr("It changes something outside; it asks before its first call")
-        )
+        self._effects.setToolTip(tr("It changes something outside; it asks before its first call"))
         self.declare = QToolButton(self)
         self.declare.clicked.connect(self._declare)
         self.definition = QToolButton(self)
-        self.definition.setText(self.tr("Definition"))
+        self.definition.setText(tr("Definition"))
         self.definition.setIcon(icon("arrow-up-right"))
-        self.definition.setAccessibleName(self.tr("Go to where the tool is defined"))
-        self.definition.setToolTip(self.tr("Go to where the tool is defined"))
+        self.definition.setAccessibleName(tr("Go to where the tool is defined"))
+        self.definition.setToolTip(tr("Go to where the tool is defined"))
         self.definition.clicked.connect(lambda: self.request_definition.emit(self._entry))
         self._description = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
@@ -146,12 +145,12 @@ class ToolHead(QWidget):
         """Show what a tool is."""
         self._entry = entry
         self._name.setText(reveal(entry.name, lines=False))
-        self._state.setText(QCoreApplication.translate("ToolsModel", STATE_WORDS[entry.state]))
+        self._state.setText(tr(STATE_WORDS[entry.state]))
         self._state.set_color(_STATE_TONES.get(entry.state, "warning"))
         self._state.updateGeometry()
         self._effects.setVisible(entry.spec.has_effects)
         self._allow_declaring()
-        self._description.setText(reveal(entry.spec.description) or self.tr("No description."))
+        self._description.setText(reveal(entry.spec.description) or tr("No description."))
         problem = entry.problem if entry.mock is None else ""
         self._problem.setText(reveal("\n".join(filter(None, (problem, *entry.marks)))))
         self._problem.setVisible(bool(self._problem.text()))
@@ -167,14 +166,14 @@ class ToolHead(QWidget):
         entry = self._entry
         if entry is None:
             return
-        self.declare.setText(self.tr("In the prompt") if entry.declared else self.tr("Insert"))
+        self.declare.setText(tr("In the prompt") if entry.declared else tr("Insert"))
         self.declare.setIcon(icon("file-text" if entry.declared else "plus"))
         if entry.declared:
-            tip = self.tr("Show where the prompt declares it")
+            tip = tr("Show where the prompt declares it")
         elif self._insertable:
-            tip = self.tr("Declare the tool in the prompt, as one step that can be undone")
+            tip = tr("Declare the tool in the prompt, as one step that can be undone")
         else:
-            tip = self.tr("Open the prompt that the tool is to be inserted into")
+            tip = tr("Open the prompt that the tool is to be inserted into")
         self.declare.setToolTip(tip)
         self.declare.setAccessibleName(tip)
         able = entry.spec.span is not None if entry.declared else self._insertable

@@ -6,12 +6,13 @@ import json
 import time
 from typing import assert_never
 
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QWidget
 
 from studio.application.inputs.check import read_json
 from studio.application.inputs.fields import ABSENT
 from studio.application.tools.recorded import ToolRecording
+from studio.application.words import marked, tr
 from studio.core.text.values import Json
 from studio.core.tools.mock import (
     MOCK_TITLES,
@@ -23,7 +24,6 @@ from studio.core.tools.mock import (
     SequenceMock,
     TemplateMock,
 )
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.layouts import column_of
@@ -32,11 +32,9 @@ from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _KINDS: tuple[type[Mock] | None, ...] = (None, *MOCK_TITLES)
 _HINTS = {
-    FixedMock: QT_TRANSLATE_NOOP("MockEditor", "The answer to every call: JSON, or plain text"),
-    SequenceMock: QT_TRANSLATE_NOOP(
-        "MockEditor", "One answer a line, given one call after the other"
-    ),
-    TemplateMock: QT_TRANSLATE_NOOP("MockEditor", "It is sunny in {city}"),
+    FixedMock: marked("The answer to every call: JSON, or plain text"),
+    SequenceMock: marked("One answer a line, given one call after the other"),
+    TemplateMock: marked("It is sunny in {city}"),
 }
 
 
@@ -51,18 +49,18 @@ class MockEditor(FollowsTheme, QWidget):
         self._shown: Mock | None = None
         self._saved: tuple[RecordedAnswer, ...] = ()
         self.kind = ComboBox()
-        self.kind.setAccessibleName(self.tr("What answers the calls"))
+        self.kind.setAccessibleName(tr("What answers the calls"))
         for kind in _KINDS:
             self.kind.addItem(
-                self.tr("The tool itself")
+                tr("The tool itself")
                 if kind is None
-                else self.tr("Mock: {mock_titles}").format(mock_titles=MOCK_TITLES[kind])
+                else tr("Mock: {mock_titles}").format(mock_titles=MOCK_TITLES[kind])
             )
         self.text = GrowingText()
-        self.text.setAccessibleName(self.tr("What the mock answers"))
-        self._label = QLabel(self.tr("Answered by"))
+        self.text.setAccessibleName(tr("What the mock answers"))
+        self._label = QLabel(tr("Answered by"))
         self.runs = ComboBox(self)
-        self.runs.setAccessibleName(self.tr("The run whose answers are given"))
+        self.runs.setAccessibleName(tr("The run whose answers are given"))
         self.runs.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -119,11 +117,11 @@ class MockEditor(FollowsTheme, QWidget):
         self.runs.clear()
         if self._saved:
             count = len(self._saved)
-            words = self.tr("The saved call") if count == 1 else self.tr("The {count} saved calls")
+            words = tr("The saved call") if count == 1 else tr("The {count} saved calls")
             self.runs.addItem(words.format(count=count), RecordedMock(self._saved))
         for each in found:
             when = time.strftime("%d %b %H:%M", time.localtime(each.started))
-            words = self.tr("{when}: {answers}, {question}").format(
+            words = tr("{when}: {answers}, {question}").format(
                 when=when,
                 answers=self._answers(len(each.answers)),
                 question=" ".join(each.question.split()),
@@ -131,7 +129,7 @@ class MockEditor(FollowsTheme, QWidget):
             self.runs.addItem(words[:120], RecordedMock(each.answers))
         self.runs.setEnabled(bool(self.runs.count()))
         if not self.runs.count():
-            self.runs.addItem(self.tr("No former run has an answer of this tool"))
+            self.runs.addItem(tr("No former run has an answer of this tool"))
             self._tell(RecordedMock(()))
             return
         rows = range(self.runs.count())
@@ -141,7 +139,7 @@ class MockEditor(FollowsTheme, QWidget):
             self._run_chosen(0)
 
     def _answers(self, count: int) -> str:
-        words = self.tr("1 recorded answer") if count == 1 else self.tr("{count} recorded answers")
+        words = tr("1 recorded answer") if count == 1 else tr("{count} recorded answers")
         return words.format(count=count)
 
     def _run_chosen(self, row: int) -> None:
@@ -161,7 +159,7 @@ class MockEditor(FollowsTheme, QWidget):
         self.setHidden(hint is None and not is_recorded)
         self.text.setHidden(hint is None)
         self.runs.setHidden(not is_recorded)
-        self.text.setPlaceholderText(QCoreApplication.translate("MockEditor", hint) if hint else "")
+        self.text.setPlaceholderText(tr(hint) if hint else "")
 
     def _index(self, mock: Mock | None) -> int:
         if mock is None:

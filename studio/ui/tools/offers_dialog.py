@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.server_content import can_be_kept
+from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
@@ -52,28 +53,28 @@ class OffersDialog(QDialog):
         self.fields: dict[str, QLineEdit] = {}
         self._proposals: dict[str, QStringListModel] = {}
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Prompts and resources of {label}").format(label=source.label))
+        self.setWindowTitle(tr("Prompts and resources of {label}").format(label=source.label))
         self.resize(_WIDTH, _HEIGHT)
         self.list = QListWidget(self)
-        self.list.setAccessibleName(self.tr("Prompts and resources"))
+        self.list.setAccessibleName(tr("Prompts and resources"))
         for offer in self._offers:
             self.list.addItem(reveal(offer.name, lines=False))
         self.about = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._arguments = QWidget(self)
         self._form = QFormLayout(self._arguments)
         self._form.setContentsMargins(0, 0, 0, 0)
-        self.open_button = QPushButton(self.tr("Open"), self, default=True)
-        self.insert_button = QPushButton(self.tr("Put into the prompt"), self)
+        self.open_button = QPushButton(tr("Open"), self, default=True)
+        self.insert_button = QPushButton(tr("Put into the prompt"), self)
         self.insert_button.setEnabled(False)
-        self.keep_button = QPushButton(self.tr("Keep as a file beside it"), self)
+        self.keep_button = QPushButton(tr("Keep as a file beside it"), self)
         self.keep_button.setToolTip(
-            self.tr("The prompt gets an input whose default is ${file:…}; no server is asked again")
+            tr("The prompt gets an input whose default is ${file:…}; no server is asked again")
         )
         self.keep_button.setEnabled(False)
         self.text = LongText(self)
         self.text.setReadOnly(True)
         self.text.setFont(fixed_font(self.font()))
-        self.text.setAccessibleName(self.tr("What was opened"))
+        self.text.setAccessibleName(tr("What was opened"))
         self.pictures = PicturesView(self)
         self._arrange()
         self.list.currentRowChanged.connect(self._choose)
@@ -151,9 +152,7 @@ class OffersDialog(QDialog):
         for argument in offer.arguments:
             field = QLineEdit(
                 self._arguments,
-                placeholderText=self.tr("required")
-                if argument.required
-                else self.tr("may be left out"),
+                placeholderText=tr("required") if argument.required else tr("may be left out"),
             )
             field.setToolTip(reveal(argument.description))
             model = QStringListModel(field)
@@ -190,7 +189,7 @@ class OffersDialog(QDialog):
         if missing:
             paint_text(self.about, "error")
             self.about.setText(
-                self.tr("A value is needed for {names}.").format(names=", ".join(missing))
+                tr("A value is needed for {names}.").format(names=", ".join(missing))
             )
             return
         self.request_open.emit(self._key, offer, self._values())

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.text.plain_tip import plain_tip
 from studio.core.tools.openapi.overview import OperationRow
@@ -60,30 +61,28 @@ class OperationsDialog(QDialog):
         self._searched = {row.name: _searched(row) for row in rows}
         self._items: dict[str, QTreeWidgetItem] = {}
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Operations of {label}").format(label=label))
+        self.setWindowTitle(tr("Operations of {label}").format(label=label))
         self.resize(_WIDTH, _HEIGHT)
         self.search = QLineEdit(
-            self, placeholderText=self.tr("Search operations"), clearButtonEnabled=True
+            self, placeholderText=tr("Search operations"), clearButtonEnabled=True
         )
         self.tree = OperationTree(self)
-        self.tree.setAccessibleName(self.tr("Operations by group"))
-        self.tree.setHeaderLabels(
-            [self.tr("Operation"), self.tr("Method"), self.tr("Path"), self.tr("Tokens")]
-        )
+        self.tree.setAccessibleName(tr("Operations by group"))
+        self.tree.setHeaderLabels([tr("Operation"), tr("Method"), tr("Path"), tr("Tokens")])
         self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
         self.tree.headerItem().setToolTip(
             3,
-            self.tr("A fourth of the characters. The status bar counts as the chosen model does."),
+            tr("A fourth of the characters. The status bar counts as the chosen model does."),
         )
         self.tree.setUniformRowHeights(True)
         self.tree.ensurePolished()  # a height that is asked for before is kept, without padding
         self._fill(rows)
         self.meter = QLabel(self, wordWrap=True)
-        self.all_button = QPushButton(self.tr("Select all listed"), self, autoDefault=False)
-        self.none_button = QPushButton(self.tr("Clear all listed"), self, autoDefault=False)
+        self.all_button = QPushButton(tr("Select all listed"), self, autoDefault=False)
+        self.none_button = QPushButton(tr("Clear all listed"), self, autoDefault=False)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.write_button = self.buttons.addButton(
-            self.tr("Write into the prompt"), QDialogButtonBox.ButtonRole.AcceptRole
+            tr("Write into the prompt"), QDialogButtonBox.ButtonRole.AcceptRole
         )
         self._arrange()
         self.search.textChanged.connect(self._filter)
@@ -117,11 +116,11 @@ class OperationsDialog(QDialog):
             item.setToolTip(0, plain_tip(reveal(row.summary)))
             if row.is_large:
                 item.setIcon(3, icon("triangle-alert", "warning"))
-                item.setToolTip(3, self.tr("It takes over 20 KB of each request."))
+                item.setToolTip(3, tr("It takes over 20 KB of each request."))
             self._items[row.name] = item
             groups.setdefault(row.tag, []).append(item)
         for tag, items in groups.items():
-            words = reveal(tag, lines=False) if tag else self.tr("(no tag)")
+            words = reveal(tag, lines=False) if tag else tr("(no tag)")
             group = _Item([f"{words} ({len(items)})"])
             group.setFlags(
                 group.flags() | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsAutoTristate
@@ -172,13 +171,13 @@ class OperationsDialog(QDialog):
         theme = theme_in_use()
         wanted = self.wanted()
         tokens = sum(self._rows[name].tokens for name in wanted)
-        words = self.tr("{count} of {all} chosen, about {tokens} tokens with each request.").format(
+        words = tr("{count} of {all} chosen, about {tokens} tokens with each request.").format(
             count=f"{len(wanted):,}", all=f"{len(self._rows):,}", tokens=f"{tokens:,}"
         )
         color = theme.muted
         if len(wanted) >= _NEARLY:
             color = theme.error if len(wanted) > MOST_TOOLS else theme.warning
-            words += " " + self.tr("Most providers take {most} tools.").format(most=MOST_TOOLS)
+            words += " " + tr("Most providers take {most} tools.").format(most=MOST_TOOLS)
         paint_text(self.meter, color)
         self.meter.setText(words)
         self.write_button.setEnabled(bool(wanted))

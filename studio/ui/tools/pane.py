@@ -6,10 +6,9 @@ Asking before a stranger's files may start, reach or read something: what exactl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.recorded import ToolRecording
+from studio.application.words import marked, tr
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.invisible import reveal
 from studio.core.text.span import Span
@@ -30,7 +30,6 @@ from studio.core.tools.mcp.asking import InputGiven
 from studio.core.tools.mock import RecordedAnswer
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.trust.wants import Doubt, Want
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.layouts import column_of, row_of
@@ -43,12 +42,11 @@ from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
 from studio.viewmodels.tools.questions import InputQuestion, Question
 
-_tr = partial(QCoreApplication.translate, "ConsentDialog")
 _TITLES = {
-    "command": QT_TRANSLATE_NOOP("ConsentDialog", "Programs that may be started"),
-    "address": QT_TRANSLATE_NOOP("ConsentDialog", "Addresses that may be reached"),
-    "variable": QT_TRANSLATE_NOOP("ConsentDialog", "Environment variables that may be read"),
-    "file": QT_TRANSLATE_NOOP("ConsentDialog", "Files that may be run or read"),
+    "command": marked("Programs that may be started"),
+    "address": marked("Addresses that may be reached"),
+    "variable": marked("Environment variables that may be read"),
+    "file": marked("Files that may be run or read"),
 }
 _MOST_LINES = 14
 
@@ -73,17 +71,17 @@ class ConsentDialog(QDialog):
         self.words = QLabel(words)
         self.covered = QPlainTextEdit(covered, readOnly=True, tabChangesFocus=True)
         self.covered.setFont(fixed_font(self.font()))
-        self.covered.setAccessibleName(self.tr("What it covers"))
+        self.covered.setAccessibleName(tr("What it covers"))
         rows = min(max(covered.count("\n") + 1, 2), _MOST_LINES)
         height = QFontMetrics(self.covered.font()).lineSpacing() * rows
         self.covered.setMinimumHeight(height + 18)
-        self.warning = QLabel(self.tr("Agree only if you know who wrote the folder's files."))
+        self.warning = QLabel(tr("Agree only if you know who wrote the folder's files."))
         for label in (self.words, self.warning):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         paint_text(self.warning, "muted")
         self.agree = QPushButton(yes, autoDefault=False)
-        self.refuse = QPushButton(self.tr("No"), default=True)
+        self.refuse = QPushButton(tr("No"), default=True)
         self.agree.clicked.connect(self.accept)
         self.refuse.clicked.connect(self.reject)
         self._arrange(picture)
@@ -109,9 +107,9 @@ def covered_text(wants: Sequence[Want]) -> str:
             if want.kind == kind
         )
         if found:
-            lines += [_tr(title) + ":", *found]
+            lines += [tr(title) + ":", *found]
     if not lines:
-        return _tr("The prompt names no program, address, variable or file so far.")
+        return tr("The prompt names no program, address, variable or file so far.")
     return "\n".join(lines)
 
 
@@ -120,10 +118,10 @@ def doubt_text(doubt: Doubt) -> str:
     now = doubt.want.pin.lines if doubt.want.pin is not None else (doubt.want.text,)
     if doubt.before is None:
         return _block(now)
-    before = _tr("Allowed before:")
-    after = _tr("Now:")
+    before = tr("Allowed before:")
+    after = tr("Now:")
     if doubt.before.lines == now:
-        now = (*now, _tr("(a value that is not shown)"))
+        now = (*now, tr("(a value that is not shown)"))
     return "\n".join([before, _block(doubt.before.lines), after, _block(now)])
 
 
@@ -159,7 +157,7 @@ class ToolsPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName(self.tr("Tools"))
+        self.setAccessibleName(tr("Tools"))
         self.setMinimumWidth(_NARROWEST)
         self._registry = ToolRegistry()
         self._chosen = ToolId()
@@ -237,9 +235,9 @@ class ToolsPane(QWidget):
     def show_loading(self, loading: bool) -> None:
         """Say that the tools are being loaded."""
         self.bar.reload.setEnabled(not loading)
-        self.bar.count.setText(self.tr("Loading…") if loading else self._count_text())
+        self.bar.count.setText(tr("Loading…") if loading else self._count_text())
         if loading:
-            self.empty.say(self.tr("Loading…"), "")
+            self.empty.say(tr("Loading…"), "")
         else:
             self.empty.say(*why_no_tools(self._registry.sources))
 
@@ -341,8 +339,8 @@ class ToolsPane(QWidget):
         if not total:
             return ""
         if shown < total:
-            return self.tr("{shown} of {total}").format(shown=shown, total=total)
-        return self.tr("1 tool") if total == 1 else self.tr("{total} tools").format(total=total)
+            return tr("{shown} of {total}").format(shown=shown, total=total)
+        return tr("1 tool") if total == 1 else tr("{total} tools").format(total=total)
 
     def _choose(self, entry: ToolEntry) -> None:
         self._chosen = entry.id
@@ -393,12 +391,12 @@ class ToolsPane(QWidget):
 
     def ask_trust(self, folder: Path) -> bool:
         """Ask the user once; a file can never grant itself trust."""
-        words = self.tr(
+        words = tr(
             "Trust {folder} and what is below it? Its prompts may then run Python tools, start "
             "programs and read environment variables. What this prompt names:"
         ).format(folder=folder)
         covered = covered_text(self._registry.wants)
-        return self._agreed(self.tr("Trust this folder?"), words, covered, self.tr("Trust"))
+        return self._agreed(tr("Trust this folder?"), words, covered, tr("Trust"))
 
     def offer_source(self, key: str) -> None:
         """Ask whether what is new in a trusted folder, or has changed, is allowed as it is."""
@@ -406,13 +404,13 @@ class ToolsPane(QWidget):
         if status is None or status.doubt is None:
             return
         if status.doubt.before is None:
-            title = self.tr("Allow what is new?")
-            words = self.tr("{label} is new in a folder that you trust. It wants:")
+            title = tr("Allow what is new?")
+            words = tr("{label} is new in a folder that you trust. It wants:")
         else:
-            title = self.tr("Allow what has changed?")
-            words = self.tr("{label} is not what you allowed:")
+            title = tr("Allow what has changed?")
+            words = tr("{label} is not what you allowed:")
         words = words.format(label=reveal(status.label, lines=False))
-        if self._agreed(title, words, doubt_text(status.doubt), self.tr("Allow")):
+        if self._agreed(title, words, doubt_text(status.doubt), tr("Allow")):
             self.request_allow.emit(key)
 
     def _agreed(self, title: str, words: str, covered: str, yes: str) -> bool:

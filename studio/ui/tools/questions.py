@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.mcp.asking import InputGiven
 from studio.ui.inputs.schema_form import SchemaForm
@@ -60,34 +61,32 @@ class AnswerDialog(_QuestionDialog):
     answered = Signal(int, str, bool)  # question, the answer, whether it tells of a failure
 
     def __init__(self, question: Question, parent: QWidget) -> None:
-        super().__init__(self.tr("Answer for {tool}").format(tool=question.tool), 440, parent)
+        super().__init__(tr("Answer for {tool}").format(tool=question.tool), 440, parent)
         self.question = question
         head = QLabel(
-            self.tr("{tool} was called, and you answer it. The arguments:").format(
-                tool=question.tool
-            ),
+            tr("{tool} was called, and you answer it. The arguments:").format(tool=question.tool),
             self,
             textFormat=Qt.TextFormat.PlainText,
             wordWrap=True,
         )
         arguments = JsonView(self)
-        arguments.setAccessibleName(self.tr("Arguments of the call"))
+        arguments.setAccessibleName(tr("Arguments of the call"))
         arguments.show_json(json.dumps(question.arguments, ensure_ascii=False, indent=2))
         arguments.grow(12)
         self.text = QPlainTextEdit(
-            self, placeholderText=self.tr("What the tool answers"), tabChangesFocus=True
+            self, placeholderText=tr("What the tool answers"), tabChangesFocus=True
         )
-        self.text.setAccessibleName(self.tr("Your answer"))
-        self.give = QPushButton(self.tr("Answer"), self, default=True)
+        self.text.setAccessibleName(tr("Your answer"))
+        self.give = QPushButton(tr("Answer", "verb"), self, default=True)
         self.give.clicked.connect(lambda: self._give(is_error=False))
-        fail = QPushButton(self.tr("Answer as a failure"), self)
+        fail = QPushButton(tr("Answer as a failure"), self)
         fail.clicked.connect(lambda: self._give(is_error=True))
         buttons = row_of(1, fail, self.give)
         column_of(head, arguments, self.text, buttons, on=self)
         self.text.setFocus()
 
     def _refuse(self) -> None:
-        self.answered.emit(self.question.id, self.tr("The user gave no answer."), True)
+        self.answered.emit(self.question.id, tr("The user gave no answer."), True)
 
     def _give(self, *, is_error: bool) -> None:
         self._is_given = True
@@ -101,11 +100,11 @@ class InputDialog(_QuestionDialog):
     given = Signal(int, InputGiven)  # question, what the user filled in
 
     def __init__(self, question: InputQuestion, parent: QWidget) -> None:
-        super().__init__(self.tr("A tool asks"), 460, parent)
+        super().__init__(tr("A tool asks"), 460, parent)
         self.question = question
         wanted = question.wanted
         head = QLabel(
-            self.tr("The MCP server {server} asks:").format(server=wanted.server),
+            tr("The MCP server {server} asks:").format(server=wanted.server),
             self,
         )
         paint_text(head, "muted")
@@ -117,11 +116,11 @@ class InputDialog(_QuestionDialog):
         self.remark = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         paint_text(self.remark, "muted")
         self.remark.setText(
-            self.tr("It gets what you enter. Give no password or key to a server in a form.")
+            tr("It gets what you enter. Give no password or key to a server in a form.")
         )
-        self.accept_button = QPushButton(self.tr("Give"), self, default=True)
+        self.accept_button = QPushButton(tr("Give"), self, default=True)
         self.accept_button.clicked.connect(self._give)
-        self.decline_button = QPushButton(self.tr("Decline"), self, autoDefault=False)
+        self.decline_button = QPushButton(tr("Decline"), self, autoDefault=False)
         self.decline_button.clicked.connect(lambda: self._answer(InputGiven("decline")))
         if not wanted.url:
             self.form.set_schema(wanted.schema)
@@ -153,9 +152,9 @@ class InputDialog(_QuestionDialog):
     def _show_page(self, address: str) -> None:
         """A page is opened in the browser only where the user agrees to its address."""
         self.remark.setText(
-            self.tr("It wants you to open this page in your browser:") + "\n" + reveal(address)
+            tr("It wants you to open this page in your browser:") + "\n" + reveal(address)
         )
-        self.accept_button.setText(self.tr("Open the page"))
+        self.accept_button.setText(tr("Open the page"))
         self.accept_button.setEnabled(QUrl(address).scheme() in ("http", "https"))
 
     def _give(self) -> None:
@@ -167,7 +166,7 @@ class InputDialog(_QuestionDialog):
         problems = self.form.problems()
         if problems:
             paint_text(self.remark, "error")
-            self.remark.setText(self.tr("Some values need attention."))
+            self.remark.setText(tr("Some values need attention."))
             return
         self._answer(InputGiven("accept", self.form.values()))
 

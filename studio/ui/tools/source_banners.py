@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.parts.banner import Banner
@@ -16,8 +17,6 @@ from studio.ui.parts.layouts import column_of
 
 _MOST_FAILED = 2
 """More sources that fail share one line: the tools themselves need the room."""
-
-_tr = partial(QCoreApplication.translate, "SourceBanners")
 
 
 class SourceBanners(QWidget):
@@ -48,7 +47,7 @@ class SourceBanners(QWidget):
             if source.state == "untrusted" and source.folder is not None:
                 untrusted.setdefault(source.folder, []).append(source)
             elif source.state == "waiting":
-                banner = self._add(_named(source), self.tr("Look…"), "warning")
+                banner = self._add(_named(source), tr("Look…"), "warning")
                 banner.activated.connect(partial(self.request_allow.emit, source.key))
             elif source.state == "failed" or (source.state == "ready" and source.message):
                 failed.append(source)
@@ -60,19 +59,19 @@ class SourceBanners(QWidget):
             for source in failed:
                 self._say_failed(source)
         for folder, waiting in untrusted.items():
-            banner = self._add(self._untrusted_text(folder, waiting), self.tr("Trust…"), "warning")
+            banner = self._add(self._untrusted_text(folder, waiting), tr("Trust…"), "warning")
             banner.activated.connect(partial(self.request_trust.emit, folder))
 
     def _say_failed(self, source: SourceStatus) -> None:
         if source.stopped:
-            banner = self._add(_named(source), self.tr("Read it"), "warning")
+            banner = self._add(_named(source), tr("Read it"), "warning")
             banner.activated.connect(self.request_reload)
             return
         place = ""
         if source.line:
-            place = self.tr("Line {line}").format(line=source.line)
+            place = tr("Line {line}").format(line=source.line)
         elif source.path is not None:
-            place = self.tr("Open")
+            place = tr("Open")
         tone = "error" if source.state == "failed" else "warning"
         banner = self._add(_named(source), place, tone)
         if source.path is not None:
@@ -82,19 +81,19 @@ class SourceBanners(QWidget):
 
     def _say_all_failed(self, failed: list[SourceStatus]) -> None:
         tone = "error" if any(source.state == "failed" for source in failed) else "warning"
-        words = self.tr("{count} sources have problems: {sources}.")
+        words = tr("{count} sources have problems: {sources}.")
         if len(failed) == 1:
-            words = self.tr("1 source has problems: {sources}.")
+            words = tr("1 source has problems: {sources}.")
         text = words.format(count=len(failed), sources=", ".join(source.label for source in failed))
-        self._add(text, self.tr("Show"), tone).activated.connect(self.request_sources)
+        self._add(text, tr("Show"), tone).activated.connect(self.request_sources)
 
     def _untrusted_text(self, folder: Path, waiting: Iterable[SourceStatus]) -> str:
         labels = [source.label for source in waiting if source.key != VARIABLES_KEY]
         if not labels:
-            return self.tr(
+            return tr(
                 "{folder} is not trusted: no ${{env:}} and no ${{file:}} of it is read."
             ).format(folder=folder)
-        return self.tr("{folder} is not trusted: {sources} will not run.").format(
+        return tr("{folder} is not trusted: {sources} will not run.").format(
             folder=folder, sources=", ".join(labels)
         )
 
@@ -117,12 +116,12 @@ def why_no_tools(sources: tuple[SourceStatus, ...]) -> tuple[str, str]:
     """Why there is no tool, in two words, and what to do about it."""
     states = {source.state for source in sources if source.key != VARIABLES_KEY}
     if states & {"untrusted", "waiting"}:
-        why = _tr("The tools that this prompt names are listed once they are trusted.")
-        return _tr("No tools yet"), why
+        why = tr("The tools that this prompt names are listed once they are trusted.")
+        return tr("No tools yet"), why
     if "failed" in states:
-        why = _tr("No source of this prompt offers a tool; the problems are listed above.")
-        return _tr("No tools"), why
-    return _tr("No tools"), _tr(
+        why = tr("No source of this prompt offers a tool; the problems are listed above.")
+        return tr("No tools"), why
+    return tr("No tools"), tr(
         "Declare tools in the front matter, or name a Python file of functions under "
         "metadata.agent.tools."
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.rows import APPROVAL_WORDS
+from studio.application.words import marked, tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import LongText
@@ -35,27 +35,27 @@ from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme
 
 _STATES = {
-    "ready": QT_TRANSLATE_NOOP("SourceBlock", "ready"),
-    "failed": QT_TRANSLATE_NOOP("SourceBlock", "does not work"),
-    "untrusted": QT_TRANSLATE_NOOP("SourceBlock", "not trusted"),
-    "waiting": QT_TRANSLATE_NOOP("SourceBlock", "waits until you allow it"),
-    "available": QT_TRANSLATE_NOOP("SourceBlock", "not started"),
+    "ready": marked("ready"),
+    "failed": marked("does not work"),
+    "untrusted": marked("not trusted"),
+    "waiting": marked("waits until you allow it"),
+    "available": marked("not started"),
 }
 _OFFERS = (
-    ("prompt", QT_TRANSLATE_NOOP("SourceBlock", "Prompts")),
-    ("resource", QT_TRANSLATE_NOOP("SourceBlock", "Resources")),
+    ("prompt", marked("Prompts")),
+    ("resource", marked("Resources")),
     (
-        QT_TRANSLATE_NOOP("SourceBlock", "resource template"),
-        QT_TRANSLATE_NOOP("SourceBlock", "Templates of resources"),
+        marked("resource template"),
+        marked("Templates of resources"),
     ),
 )
 _FACTS = {
-    "name": QT_TRANSLATE_NOOP("SourceBlock", "Name"),
-    "python": QT_TRANSLATE_NOOP("SourceBlock", "Python"),
-    "version": QT_TRANSLATE_NOOP("SourceBlock", "Version"),
-    "protocol": QT_TRANSLATE_NOOP("SourceBlock", "Protocol"),
-    "capabilities": QT_TRANSLATE_NOOP("SourceBlock", "Capabilities"),
-    "instructions": QT_TRANSLATE_NOOP("SourceBlock", "Instructions"),
+    "name": marked("Name"),
+    "python": marked("Python"),
+    "version": marked("Version"),
+    "protocol": marked("Protocol"),
+    "capabilities": marked("Capabilities"),
+    "instructions": marked("Instructions"),
 }
 _TALKING = ("mcp:", "openapi:", "python:")
 _MOST_LOG_LINES = 8
@@ -84,7 +84,7 @@ class SourceBlock(QWidget):
         self.log = LongText(self)
         self.log.setReadOnly(True)
         self.log.setFont(fixed_font(self.font()))
-        self.log.setAccessibleName(self.tr("Log of {label}").format(label=source.label))
+        self.log.setAccessibleName(tr("Log of {label}").format(label=source.label))
         column = column_of(self._head(), on=self, margins=(0, 8, 0, 8), spacing=4)
         if source.message:
             column.addWidget(self._words(source.message, _color(theme, source)))
@@ -92,8 +92,8 @@ class SourceBlock(QWidget):
         if facts:
             column.addWidget(self._words(facts, theme.muted))
         for kind, title in _OFFERS:
-            self._add_offers(column, kind, QCoreApplication.translate("SourceBlock", title))
-        self._log_title = self._words(self.tr("Log"), theme.text)
+            self._add_offers(column, kind, tr(title))
+        self._log_title = self._words(tr("Log"), theme.text)
         column.addWidget(self._log_title)
         column.addWidget(self.log)
         self._show_log()
@@ -132,9 +132,9 @@ class SourceBlock(QWidget):
         words.setSpacing(0)
         name = QLabel(source.label, self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         name.setProperty("title", True)
-        state = QLabel(QCoreApplication.translate("SourceBlock", _STATES[source.state]), self)
+        state = QLabel(tr(_STATES[source.state]), self)
         if source.state == "ready":
-            tools = self.tr("1 tool") if source.tools == 1 else self.tr("{count} tools")
+            tools = tr("1 tool") if source.tools == 1 else tr("{count} tools")
             state.setText(f"{state.text()}, {tools.format(count=source.tools)}")
         paint_text(state, _color(theme_in_use(), source))
         words.addWidget(name)
@@ -156,32 +156,32 @@ class SourceBlock(QWidget):
 
         is_loaded = source.state in ("ready", "failed")
         if source.state == "available":
-            add(self.tr("Start"), partial(ask.start.emit, key))
+            add(tr("Start"), partial(ask.start.emit, key))
         elif source.state == "waiting":
-            tip = self.tr("See what it wants, then decide")
-            add(self.tr("Allow…"), partial(ask.allow.emit, key), tip)
+            tip = tr("See what it wants, then decide")
+            add(tr("Allow…"), partial(ask.allow.emit, key), tip)
         elif is_loaded and not key.startswith("servers:"):
-            tip = self.tr("End what runs behind it, and load it again")
-            add(self.tr("Restart"), partial(ask.restart.emit, key), tip)
+            tip = tr("End what runs behind it, and load it again")
+            add(tr("Restart"), partial(ask.restart.emit, key), tip)
         if is_loaded and key.startswith("openapi:"):
-            add(self.tr("Choose operations…"), partial(ask.operations.emit, key))
+            add(tr("Choose operations…"), partial(ask.operations.emit, key))
         if source.offers:
-            add(self.tr("Prompts and resources…"), partial(ask.offers.emit, source))
+            add(tr("Prompts and resources…"), partial(ask.offers.emit, source))
         if is_loaded and key.startswith(_TALKING):
-            tip = self.tr("What goes to it and comes from it")
-            add(self.tr("Traffic…"), partial(ask.traffic.emit, source), tip)
+            tip = tr("What goes to it and comes from it")
+            add(tr("Traffic…"), partial(ask.traffic.emit, source), tip)
         if key.startswith("mcp:"):
-            tip = self.tr("Change its command line, address, variables or login, or remove it")
-            add(self.tr("Edit…"), partial(ask.edit.emit, source), tip)
+            tip = tr("Change its command line, address, variables or login, or remove it")
+            add(tr("Edit…"), partial(ask.edit.emit, source), tip)
         if source.path is not None and key != VARIABLES_KEY:
             act = partial(ask.open.emit, source.path, max(1, source.line))
-            add(self.tr("Open"), act, str(source.path))
+            add(tr("Open"), act, str(source.path))
         return made
 
     def _facts(self) -> str:
         lines = []
         for key, text in self._source.facts.items():
-            title = QCoreApplication.translate("SourceBlock", _FACTS.get(key, key))
+            title = tr(_FACTS.get(key, key))
             if text:
                 lines.append(f"{title}: {text}")
         return "\n".join(lines)
@@ -250,21 +250,21 @@ class SourcesPage(FollowsTheme, QWidget):
         self._sources: tuple[SourceStatus, ...] = ()
         self.requests = SourceRequests(self)
         self.approval = ComboBox(self)
-        self.approval.setAccessibleName(self.tr("Approval of calls for the whole folder"))
-        self.approval.addItem(self.tr("Each tool as it asks for"), None)
+        self.approval.setAccessibleName(tr("Approval of calls for the whole folder"))
+        self.approval.addItem(tr("Each tool as it asks for"), None)
         for key, each in APPROVAL_WORDS.items():
-            words = QCoreApplication.translate("ToolsModel", each)
+            words = tr(each)
             self.approval.addItem(words[0].upper() + words[1:], key)
         self.approval.activated.connect(
             lambda _: self.request_folder_approval.emit(self.approval.currentData())
         )
-        self._approval_label = QLabel(self.tr("Calls of this folder's tools"), self)
-        self.own_button = QPushButton(self.tr("Your own MCP servers…"), self)
-        self.own_button.setToolTip(self.tr("Open the file of servers that every prompt may name"))
+        self._approval_label = QLabel(tr("Calls of this folder's tools"), self)
+        self.own_button = QPushButton(tr("Your own MCP servers…"), self)
+        self.own_button.setToolTip(tr("Open the file of servers that every prompt may name"))
         self.own_button.clicked.connect(self.request_own_servers)
-        self.add_button = QPushButton(self.tr("Add a server…"), self)
+        self.add_button = QPushButton(tr("Add a server…"), self)
         self.add_button.setToolTip(
-            self.tr("Write an MCP server down, or take over those of other programs")
+            tr("Write an MCP server down, or take over those of other programs")
         )
         self.add_button.clicked.connect(self.request_new_server)
         self._list = QWidget(self)
@@ -312,7 +312,7 @@ class SourcesPage(FollowsTheme, QWidget):
             self._blocks.addWidget(block)
         if not sources:
             nothing = QLabel(
-                self.tr(
+                tr(
                     "This prompt names no tool file, server or description. Name a Python file "
                     "under metadata.agent.tools, or an MCP server under "
                     "metadata.agent.mcp_servers."

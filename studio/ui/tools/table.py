@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 
 from PySide6.QtCore import (
-    QCoreApplication,
     QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
@@ -26,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.rows import APPROVAL_WORDS
+from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.tools.registry import ToolEntry
 from studio.ui.base.menus import ON_TOOL, add_actions, add_own, keys_of, own_menu
@@ -73,7 +73,7 @@ class ToolTable(QTreeView):
         self._has_routes = False
         self.setModel(self.rows)
         self.setItemDelegateForColumn(0, _MarkDelegate(self))
-        self.setAccessibleName(self.tr("Tools"))
+        self.setAccessibleName(tr("Tools"))
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setAllColumnsShowFocus(True)
@@ -165,22 +165,22 @@ class ToolTable(QTreeView):
         """What can be done with the selected tools, and the window's actions, with their keys."""
         menu, chosen = own_menu(self), self.selected
         enter = partial(self._enter, self.currentIndex())
-        add_own(menu, self.tr("Show it whole"), enter, drawing="wrench", keys="Return")
+        add_own(menu, tr("Show it whole"), enter, drawing="wrench", keys="Return")
         menu.addSeparator()
         is_offered = bool(chosen) and chosen[0].enabled  # what Space switches
         for words, offers in (
-            (self.tr("Offer to the model"), True),
-            (self.tr("Do not offer to the model"), False),
+            (tr("Offer to the model"), True),
+            (tr("Do not offer to the model"), False),
         ):
             change = partial(self._change_selected, {"enabled": offers})
             add_own(menu, words, change, keys="" if offers is is_offered else "Space")
         menu.addSeparator()
         for approval, word in APPROVAL_WORDS.items():
-            text = QCoreApplication.translate("ToolsModel", word)
+            text = tr(word)
             change = partial(self._change_selected, {"approval": approval})
-            add_own(menu, self.tr("Calls: {approval}").format(approval=text), change)
+            add_own(menu, tr("Calls: {approval}").format(approval=text), change)
         menu.addSeparator()
-        every = self.tr("Select all")
+        every = tr("Select all")
         add_own(menu, every, self.selectAll, keys=keys_of(self.window(), "edit.all"))
         menu.addSeparator()
         add_actions(menu, self.window(), ON_TOOL)

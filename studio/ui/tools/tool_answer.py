@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
-from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, Qt
+from PySide6.QtCore import QBuffer, QIODevice, Qt
 from PySide6.QtGui import QImageReader, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QWidget
 
+from studio.application.words import marked, tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome, ToolPicture
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.json_view import JsonView, LongText
 from studio.ui.parts.layouts import column_of
 from studio.ui.preview.cards.part_views import pretty_json
@@ -27,19 +27,19 @@ _LEAST_RESULT = 72
 
 
 _STATUS_WORDS = {
-    "ok": QT_TRANSLATE_NOOP("ToolAnswer", "Done"),
-    "error": QT_TRANSLATE_NOOP("ToolAnswer", "The tool failed"),
-    "timeout": QT_TRANSLATE_NOOP("ToolAnswer", "Stopped: it took too long"),
-    "cancelled": QT_TRANSLATE_NOOP("ToolAnswer", "Stopped by you"),
-    "crashed": QT_TRANSLATE_NOOP("ToolAnswer", "The tool's process crashed"),
-    "unknown-tool": QT_TRANSLATE_NOOP("ToolAnswer", "Nothing runs this tool"),
-    "bad-arguments": QT_TRANSLATE_NOOP("ToolAnswer", "The arguments do not fit the schema"),
+    "ok": marked("Done"),
+    "error": marked("The tool failed"),
+    "timeout": marked("Stopped: it took too long"),
+    "cancelled": marked("Stopped by you"),
+    "crashed": marked("The tool's process crashed"),
+    "unknown-tool": marked("Nothing runs this tool"),
+    "bad-arguments": marked("The arguments do not fit the schema"),
 }
 
 
 def status_words(outcome: ToolOutcome) -> str:
     """How a call ended, in words."""
-    return QCoreApplication.translate("ToolAnswer", _STATUS_WORDS[outcome.status])
+    return tr(_STATUS_WORDS[outcome.status])
 
 
 class PicturesView(QScrollArea):
@@ -49,7 +49,7 @@ class PicturesView(QScrollArea):
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.setAccessibleName(self.tr("Pictures of the result"))
+        self.setAccessibleName(tr("Pictures of the result"))
         self.setFixedHeight(_HEIGHT + 24)
         self.labels: list[QLabel] = []
         self.show_pictures(())
@@ -65,7 +65,7 @@ class PicturesView(QScrollArea):
             pixmap, size = _pixmap(picture)
             if pixmap is None:
                 label.setText(
-                    self.tr("{kind}, {size}: cannot be shown").format(kind=picture.kind, size=size)
+                    tr("{kind}, {size}: cannot be shown").format(kind=picture.kind, size=size)
                 )
             else:
                 label.setPixmap(pixmap)
@@ -107,22 +107,22 @@ class ToolAnswer(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.result = JsonView()
-        self.result.setAccessibleName(self.tr("Result of the call"))
+        self.result.setAccessibleName(tr("Result of the call"))
         self.result.setMinimumHeight(_LEAST_RESULT)
         self.head = QLabel(
             textFormat=Qt.TextFormat.PlainText,
             wordWrap=True,
             textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse,
         )
-        self.head.setAccessibleName(self.tr("Status and headers of the answer"))
+        self.head.setAccessibleName(tr("Status and headers of the answer"))
         self.pictures = PicturesView()
         self.printed = LongText()
         self.printed.setReadOnly(True)
         self.printed.setFrameShape(QFrame.Shape.NoFrame)
-        self.printed.setAccessibleName(self.tr("What the tool printed"))
+        self.printed.setAccessibleName(tr("What the tool printed"))
         self.printed.setFont(fixed_font(self.font()))
         self.printed.setMaximumHeight(110)
-        self._printed_title = QLabel(self.tr("Printed by the tool"))
+        self._printed_title = QLabel(tr("Printed by the tool"))
         page = QWidget()
         column_of(
             (self.result, 1),

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.core.text.amounts import duration
 from studio.core.text.atomic_file import write_atomically
 from studio.core.text.invisible import reveal
@@ -50,37 +51,37 @@ class TrafficDialog(QDialog):
         self._key = source.key
         self._messages: tuple[TrafficMessage, ...] = ()
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Traffic of {label}").format(label=source.label))
+        self.setWindowTitle(tr("Traffic of {label}").format(label=source.label))
         self.resize(_WIDTH, _HEIGHT)
         self.table = QTreeWidget(self)
-        self.table.setAccessibleName(self.tr("Messages"))
+        self.table.setAccessibleName(tr("Messages"))
         self.table.setRootIsDecorated(False)
         self.table.setUniformRowHeights(True)
         self.table.setHeaderLabels(
             [
-                self.tr("Time"),
-                self.tr("Direction"),
-                self.tr("Message"),
-                self.tr("Bytes"),
-                self.tr("Took"),
+                tr("Time"),
+                tr("Direction"),
+                tr("Message"),
+                tr("Bytes"),
+                tr("Took"),
             ]
         )
         header = self.table.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         self.text = JsonView(self)
-        self.text.setAccessibleName(self.tr("The message"))
+        self.text.setAccessibleName(tr("The message"))
         self.filter = QLineEdit(self, clearButtonEnabled=True)
-        self.filter.setPlaceholderText(self.tr("Filter by words of the messages"))
-        self.filter.setAccessibleName(self.tr("Filter by words of the messages"))
+        self.filter.setPlaceholderText(tr("Filter by words of the messages"))
+        self.filter.setAccessibleName(tr("Filter by words of the messages"))
         self.filter.textChanged.connect(self._filter)
-        self.save_button = QPushButton(self.tr("Save…"), self)
-        self.save_button.setToolTip(self.tr("Write the messages to a file, one a line, as JSON"))
+        self.save_button = QPushButton(tr("Save…"), self)
+        self.save_button.setToolTip(tr("Write the messages to a file, one a line, as JSON"))
         self.save_button.clicked.connect(self._ask_file)
-        self.copy_button = QPushButton(self.tr("Copy"), self)
-        self.curl_button = QPushButton(self.tr("Copy as curl"), self)
-        self.curl_button.setToolTip(self.tr("The request as a command; keys are masked in it"))
-        self.hint = QLabel(self.tr("No messages yet. Keys are masked."), self)
+        self.copy_button = QPushButton(tr("Copy"), self)
+        self.curl_button = QPushButton(tr("Copy as curl"), self)
+        self.curl_button.setToolTip(tr("The request as a command; keys are masked in it"))
+        self.hint = QLabel(tr("No messages yet. Keys are masked."), self)
         paint_text(self.hint, "muted")
         self._timer = QTimer(self, interval=_LOOK_MS)
         self._timer.timeout.connect(self._ask)
@@ -155,8 +156,8 @@ class TrafficDialog(QDialog):
         self.save_button.setEnabled(bool(numbers))
 
     def _ask_file(self) -> None:
-        kinds = self.tr("JSON lines (*.jsonl)")
-        name, _ = QFileDialog.getSaveFileName(self, self.tr("Save"), _FILE, kinds)
+        kinds = tr("JSON lines (*.jsonl)")
+        name, _ = QFileDialog.getSaveFileName(self, tr("Save"), _FILE, kinds)
         if name:
             self.save(Path(name))
 
@@ -171,7 +172,7 @@ class TrafficDialog(QDialog):
 
     def _item(self, message: TrafficMessage) -> QTreeWidgetItem:
         took = duration(message.seconds) if message.seconds is not None else ""
-        direction = self.tr("→ sent") if message.direction == "sent" else self.tr("← received")
+        direction = tr("→ sent") if message.direction == "sent" else tr("← received")
         when = time.strftime("%H:%M:%S", time.localtime(message.when))
         title = reveal(message.title, lines=False)
         item = QTreeWidgetItem([when, direction, title, f"{message.size:,}", took])

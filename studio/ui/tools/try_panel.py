@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.saved_calls import SavedCall
+from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
@@ -54,7 +55,7 @@ class SavedCallsButton(QToolButton):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        words = self.tr("Saved calls: call one again, save this one, run all as tests or over rows")
+        words = tr("Saved calls: call one again, save this one, run all as tests or over rows")
         self.setIcon(icon("save"))
         self.setToolTip(words)
         self.setAccessibleName(words)
@@ -78,10 +79,10 @@ class SavedCallsButton(QToolButton):
             action = self._menu.addAction(icon("rotate-ccw"), words)
             action.triggered.connect(partial(self._choose, call))
         self._menu.addSeparator()
-        save = self._menu.addAction(self.tr("Save this call"))
+        save = self._menu.addAction(tr("Save this call"))
         save.setEnabled(self._can_save)
         save.triggered.connect(self.request_save)
-        everything = self._menu.addAction(self.tr("Saved calls and rows…"))
+        everything = self._menu.addAction(tr("Saved calls and rows…"))
         everything.triggered.connect(self.request_calls)
 
     def _open(self) -> None:
@@ -114,11 +115,11 @@ class TryPanel(QWidget):
         self._make_request()
         self._make_history()
         self.answer = ToolAnswer()
-        self.call_button = QPushButton(self.tr("Call"))
+        self.call_button = QPushButton(tr("Call"))
         self.call_button.setProperty("primary", True)
-        self.call_button.setToolTip(self.tr("Call the tool with these arguments (Enter)"))
+        self.call_button.setToolTip(tr("Call the tool with these arguments (Enter)"))
         self.call_button.clicked.connect(self._call)
-        self.cancel_button = QPushButton(self.tr("Cancel"))
+        self.cancel_button = QPushButton(tr("Cancel"))
         self.cancel_button.clicked.connect(self.request_cancel)
         self.cancel_button.hide()
         self.saved = SavedCallsButton()
@@ -141,22 +142,22 @@ class TryPanel(QWidget):
 
     def _make_request(self) -> None:
         self.request = JsonView(self, colored=False)
-        self.request.setAccessibleName(self.tr("The request that will be sent"))
+        self.request.setAccessibleName(tr("The request that will be sent"))
         self.request.grow(12)
-        self._request_title = QLabel(self.tr("Request that will be sent"), self)
+        self._request_title = QLabel(tr("Request that will be sent"), self)
         self._request_timer = QTimer(self, singleShot=True, interval=150)
         self._request_timer.timeout.connect(self._ask_request)
 
     def _make_history(self) -> None:
         self.history = ComboBox(self)
-        self.history.setAccessibleName(self.tr("Calls tried before"))
+        self.history.setAccessibleName(tr("Calls tried before"))
         self.history.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.history.setMinimumContentsLength(12)
         self.history.activated.connect(self._show_past)
-        self.again_button = QPushButton(self.tr("Call again"), self)
-        self.again_button.setToolTip(self.tr("Call the tool with the arguments of this call"))
+        self.again_button = QPushButton(tr("Call again"), self)
+        self.again_button.setToolTip(tr("Call the tool with the arguments of this call"))
         self.again_button.clicked.connect(self._call_again)
 
     def _arrange(self) -> None:
@@ -308,7 +309,7 @@ class TryPanel(QWidget):
         if self._entry is None or self._running is not None:
             return
         if self.form.problems():
-            self._say(self.tr("Some arguments need attention."), "error")
+            self._say(tr("Some arguments need attention."), "error")
             return
         self.request_try.emit(self._entry.id, self.form.values())
 
@@ -321,7 +322,7 @@ class TryPanel(QWidget):
     def _tick(self) -> None:
         if self._entry is not None and self._entry.id == self._running:
             self._say(
-                self.tr("Running, {time}").format(time=duration(time.monotonic() - self._began)),
+                tr("Running, {time}").format(time=duration(time.monotonic() - self._began)),
                 "muted",
             )
 
@@ -333,18 +334,18 @@ class TryPanel(QWidget):
         if trial is None:
             self._say("", "muted")
         elif outcome is None:
-            self._say(self.tr("Running"), "muted")
+            self._say(tr("Running"), "muted")
         else:
             self._say_outcome(outcome)
 
     def _say_outcome(self, outcome: ToolOutcome) -> None:
-        cut = self.tr(", cut at the limit") if outcome.truncated else ""
+        cut = tr(", cut at the limit") if outcome.truncated else ""
         if outcome.whole:
-            cut = self.tr(", of which the model gets {count} characters").format(
+            cut = tr(", of which the model gets {count} characters").format(
                 count=f"{len(outcome.text):,}"
             )
         took = (
-            self.tr(" in {duration}").format(duration=duration(outcome.duration))
+            tr(" in {duration}").format(duration=duration(outcome.duration))
             if outcome.duration
             else ""
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
@@ -31,15 +31,15 @@ _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 _PLACES = {_LEFT: PanePlace.LEFT, _RIGHT: PanePlace.COLUMN, _BOTTOM: PanePlace.BOTTOM}
 
 PLACES: tuple[tuple[str, str, Qt.DockWidgetArea], ...] = (
-    ("files", QT_TRANSLATE_NOOP("Docks", "Files"), _LEFT),
-    ("outline", QT_TRANSLATE_NOOP("Docks", "Outline"), _LEFT),
-    ("tools", QT_TRANSLATE_NOOP("Docks", "Tools"), _LEFT),
-    ("history", QT_TRANSLATE_NOOP("Docks", "History"), _LEFT),
-    ("inputs", QT_TRANSLATE_NOOP("Docks", "Inputs"), _RIGHT),
-    ("preview", QT_TRANSLATE_NOOP("Docks", "Preview"), _RIGHT),
-    ("run", QT_TRANSLATE_NOOP("Docks", "Run"), _RIGHT),
-    ("problems", QT_TRANSLATE_NOOP("Docks", "Problems"), _BOTTOM),
-    ("search", QT_TRANSLATE_NOOP("Docks", "Search"), _BOTTOM),
+    ("files", marked("Files"), _LEFT),
+    ("outline", marked("Outline"), _LEFT),
+    ("tools", marked("Tools"), _LEFT),
+    ("history", marked("History"), _LEFT),
+    ("inputs", marked("Inputs"), _RIGHT),
+    ("preview", marked("Preview"), _RIGHT),
+    ("run", marked("Run"), _RIGHT),
+    ("problems", marked("Problems"), _BOTTOM),
+    ("search", marked("Search"), _BOTTOM),
 )
 """Every pane with its title and first place, in order."""
 
@@ -66,8 +66,8 @@ class DockHead(QWidget):
         label.setProperty("title", True)
         row = row_of((label, 1), on=self, margins=(12, 0, 4, 0), spacing=0)
         for drawing, tip, act in (
-            ("external-link", self.tr("In a window of its own"), self._float),
-            ("x", self.tr("Close"), self.request_close.emit),
+            ("external-link", tr("In a window of its own"), self._float),
+            ("x", tr("Close"), self.request_close.emit),
         ):
             button = QToolButton(autoRaise=True)
             button.setIcon(icon(drawing))
@@ -102,9 +102,9 @@ class DockHead(QWidget):
         menu = own_menu(self)
         window = self._dock.parentWidget() or self
         keys = keys_of(window, "view.maximize")
-        add_own(menu, self.tr("Maximize"), self.request_maximize.emit, keys=keys)
-        add_own(menu, self.tr("In a window of its own"), self._float, drawing="external-link")
-        add_own(menu, self.tr("Close"), self.request_close.emit, drawing="x")
+        add_own(menu, tr("Maximize"), self.request_maximize.emit, keys=keys)
+        add_own(menu, tr("In a window of its own"), self._float, drawing="external-link")
+        add_own(menu, tr("Close"), self.request_close.emit, drawing="x")
         menu.addSeparator()
         add_actions(menu, window, ("view.all_sides", "view.reset"))
         return menu
@@ -166,7 +166,7 @@ class DockedPanes(QObject):
     def add(self, panes: dict[str, QWidget | None]) -> None:
         """Dock the panes that there are."""
         for name, words, area in PLACES:
-            title = QCoreApplication.translate("Docks", words)
+            title = tr(words)
             pane = panes.get(name)
             if pane is None:
                 continue

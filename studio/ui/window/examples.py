@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy
 
+from studio.application.words import tr
 from studio.core.resource_files import resource
 from studio.core.text.bounded_file import read_text
 from studio.ui.parts.drawing import Drawing
@@ -79,15 +80,15 @@ class ExampleCard(QPushButton):
         super().__init__()
         self.setObjectName("card")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(self.tr("Example: {name}").format(name=example.name))
+        self.setAccessibleName(tr("Example: {name}").format(name=example.name))
         self.setAccessibleDescription(example.description)
         mark = Drawing(icon_of(example))
         name = QLabel(example.name, wordWrap=True)
         name.setProperty("title", True)
         text = QLabel(example.description, wordWrap=True)
         text.setProperty("tone", "muted")
-        self.run = QPushButton(icon("play"), self.tr("Run"))
-        self.run.setAccessibleName(self.tr("Run {name}").format(name=example.name))
+        self.run = QPushButton(icon("play"), tr("Run", "verb"))
+        self.run.setAccessibleName(tr("Run {name}").format(name=example.name))
         self.run.clicked.connect(self.request_run)
         words = column_of(name, text, spacing=4)
         row = QHBoxLayout(self)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.icons import icon
@@ -57,7 +58,7 @@ class NoticeArea(QWidget):
         self._box = column_of(on=self, margins=0, spacing=8)
         self._is_open = False
         self.more = QPushButton()
-        self.more.setAccessibleName(self.tr("More notices"))
+        self.more.setAccessibleName(tr("More notices"))
         self.more.clicked.connect(self._open)
         self.more.hide()
         self._box.addWidget(self.more, 0, Qt.AlignmentFlag.AlignRight)
@@ -159,7 +160,7 @@ class NoticeArea(QWidget):
                 waiting += 1
         self.more.setVisible(bool(waiting))
         if waiting:
-            self.more.setText(self.tr("{count} more").format(count=waiting))
+            self.more.setText(tr("{count} more").format(count=waiting))
             heights.append(self.more.sizeHint().height())
         return heights
 
@@ -186,7 +187,7 @@ class _Card(QFrame):
         what.setProperty("title", True)
         self.close_button = QToolButton()
         self.close_button.setIcon(icon("x"))
-        self.close_button.setAccessibleName(self.tr("Close this notice"))
+        self.close_button.setAccessibleName(tr("Close this notice"))
         self.finished = QTimer(self, singleShot=True)
         seconds = _SECONDS.get(notice.weight, 0)
         if seconds and not notice.offers:

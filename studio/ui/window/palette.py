@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.core.text.fuzzy import score
 from studio.ui.parts.layouts import column_of
 
@@ -64,9 +65,9 @@ class CommandPalette(QFrame):
         """Makes the choices of what is typed, where they do not stand before."""
         self._before: QWidget | None = None
         self._field = QLineEdit()
-        self._field.setAccessibleName(self.tr("Search"))
+        self._field.setAccessibleName(tr("Search"))
         self._list = QListWidget()
-        self._list.setAccessibleName(self.tr("Results"))
+        self._list.setAccessibleName(tr("Results"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setItemDelegate(_Rows(self._list))
         self._list.setUniformItemSizes(True)
@@ -92,7 +93,7 @@ class CommandPalette(QFrame):
     def ask(self, prompt: str, choices: Sequence[PaletteItem]) -> None:
         """Open with these choices."""
         self._choices, self._make = choices, None
-        self._empty.setText(self.tr("Nothing fits. Try fewer letters."))
+        self._empty.setText(tr("Nothing fits. Try fewer letters."))
         self._before = self.window().focusWidget()
         self._field.setPlaceholderText(prompt)
         self._field.clear()

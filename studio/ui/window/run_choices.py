@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import (
     QFormLayout,
@@ -17,16 +17,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
 
 PROTOCOLS = (
-    ("", QT_TRANSLATE_NOOP("Toolbar", "Protocol of the file")),
-    ("native", QT_TRANSLATE_NOOP("Toolbar", "Native tool calls")),
-    ("react", QT_TRANSLATE_NOOP("Toolbar", "ReAct text")),
-    ("json_action", QT_TRANSLATE_NOOP("Toolbar", "JSON action")),
+    ("", marked("Protocol of the file")),
+    ("native", marked("Native tool calls")),
+    ("react", marked("ReAct text")),
+    ("json_action", marked("JSON action")),
 )
 
 
@@ -57,15 +57,15 @@ class _ChoicesPanel(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("popup")
-        self.setAccessibleName(self.tr("Model and connection"))
-        self.connection = self._combo(self.tr("Connection"), ComboBox(self))
-        self.model = self._combo(self.tr("Model"), _ModelBox(self))
-        self.protocol = self._combo(self.tr("Protocol"), ComboBox(self))
+        self.setAccessibleName(tr("Model and connection"))
+        self.connection = self._combo(tr("Connection"), ComboBox(self))
+        self.model = self._combo(tr("Model"), _ModelBox(self))
+        self.protocol = self._combo(tr("Protocol"), ComboBox(self))
         self.chosen = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.folder = QPushButton()
-        self.folder.setAccessibleName(self.tr("Use this model in the folder"))
-        self.connect_button = QPushButton(self.tr("Connect a model…"))
-        self.manage = QPushButton(self.tr("Manage connections…"))
+        self.folder.setAccessibleName(tr("Use this model in the folder"))
+        self.connect_button = QPushButton(tr("Connect a model…"))
+        self.manage = QPushButton(tr("Manage connections…"))
         self._form = QFormLayout(self)
         self._form.setContentsMargins(16, 16, 16, 16)
         self._form.setSpacing(8)
@@ -75,7 +75,7 @@ class _ChoicesPanel(QFrame):
         for button in (self.folder, self.connect_button, self.manage):
             self._form.addRow(button)
             button.clicked.connect(self.hide)
-        words = [(name, QCoreApplication.translate("Toolbar", each)) for name, each in PROTOCOLS]
+        words = [(name, tr(each)) for name, each in PROTOCOLS]
         _fill(self.protocol, words, "")
 
     def show_row(self, part: QWidget, *, shown: bool, name: str = "") -> None:
@@ -124,7 +124,7 @@ class RunChoices(QWidget):
         self.button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.button.setObjectName("model")
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.button.setAccessibleName(self.tr("Model and connection"))
+        self.button.setAccessibleName(tr("Model and connection"))
         self.button.setMaximumWidth(_WIDEST)
         self.button.setProperty("opensPanel", True)
         self.button.clicked.connect(self.open)
@@ -167,7 +167,7 @@ class RunChoices(QWidget):
             tip: why this one.
             drawing: icon of its kind.
         """
-        words = " · ".join(part for part in (model, connection) if part) or self.tr("Model")
+        words = " · ".join(part for part in (model, connection) if part) or tr("Model")
         self.button.setText(f" {words}")
         self.button.setIcon(icon(drawing))
         self.button.setToolTip(tip or words)
@@ -197,7 +197,7 @@ class RunChoices(QWidget):
         """
         self.panel.chosen.setText(words)
         self.panel.folder.setText(folder)
-        self.panel.folder.setAccessibleName(folder or self.tr("Use this model in the folder"))
+        self.panel.folder.setAccessibleName(folder or tr("Use this model in the folder"))
         self.panel.show_row(self.panel.folder, shown=bool(folder))
         self.panel.show_row(self.panel.protocol, shown=is_agent)
 
@@ -248,7 +248,7 @@ class RunChoices(QWidget):
         if is_open:
             from studio.ui.connections.model_field import make_editable
 
-            make_editable(self.model, self.tr("Model"))
+            make_editable(self.model, tr("Model"))
             line = self.model.lineEdit()
             if line is not None:
                 line.editingFinished.connect(self._on_model)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
+from studio.application.words import marked, tr
 from studio.core.text.problem import Problem, Severity
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.base.menus import ON_STATUS, open_menu
 from studio.ui.style.icons import icon
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from studio.core.text.source import SourceText
 
 _DIALECTS = {
-    "prompty": QT_TRANSLATE_NOOP("Status", "Prompty 2"),
-    "section": QT_TRANSLATE_NOOP("Status", "Section dialect"),
-    "legacy": QT_TRANSLATE_NOOP("Status", "Prompty 1 (legacy)"),
+    "prompty": marked("Prompty 2"),
+    "section": marked("Section dialect"),
+    "legacy": marked("Prompty 1 (legacy)"),
 }
 
 
@@ -50,14 +50,14 @@ class StatusBar(QStatusBar):
         self.setSizeGripEnabled(False)
         self.setMinimumWidth(1)  # the cells yield, not the window
         self._cells: list[QToolButton] = []
-        self._place = self._cell(self.tr("Line and column"), permanent=False)
-        self._dialect = self._cell(self.tr("Dialect"), permanent=False)
-        self._file = self._cell(self.tr("Encoding and line ends"), permanent=False)
-        self._problems = self._cell(self.tr("Problems"), permanent=False)
-        self._trust = self._cell(self.tr("Trust in the folder"), permanent=False)
-        self._run = self._cell(self.tr("Run"), permanent=True)
-        self._tokens = self._cell(self.tr("Tokens"), permanent=True)
-        self._speed = self._cell(self.tr("Speed of the model"), permanent=True)
+        self._place = self._cell(tr("Line and column"), permanent=False)
+        self._dialect = self._cell(tr("Dialect"), permanent=False)
+        self._file = self._cell(tr("Encoding and line ends"), permanent=False)
+        self._problems = self._cell(tr("Problems"), permanent=False)
+        self._trust = self._cell(tr("Trust in the folder"), permanent=False)
+        self._run = self._cell(tr("Run"), permanent=True)
+        self._tokens = self._cell(tr("Tokens"), permanent=True)
+        self._speed = self._cell(tr("Speed of the model"), permanent=True)
         self._yielding = (self._file, self._speed, self._dialect)
         """The cells that go where there is no room for all, the first one first."""
         self._told: set[QToolButton] = set()
@@ -88,29 +88,29 @@ class StatusBar(QStatusBar):
     def set_place(self, source: SourceText, offset: int, selected: int = 0) -> None:
         """Show the caret's place."""
         place = source.position(offset)
-        chosen = self.tr(" ({selected} selected)").format(selected=selected) if selected else ""
+        chosen = tr(" ({selected} selected)").format(selected=selected) if selected else ""
         self._say(
             self._place,
-            self.tr("Ln {line}, Col {column}{chosen}").format(
+            tr("Ln {line}, Col {column}{chosen}").format(
                 line=place.line, column=place.column, chosen=chosen
             ),
-            self.tr("Go to a line"),
+            tr("Go to a line"),
         )
 
     def set_document(self, document: PromptDocument) -> None:
         """Show the dialect with its reason."""
-        kind = QCoreApplication.translate("Status", _DIALECTS[document.dialect])
+        kind = tr(_DIALECTS[document.dialect])
         if not document.is_prompt:
-            kind = self.tr("Python") if document.is_tool_file else self.tr("Experiment")
+            kind = tr("Python") if document.is_tool_file else tr("Experiment")
         if document.agent_file:
-            kind = self.tr("Agent file")
+            kind = tr("Agent file")
         self._say(self._dialect, kind, document.dialect_reason)
 
     def set_file(self, encoding: str, newline: str, *, bom: bool) -> None:
         """Show how the file is written."""
         ends = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
-        name = encoding.upper() + (self.tr(" with BOM") if bom else "")
-        self._say(self._file, f"{name} · {ends}", self.tr("Kept as it is when the file is saved"))
+        name = encoding.upper() + (tr(" with BOM") if bom else "")
+        self._say(self._file, f"{name} · {ends}", tr("Kept as it is when the file is saved"))
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
         """Show how many problems there are."""
@@ -124,17 +124,17 @@ class StatusBar(QStatusBar):
     def set_trust(self, held: FolderTrust) -> None:
         """Show whether the file's folder is trusted; nothing where no trust is needed."""
         if held.is_trusted:
-            text = self.tr("Trusted") if held.is_given else ""
-            tip = self.tr("Click to take the trust in {folder} back.")
+            text = tr("Trusted") if held.is_given else ""
+            tip = tr("Click to take the trust in {folder} back.")
             self._trust.setIcon(icon("shield-check", "muted"))
         else:
-            text = self.tr("Restricted")
-            tip = self.tr(
+            text = tr("Restricted")
+            tip = tr(
                 "The folder is not trusted: no tool of it runs, no variable is read, and no file "
                 "of it is sent. Click to trust {folder}."
             )
             if held.folder is None:
-                tip = self.tr("Keep the file in a folder of its own to trust it.")
+                tip = tr("Keep the file in a folder of its own to trust it.")
             self._trust.setIcon(icon("triangle-alert", "warning"))
         self._say(self._trust, text, tip.format(folder=held.folder) if text else "")
 
@@ -204,15 +204,13 @@ class StatusBar(QStatusBar):
         parts = [
             (one if count == 1 else many).format(count=count)
             for count, one, many in (
-                (errors, self.tr("1 error"), self.tr("{count} errors")),
-                (warnings, self.tr("1 warning"), self.tr("{count} warnings")),
-                (hints, self.tr("1 hint"), self.tr("{count} hints")),
+                (errors, tr("1 error"), tr("{count} errors")),
+                (warnings, tr("1 warning"), tr("{count} warnings")),
+                (hints, tr("1 hint"), tr("{count} hints")),
             )
             if count
         ]
-        self._say(
-            self._problems, ", ".join(parts) or self.tr("No problems"), self.tr("Show the problems")
-        )
+        self._say(self._problems, ", ".join(parts) or tr("No problems"), tr("Show the problems"))
 
     def _say(self, cell: QToolButton, text: str, tip: str) -> None:
         # Qt leaves two pixels between a tool button's icon and its text.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QMenu,
@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import marked, tr
 from studio.ui.base.actions import ActionSet
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.base.menus import MENUS, PANES, RECENT, SEPARATOR
 from studio.ui.style.icons import icon
 from studio.ui.window.docks import Docks
@@ -28,7 +28,7 @@ _RUN = ("run.pause", "run.stop", "run.step", "run.start")
 
 def build_toolbar(actions: ActionSet, choices: RunChoices, menus: QMenuBar) -> QToolBar:
     """The one row above: the menus, the commands, what a run takes, and the run."""
-    bar = QToolBar(QCoreApplication.translate("Toolbar", "Toolbar"), movable=False)
+    bar = QToolBar(tr("Toolbar"), movable=False)
     bar.setObjectName("toolbar")
     bar.setIconSize(QSize(16, 16))
     bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
@@ -38,13 +38,13 @@ def build_toolbar(actions: ActionSet, choices: RunChoices, menus: QMenuBar) -> Q
     room = QWidget()
     room.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     bar.addWidget(room)
-    actions["view.commands"].setIconText(QCoreApplication.translate("Toolbar", " Commands"))
+    actions["view.commands"].setIconText(tr(" Commands"))
     bar.addAction(actions["view.commands"])
     bar.addWidget(choices)
     for identifier in _RUN:
         bar.addAction(actions[identifier])
-    actions["run.start"].setIconText(QCoreApplication.translate("Toolbar", "Run"))
-    actions["run.step"].setIconText(QCoreApplication.translate("Toolbar", " Step"))
+    actions["run.start"].setIconText(tr("Run", "verb"))
+    actions["run.step"].setIconText(tr(" Step"))
     for identifier in ("view.commands", "run.start", "run.step"):
         button = bar.widgetForAction(actions[identifier])
         if isinstance(button, QToolButton):
@@ -72,7 +72,7 @@ def name_step(action: QAction, window: QWidget, verb: str) -> None:
         window: the window of the toolbar.
         verb: "Send the request"; empty for what a step is called otherwise.
     """
-    usual = QCoreApplication.translate("Toolbar", " Step")
+    usual = tr(" Step")
     if not verb or window.width() < _ROOM:
         action.setIconText(usual)
         return
@@ -83,7 +83,7 @@ def name_step(action: QAction, window: QWidget, verb: str) -> None:
 
 def name_menus(bar: QMenuBar) -> list[QMenu]:
     """Put the names of the menus into the bar: what is seen of them; `fill_menus` does the rest."""
-    return [bar.addMenu(QCoreApplication.translate("Actions", title)) for title, _ in MENUS]
+    return [bar.addMenu(tr(title)) for title, _ in MENUS]
 
 
 def fill_menus(menus: Sequence[QMenu], actions: ActionSet, docks: Docks, recent: QMenu) -> None:
@@ -103,17 +103,17 @@ def fill_menus(menus: Sequence[QMenu], actions: ActionSet, docks: Docks, recent:
             elif identifier == RECENT:
                 menu.addMenu(recent)
             elif identifier == PANES:
-                panes = menu.addMenu(QCoreApplication.translate("Menus", "Panes"))
+                panes = menu.addMenu(tr("Panes"))
                 panes.addActions(docks.toggles())
             else:
                 menu.addAction(actions[identifier])
 
 
 _STRIP_PANES = (
-    ("files", "files", QT_TRANSLATE_NOOP("Docks", "Files")),
-    ("outline", "list-tree", QT_TRANSLATE_NOOP("Docks", "Outline")),
-    ("tools", "wrench", QT_TRANSLATE_NOOP("Docks", "Tools")),
-    ("history", "history", QT_TRANSLATE_NOOP("Docks", "History")),
+    ("files", "files", marked("Files")),
+    ("outline", "list-tree", marked("Outline")),
+    ("tools", "wrench", marked("Tools")),
+    ("history", "history", marked("History")),
 )
 _STRIP_ACTIONS = ("view.right", "view.bottom", "file.settings")
 _STRIP_ICON, _STRIP_BUTTON, _STRIP = 20, 40, 48
@@ -123,7 +123,7 @@ class SideStrip(QToolBar):
     """One icon for each pane of the side bar; a second click hides the pane."""
 
     def __init__(self, actions: ActionSet, docks: Docks) -> None:
-        super().__init__(QCoreApplication.translate("SideStrip", "Side bar"))
+        super().__init__(tr("Side bar"))
         self.setObjectName("sideStrip")
         self.setOrientation(Qt.Orientation.Vertical)
         self.setMovable(False)
@@ -132,7 +132,7 @@ class SideStrip(QToolBar):
         self._docks = docks
         self._buttons: dict[str, QToolButton] = {}
         for name, drawing, words in _STRIP_PANES:
-            title = QCoreApplication.translate("Docks", words)
+            title = tr(words)
             button = QToolButton()
             button.setIcon(icon(drawing))
             button.setCheckable(True)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.ui.base.menus import ON_WELCOME, open_menu
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.layouts import column_of, row_of
@@ -51,7 +52,7 @@ class WelcomePage(QScrollArea):
         self.setObjectName("welcome")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
-        self.setAccessibleName(self.tr("Welcome"))
+        self.setAccessibleName(tr("Welcome"))
         self._keys_of = keys_of
         self._names: tuple[str, ...] = ()
         self._recent = QVBoxLayout()
@@ -107,7 +108,7 @@ class WelcomePage(QScrollArea):
             act = partial(self.request_open.emit, path)
             self._recent.addWidget(self._line(path.name, "file-text", str(path), act))
         if not self._names:
-            self._recent.addWidget(_muted(self.tr("Files that you open are listed here.")))
+            self._recent.addWidget(_muted(tr("Files that you open are listed here.")))
 
     # -- parts of the page ----------------------------------------------------------------------
 
@@ -115,9 +116,7 @@ class WelcomePage(QScrollArea):
         title = QLabel("Prompt Studio")
         title.setProperty("scale", "display")
         intro = _muted(
-            self.tr(
-                "Write prompts and agents as files. See what the model gets. Step through the run."
-            )
+            tr("Write prompts and agents as files. See what the model gets. Step through the run.")
         )
         words = column_of(title, intro, spacing=4)
         row = QHBoxLayout()
@@ -132,17 +131,17 @@ class WelcomePage(QScrollArea):
         box = QVBoxLayout()
         box.setSpacing(0)
         actions = (
-            (self.tr("New prompt"), "file-plus", "", "file.new"),
-            (self.tr("Open a file"), "folder-open", "", "file.open"),
-            (self.tr("Open a folder"), "folder", "", "file.folder"),
+            (tr("New prompt"), "file-plus", "", "file.new"),
+            (tr("Open a file"), "folder-open", "", "file.open"),
+            (tr("Open a folder"), "folder", "", "file.folder"),
             (
-                self.tr("Connect a provider"),
+                tr("Connect a provider"),
                 "key",
-                self.tr("OpenAI, Anthropic, Gemini, Azure, Ollama or another, with your own key"),
+                tr("OpenAI, Anthropic, Gemini, Azure, Ollama or another, with your own key"),
                 "run.provider",
             ),
         )
-        self._section(box, self.tr("Start"), [self._action_line(*each) for each in actions])
+        self._section(box, tr("Start"), [self._action_line(*each) for each in actions])
         templates = bundled("templates")[:_TEMPLATES]
         lines = [
             self._line(
@@ -153,19 +152,19 @@ class WelcomePage(QScrollArea):
             )
             for each in templates
         ]
-        more = (self.tr("More templates…"), "ellipsis", "", "file.template")
-        self._section(box, self.tr("New from a template"), [*lines, self._action_line(*more)])
+        more = (tr("More templates…"), "ellipsis", "", "file.template")
+        self._section(box, tr("New from a template"), [*lines, self._action_line(*more)])
         learn = (
-            (self.tr("Tour of the window"), "flag", self.tr("Seven steps; Esc ends"), "help.tour"),
-            (self.tr("User guide"), "circle-help", self.tr("It opens in a window"), "help.guide"),
+            (tr("Tour of the window"), "flag", tr("Seven steps; Esc ends"), "help.tour"),
+            (tr("User guide"), "circle-help", tr("It opens in a window"), "help.guide"),
             (
-                self.tr("What is stored where"),
+                tr("What is stored where"),
                 "database",
-                self.tr("Settings, runs and unsaved text: which folders hold them"),
+                tr("Settings, runs and unsaved text: which folders hold them"),
                 "help.storage",
             ),
         )
-        self._section(box, self.tr("Learn"), [self._action_line(*each) for each in learn])
+        self._section(box, tr("Learn"), [self._action_line(*each) for each in learn])
         box.addStretch(1)
         return box
 
@@ -181,7 +180,7 @@ class WelcomePage(QScrollArea):
             card.clicked.connect(partial(self._open_example, example.path))
             card.request_run.connect(partial(self.request_run.emit, example.path))
             parts.append(card)
-        heading = self.tr("Try one: they run at once, without an account")
+        heading = tr("Try one: they run at once, without an account")
         self._section(box, heading, parts, between=12)
         lines = [
             self._line(
@@ -189,14 +188,14 @@ class WelcomePage(QScrollArea):
             )
             for each in examples[_CARDS:]
         ]
-        self._section(box, self.tr("More examples"), lines)
-        self._section(box, self.tr("Recent"), [])
+        self._section(box, tr("More examples"), lines)
+        self._section(box, tr("Recent"), [])
         box.addLayout(self._recent)
         box.addSpacing(24)
-        promise = self.tr(
+        promise = tr(
             "The built-in model runs here. Requests go out only over a connection that you add."
         )
-        box.addWidget(_promise(self.tr("Nothing leaves this computer"), promise))
+        box.addWidget(_promise(tr("Nothing leaves this computer"), promise))
         box.addStretch(1)
         return box
 

@@ -6,8 +6,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import assert_never
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
+from studio.application.words import tr
 from studio.core.settings import Settings, SettingsFault, ThemeSetting, load_settings, save_settings
 from studio.viewmodels.app.notifications import Notification, Notifications
 
@@ -82,8 +83,8 @@ class SettingsStore(QObject):
             self._messages.say(
                 Notification(
                     "warning",
-                    self.tr("The settings cannot be written."),
-                    self.tr("They hold until the studio is closed."),
+                    tr("The settings cannot be written."),
+                    tr("They hold until the studio is closed."),
                     where=str(self._path),
                     key="settings",
                 )
@@ -108,16 +109,10 @@ def _words(fault: SettingsFault) -> str:
     names = ", ".join(fault.names)
     match fault.kind:
         case "unreadable":
-            return QCoreApplication.translate(
-                "SettingsStore", "The settings file cannot be read; the usual settings are used."
-            )
+            return tr("The settings file cannot be read; the usual settings are used.")
         case "set aside":
-            return QCoreApplication.translate(
-                "SettingsStore", "The settings file was broken; it is kept as {name}."
-            ).format(name=names)
+            return tr("The settings file was broken; it is kept as {name}.").format(name=names)
         case "left out":
-            return QCoreApplication.translate(
-                "SettingsStore", "Settings with no meaning were left out: {names}."
-            ).format(names=names)
+            return tr("Settings with no meaning were left out: {names}.").format(names=names)
         case _:
             assert_never(fault.kind)

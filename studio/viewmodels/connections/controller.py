@@ -18,6 +18,7 @@ from studio.application.connections.model import (
     choices_of_run,
 )
 from studio.application.connections.picks import FilePicks
+from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError
@@ -286,7 +287,7 @@ class ConnectionsController(QObject):
         """Take the list that another program wrote."""
         found = read_connections(self._path)
         if found.problems:
-            hint = self.tr("The connections stay as they were.")
+            hint = tr("The connections stay as they were.")
             self.refused.emit(" ".join(found.problems), hint)
         elif found != self._connections:
             self._take_list(found)
@@ -327,7 +328,7 @@ class ConnectionsController(QObject):
         try:
             self.change(name, replace(held, tried=table))
         except (OSError, ValueError) as error:
-            self.refused.emit(self.tr("What the test showed cannot be kept."), named_reason(error))
+            self.refused.emit(tr("What the test showed cannot be kept."), named_reason(error))
 
     def remove(self, name: str) -> None:
         """Take a connection out, with its key.
@@ -364,9 +365,9 @@ class ConnectionsController(QObject):
             trusted=asked.trusted,
             allowed=allowed or self._allowed,
             listed=self.trials.listed(choice.connection, choice.declaration.id),
-            how=self.tr("Nothing was sent. Run again and allow it, or choose another connection.")
+            how=tr("Nothing was sent. Run again and allow it, or choose another connection.")
             if choice.untrusted
-            else self.tr("Nothing was sent. Make the connection, or choose one for the folder."),
+            else tr("Nothing was sent. Make the connection, or choose one for the folder."),
         )
 
     def show_prompt(self, path: Path | None) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.application.words import tr
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup, SecretPlace, SecretStore
 from studio.viewmodels.app.background import Background
 
@@ -73,7 +74,7 @@ class ConnectionKeys(QObject):
 
     async def _forget(self, owner: str) -> SecretLookup:
         await self._secrets.forget(owner)
-        return SecretLookup(None, "none", self.tr("no key is kept for this connection"))
+        return SecretLookup(None, "none", tr("no key is kept for this connection"))
 
     async def _rename(self, old: str, new: str) -> SecretLookup:
         kept = await self._secrets.read(KEYRING, old)

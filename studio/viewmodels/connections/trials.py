@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
+from studio.application.words import tr
 from studio.core.models.abilities_trial import TriedAbility, tried_table, try_abilities
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
@@ -197,10 +198,8 @@ def _broken(error: BaseException) -> Probe:
     """A defect on the way: said by its kind only, since a text may hold what was sent."""
     return Probe(
         False,
-        QCoreApplication.translate("ConnectionTrials", "Trying it broke off ({name}).").format(
-            name=type(error).__name__
-        ),
-        QCoreApplication.translate("ConnectionTrials", "Check its fields."),
+        tr("Trying it broke off ({name}).").format(name=type(error).__name__),
+        tr("Check its fields."),
     )
 
 

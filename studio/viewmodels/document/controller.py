@@ -23,6 +23,7 @@ from studio.application.document.files import (
     read_file,
     write_file,
 )
+from studio.application.words import tr
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
 from studio.viewmodels.document.swap import SwapFolder, make_swap
@@ -147,8 +148,8 @@ class DocumentReading(QObject):
 
     def _on_failed(self, error: Exception) -> None:
         self._messages.error(
-            self.tr("The text could not be checked."),
-            self.tr("Your text is safe. Please report this with the file: {name}.").format(
+            tr("The text could not be checked."),
+            tr("Your text is safe. Please report this with the file: {name}.").format(
                 name=type(error).__name__
             ),
         )
@@ -200,7 +201,7 @@ class DocumentController(QObject):
         self._read_text = read_text
         self._file = FileText("")
         self._path: Path | None = None
-        self._title = self.tr("Untitled")
+        self._title = tr("Untitled")
         self._dirty = False
         self.reading = DocumentReading(messages, lambda: (read_text(), self._path), self)
         """Parses the text."""
@@ -344,9 +345,9 @@ class DocumentController(QObject):
             Notification(
                 "error",
                 what,
-                self.tr("Nothing was written. UTF-8 can hold every character."),
+                tr("Nothing was written. UTF-8 can hold every character."),
                 target.name,
-                offers=(NotificationAction(self.tr("Save as UTF-8"), convert),),
+                offers=(NotificationAction(tr("Save as UTF-8"), convert),),
                 key=f"encoding:{self.id}",
             )
         )
@@ -441,8 +442,8 @@ class DocumentController(QObject):
         self._messages.say(
             Notification(
                 "warning",
-                self.tr("Unsaved text cannot be kept safe against a crash."),
-                self.tr("Save often; the studio's data folder cannot be written."),
+                tr("Unsaved text cannot be kept safe against a crash."),
+                tr("Save often; the studio's data folder cannot be written."),
                 key="swap",
             )
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.application.words import tr
 from studio.core.text.source import SourceText
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.notifications import Notification, Notifications
@@ -135,8 +136,8 @@ class SpellingController(QObject):
         self._messages.say(
             Notification(
                 "warning",
-                self.tr("Spelling cannot be checked: {error}.").format(error=error),
-                self.tr("Choose another language: Edit, Check spelling…"),
+                tr("Spelling cannot be checked: {error}.").format(error=error),
+                tr("Choose another language: Edit, Check spelling…"),
                 key="spelling",
             )
         )

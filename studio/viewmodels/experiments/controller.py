@@ -24,6 +24,7 @@ from studio.application.experiments.prompts import ExperimentError, inputs_read
 from studio.application.experiments.report import ledger_path, report_of
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.spending import ExperimentProgress
+from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey, VariantTotal
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
@@ -183,9 +184,7 @@ class ExperimentController(QObject):
             self._has_ended = False
             self.ended.emit(found.report)
         if found.is_live:
-            self.reported.emit(
-                self.tr("Another process runs this result; reload to see what it adds.")
-            )
+            self.reported.emit(tr("Another process runs this result; reload to see what it adds."))
         only, self._waits = self._waits, None
         if only is not None:
             self.run(only)
@@ -253,7 +252,7 @@ class ExperimentController(QObject):
         self.model.show(grid)
         self.loaded.emit()
         self.reported.emit(
-            self.tr("To be sent: {sent}. Equal to earlier requests, at no cost: {equal}.").format(
+            tr("To be sent: {sent}. Equal to earlier requests, at no cost: {equal}.").format(
                 equal=estimate.equal, sent=estimate.to_send
             )
         )
@@ -384,7 +383,7 @@ class ExperimentController(QObject):
         except (OSError, LedgerError) as error:
             self.failed.emit(named_reason(error))
             return
-        self.reported.emit(self.tr("The result was written to {name}.").format(name=path.name))
+        self.reported.emit(tr("The result was written to {name}.").format(name=path.name))
 
     def close(self) -> None:
         """Stop what is under way and let go of the file."""

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import (
     QAbstractTableModel,
-    QCoreApplication,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -29,14 +27,13 @@ from studio.application.experiments.grid import (
     GridRow,
     RowFilter,
 )
+from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import Rating
 from studio.core.text.reason import named_reason
 from studio.viewmodels.experiments.shown_cell import AnswerPair, ShownCell, shown_cell
-
-_tr = partial(QCoreApplication.translate, "ExperimentGrid")
 
 CELL_ROLE = int(Qt.ItemDataRole.UserRole)
 """Role that gives the `GridCell` of a variant's column."""
@@ -155,12 +152,12 @@ class ExperimentGridModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             if section < FIRST_VARIANT:
-                return ("#", _tr("Row"))[section]
+                return ("#", tr("Row"))[section]
             name = grid.variants[section - FIRST_VARIANT]
             if names := ", ".join(grid.left_out.get(section - FIRST_VARIANT, ())):
-                name = _tr("{name}  (without {names})").format(name=name, names=names)
+                name = tr("{name}  (without {names})").format(name=name, names=names)
             is_base = grid.baseline == section - FIRST_VARIANT
-            return _tr("{name}  (baseline)").format(name=name) if is_base else name
+            return tr("{name}  (baseline)").format(name=name) if is_base else name
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return None
@@ -188,16 +185,16 @@ class ExperimentGridModel(QAbstractTableModel):
 def cell_words(cell: GridCell) -> str:
     """A cell in words, for those who do not see the dots."""
     names = {
-        DotState.PASSED: _tr("pass"),
-        DotState.FAILED: _tr("fail"),
-        DotState.ERROR: _tr("without an answer"),
-        DotState.UNDECIDED: _tr("undecided"),
-        DotState.WAITING: _tr("waiting"),
-        DotState.NOT_PLANNED: _tr("not planned"),
+        DotState.PASSED: tr("pass"),
+        DotState.FAILED: tr("fail"),
+        DotState.ERROR: tr("without an answer"),
+        DotState.UNDECIDED: tr("undecided"),
+        DotState.WAITING: tr("waiting"),
+        DotState.NOT_PLANNED: tr("not planned"),
     }
     counts = [(cell.dots.count(state), name) for state, name in names.items()]
     words = ", ".join(f"{count} {name}" for count, name in counts if count)
-    changes = {"won": _tr("won"), "lost": _tr("lost")}
+    changes = {"won": tr("won"), "lost": tr("lost")}
     return f"{words}, {changes[cell.change]}" if cell.change else words
 
 
@@ -301,7 +298,7 @@ class ResultAnswers(QObject):
             return
         outcome = shown.ledger.outcome(shown.number, key)
         if outcome is None or outcome.error:
-            self.failed.emit(self.tr("The cell has no answer."))
+            self.failed.emit(tr("The cell has no answer."))
             return
         row = shown.ledger.rows(shown.number, key.row, key.row)[0]
         try:
@@ -312,7 +309,7 @@ class ResultAnswers(QObject):
             return
         self._accepted.append(change)
         self.reported.emit(
-            self.tr("The expected answer of row {row} is written to {name}.").format(
+            tr("The expected answer of row {row} is written to {name}.").format(
                 row=key.row, name=change.path.name
             )
         )
@@ -341,5 +338,5 @@ class ResultAnswers(QObject):
         except (AcceptError, OSError) as error:
             self.failed.emit(named_reason(error))
             return
-        self.reported.emit(self.tr("{name} is as it was.").format(name=change.path.name))
+        self.reported.emit(tr("{name} is as it was.").format(name=change.path.name))
         self.written.emit()

@@ -26,6 +26,7 @@ from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, section_titles
 from studio.application.experiments.providers import choice_for
 from studio.application.experiments.report import ledger_path
+from studio.application.words import tr
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ProviderEntry
@@ -185,7 +186,7 @@ class ImproveController(QObject):
             trusted=self.plan.folder.trusted,
         )
         if found is None:
-            raise ImproveError(self.tr("`echo` proposes nothing."))
+            raise ImproveError(tr("`echo` proposes nothing."))
         return found
 
     def _place(self, variant: str) -> int:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-
-from PySide6.QtCore import QCoreApplication
 
 from studio.application.experiments.batches.asker import BatchAsker, batch_plan
 from studio.application.experiments.cell_asker import CellAsker
@@ -25,10 +22,9 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.application.experiments.run.spending import ExperimentProgress
+from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.ledger import ExperimentLedger
-
-_tr = partial(QCoreApplication.translate, "ExperimentController")
 
 OnBegun = Callable[[ExperimentPlan, ExperimentEstimate, int, ExperimentGrid], None]
 """Told, on the loop's thread, what is about to be asked."""
@@ -130,7 +126,7 @@ class StartedRun:
             self._on_begun(plan, estimate, result, grid)
             await runner.run(result)
             if ledger.batches.under_way(result):
-                return _tr(
+                return tr(
                     "What was sent in batches is still answered and paid for. Run in batches again "
                     "to read it."
                 )
@@ -168,7 +164,7 @@ class StartedRun:
         waits = bool(self._ledger.batches.under_way(shown))
         if only and waits and not self._in_batches:
             raise ExperimentError(
-                _tr(
+                tr(
                     "The result has batches under way, whose cells would be asked a second time. "
                     "Choose batches to go on with them."
                 )
@@ -183,10 +179,10 @@ class StartedRun:
 
 def _asked_again(rows: int) -> str:
     if rows == 1:
-        return _tr(
+        return tr(
             "The experiment has changed: this is the row that did not pass, asked as it is now."
         )
-    return _tr(
+    return tr(
         "The experiment has changed: these are the {count} rows that did not pass, "
         "asked as it is now."
     ).format(count=rows)
@@ -194,11 +190,11 @@ def _asked_again(rows: int) -> str:
 
 def _refused(calls: int) -> str:
     if calls == 1:
-        return _tr(
+        return tr(
             "1 tool call was refused: it asks for approval. Answer the tools by `mocks:` in the "
             "file."
         )
-    return _tr(
+    return tr(
         "{count} tool calls were refused: they ask for approval. Answer the tools by "
         "`mocks:` in the file."
     ).format(count=calls)

@@ -10,13 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from studio.application.history.filter import HistoryFilter, holds_of
 from studio.application.history.rows import when
 from studio.application.run.past.compare import RunComparison, RunSide, compare
 from studio.application.run.past.overview import RunOverview, overview
 from studio.application.run.past.record import RunRecord, kept_calls
+from studio.application.words import tr
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
@@ -205,10 +206,10 @@ class HistoryController(QObject):
 
     def _on_failed(self, error: object) -> None:
         if isinstance(error, StoreError | JournalError):
-            self.failed.emit(self.tr("The history cannot be used: {error}.").format(error=error))
+            self.failed.emit(tr("The history cannot be used: {error}.").format(error=error))
         else:
             self.failed.emit(
-                self.tr("The history could not be read ({name}).").format(name=type(error).__name__)
+                tr("The history could not be read ({name}).").format(name=type(error).__name__)
             )
 
 
@@ -228,9 +229,7 @@ def _list(
             except _PartlyDeletedError as error:
                 wrong = f"{error}."
             except StoreError as error:
-                wrong = QCoreApplication.translate(
-                    "History", "The history could not be changed: {error}."
-                ).format(error=error)
+                wrong = tr("The history could not be changed: {error}.").format(error=error)
         runs = store.runs(wanted, holds_of(expression) if expression else None)
         return runs, store.size(), wrong
 
@@ -249,9 +248,7 @@ def _open(path: Path, run: str) -> RunRecord:
         past = store.open(run)
         names = store.branch_names(run)
     now = datetime.now().astimezone()
-    title = QCoreApplication.translate("History", "From history, {when}").format(
-        when=when(summary.started, now)
-    )
+    title = tr("From history, {when}").format(when=when(summary.started, now))
     record = RunRecord(title, past.events, names=names, seen=past)
     # Made here, so that the GUI thread finds them.
     _ = record.state, record.tree, record.timeline
@@ -315,20 +312,16 @@ class _PartlyDeletedError(StoreError):
 def _still_going(going: int, deleted: int) -> str:
     """What became of the runs that were to be deleted, where some are under way."""
     kept = (
-        QCoreApplication.translate("History", "1 run is under way and was kept; stop it first")
+        tr("1 run is under way and was kept; stop it first")
         if going == 1
-        else QCoreApplication.translate(
-            "History", "{count} runs are under way and were kept; stop them first"
-        ).format(count=going)
+        else tr("{count} runs are under way and were kept; stop them first").format(count=going)
     )
     if not deleted:
         return kept
     gone = (
-        QCoreApplication.translate("History", "1 run was deleted")
+        tr("1 run was deleted")
         if deleted == 1
-        else QCoreApplication.translate("History", "{count} runs were deleted").format(
-            count=deleted
-        )
+        else tr("{count} runs were deleted").format(count=deleted)
     )
     return f"{gone}; {kept}"
 

@@ -20,6 +20,7 @@ from studio.application.inputs.sets import (
     set_names,
     sets_path,
 )
+from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs, GivenOrigin, renamed_keys
 from studio.core.text.reason import reason_of
@@ -161,7 +162,7 @@ class InputLibrary(QObject):
                 change_sets(path, fresh)
         except (InputFileError, OSError) as error:
             self.refused.emit(
-                self.tr("The input sets cannot be kept: {error}").format(error=reason_of(error))
+                tr("The input sets cannot be kept: {error}").format(error=reason_of(error))
             )
         if path == self._prompt:
             self.reload()
@@ -298,7 +299,7 @@ class InputLibrary(QObject):
             self.refused.emit(str(error))
         except (OSError, UnicodeEncodeError) as error:
             self.refused.emit(
-                self.tr("The input sets cannot be kept: {error}").format(error=reason_of(error))
+                tr("The input sets cannot be kept: {error}").format(error=reason_of(error))
             )
         else:
             self.changed.emit()

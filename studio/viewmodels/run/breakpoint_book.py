@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.debugging.memory import DebugStore, FileDebugging
+from studio.application.words import tr
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
@@ -162,7 +163,7 @@ class Debugging(QObject):
         if wrong and wrong != self._reported:
             self._reported = wrong
             self.failed.emit(
-                self.tr("Breakpoints hold only until the studio is closed: {reason}.").format(
+                tr("Breakpoints hold only until the studio is closed: {reason}.").format(
                     reason=wrong
                 )
             )

@@ -22,6 +22,7 @@ from studio.application.run.past.overview import RunOverview, overview
 from studio.application.run.past.record import RunRecord
 from studio.application.run.start.arrivals import Journal
 from studio.application.run.view import RunView
+from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.past.tree import state_at
 from studio.core.agent.run.plan import RunPlan
@@ -280,10 +281,10 @@ class RunController(QObject):
             self._show(self._slot)
             return
         if shown.tree.get(checkpoint) is None or self._slot.session is None:
-            self.refused.emit(self.tr("The run cannot go back to this place."))
+            self.refused.emit(tr("The run cannot go back to this place."))
             return
         if self._slot.driving is not None and self._slot.view.is_busy:
-            self.refused.emit(self.tr("Pause the run before going back."))
+            self.refused.emit(tr("Pause the run before going back."))
             return
         self.send(ForkFrom(checkpoint), *then)
 
@@ -390,7 +391,7 @@ class RunController(QObject):
             can_keep_model=slot.can_keep_model,
         )
         if slot.earlier and slot.view.state is None and not slot.view.is_starting:
-            words = self.tr("Earlier runs: in History")
+            words = tr("Earlier runs: in History")
             slot.view = replace(slot.view, sentence=words, earlier=slot.earlier)
         self.state_changed.emit(slot.view)
         if slot.view.running_calls and not self._listening.isActive():
@@ -417,11 +418,11 @@ class RunController(QObject):
         past, now, slot.against = slot.against, slot.shown.state, None
         comparison = compare(
             RunSide(
-                self.tr("The run before"),
+                tr("The run before"),
                 state_at(past.events, past.last),
                 self._calls_of(past.setup.run),
             ),
-            RunSide(self.tr("This run"), now, self._calls_of(run)),
+            RunSide(tr("This run"), now, self._calls_of(run)),
         )
         is_replay = slot.session is not None and slot.session.plan.reenactment is not None
         (self.repeated if is_replay else self.compared).emit(comparison)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
@@ -114,7 +115,7 @@ class ToolTrials(QObject):
         try:
             outcome = future.result()
         except CancelledError:
-            outcome = ToolOutcome(self.tr("Stopped by you."), "cancelled")
+            outcome = ToolOutcome(tr("Stopped by you."), "cancelled")
         self.changed.emit(replace(trial, outcome=outcome))
 
 

@@ -18,7 +18,7 @@ from studio.application.experiments.text import (
     prompts_of,
     variants_of,
 )
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.file.assertions import ASSERTION_HELP
 from studio.core.experiments.file.cases import DATA_SUFFIXES
 from studio.core.experiments.file.keys import SHAPES
@@ -191,12 +191,10 @@ def _about_value_name(document: PromptDocument, offset: int) -> str:
     name = found[0]
     inputs = inputs_of(document)
     if name not in inputs:
-        return translate("Hover", "<b>{name}</b>: no prompt of the experiment reads it").format(
-            name=escape(name)
-        )
+        return tr("<b>{name}</b>: no prompt of the experiment reads it").format(name=escape(name))
     item = inputs[name]
     if item is None:
-        return translate("Hover", "<b>{name}</b>: used and not declared").format(name=escape(name))
+        return tr("<b>{name}</b>: used and not declared").format(name=escape(name))
     text = f"<b>{escape(name)}</b> ({escape(item.kind)})"
     return f"{text}<br>{escape(item.description)}" if item.description else text
 
@@ -208,7 +206,7 @@ def _about_assertion(document: PromptDocument, offset: int) -> str:
             help_ = ASSERTION_HELP.get(name.removeprefix("not-"))
             if help_ is None:
                 return ""
-            turned = translate("Hover", "Not: ") if name.startswith("not-") else ""
+            turned = tr("Not: ") if name.startswith("not-") else ""
             return f"<b>{escape(name)}</b><br>{turned}{escape(help_)}"
     return ""
 
@@ -218,7 +216,7 @@ def _about_file(document: PromptDocument, offset: int) -> str:
     for name, span in files_named(document):
         if span.touches(offset) and path is not None:
             count = (path.parent / name).stat().st_size
-            words = translate("Hover", "{size}; F12 opens it").format(size=size(count))
+            words = tr("{size}; F12 opens it").format(size=size(count))
             return f"<b>{escape(name)}</b><br>{escape(words)}"
     return ""
 

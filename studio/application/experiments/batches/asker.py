@@ -16,7 +16,6 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 from studio.application.experiments.asking import Asker
 from studio.application.experiments.batches.carrier import (
@@ -31,7 +30,7 @@ from studio.application.experiments.cell_asker import AskedCell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.turns import LeasedCell, LimitedTurns, WaitingModel
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.results.batch_store import BatchStore
@@ -54,8 +53,6 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
 from studio.core.wire.request import holds_message
 from studio.core.wire.whole import BadReplyError, deltas_of_response
-
-_tr = partial(translate, "ExperimentBatches")
 
 _GATHER_SECONDS = 0.05
 """How long a wave waits for cells that begin just then; it decides its size, nothing else."""
@@ -214,7 +211,7 @@ class BatchedModel(WrappingModel[RemoteModel]):
                     raise
                 attempt += 1
                 yield ReplyNotice(
-                    _tr("{said} It is asked again in the next batch.").format(said=error.message)
+                    tr("{said} It is asked again in the next batch.").format(said=error.message)
                 )
             else:
                 for delta in (*refused, *deltas):
@@ -232,18 +229,18 @@ class BatchedModel(WrappingModel[RemoteModel]):
         if reply.unanswered == "cancelled":
             raise ModelError(
                 "cancelled",
-                _tr("The batch was cancelled before {connection} answered this request.").format(
+                tr("The batch was cancelled before {connection} answered this request.").format(
                     connection=self._line.connection
                 ),
-                _tr("Ask cells without an answer again."),
+                tr("Ask cells without an answer again."),
             )
         if reply.response is None:
             raise RetryLaterError(
                 "timeout",
-                _tr("The batch expired before {connection} answered this request.").format(
+                tr("The batch expired before {connection} answered this request.").format(
                     connection=self._line.connection
                 ),
-                _tr("Ask cells without an answer again."),
+                tr("Ask cells without an answer again."),
             )
         try:
             deltas = deltas_of_response(self._inner.provider, reply.response)
@@ -389,7 +386,7 @@ def _check(plan: ExperimentPlan) -> None:
     Raises:
         ExperimentError: each line is one of them.
     """
-    words = _tr(
+    words = tr(
         "{variant}: {connection} has no batches; OpenAI, Azure, Anthropic and servers that speak "
         "OpenAI's API have them. Ask this variant without batches."
     )
@@ -400,7 +397,7 @@ def _check(plan: ExperimentPlan) -> None:
     ]
     if plan.turns_before:
         reasons.append(
-            _tr("The turns of a `_conversation` wait for each other: ask them without batches.")
+            tr("The turns of a `_conversation` wait for each other: ask them without batches.")
         )
     if reasons:
         raise ExperimentError("\n".join(reasons))

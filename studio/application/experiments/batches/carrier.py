@@ -17,7 +17,7 @@ from hashlib import sha256
 from itertools import count
 from uuid import uuid4
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.results.batch_store import BatchStore, KeptBatch
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
@@ -33,8 +33,6 @@ from studio.core.models.batches.values import (
 )
 from studio.core.models.remote.faults import RetryLaterError
 from studio.core.text.values import JsonObject
-
-_tr = partial(translate, "ExperimentBatches")
 
 _FIRST_SECONDS, _GROWTH, _LONGEST_SECONDS = 0.2, 1.5, 60.0
 """How long is waited before a batch is looked at again: an hour costs some seventy looks."""
@@ -233,7 +231,7 @@ class BatchCarrier:
                 remote = is_taken
             self._store.note_sent(kept.id, remote.id)
             self._tell(
-                _tr("{connection}: a batch was sent ({id}); its requests: {count}.").format(
+                tr("{connection}: a batch was sent ({id}); its requests: {count}.").format(
                     connection=line.connection, count=len(part.requests), id=remote.id
                 )
             )
@@ -308,7 +306,7 @@ class BatchCarrier:
         self._store.note_over(kept.id)
         left = [name for name in names if name in self._promises]
         self._tell(
-            _tr("{connection}: {id} is over ({status}); without an answer: {count}.").format(
+            tr("{connection}: {id} is over ({status}); without an answer: {count}.").format(
                 connection=line.connection, id=remote.id, status=remote.status, count=len(left)
             )
         )
@@ -351,20 +349,20 @@ def _missing(name: str, line: BatchLine, remote: RemoteBatch) -> BatchReply:
         case "expired" | "cancelled":
             return BatchReply(name, unanswered=remote.status)
         case "failed":
-            words = remote.failure or _tr("it does not say why")
+            words = remote.failure or tr("it does not say why")
             fault = ModelError(
                 "bad-request",
-                _tr("{connection} did not take the batch: {said}").format(
+                tr("{connection} did not take the batch: {said}").format(
                     connection=line.connection, said=words
                 ),
-                _tr("Ask without batches to see which request is wrong."),
+                tr("Ask without batches to see which request is wrong."),
             )
             fault.retryable = remote.is_full
         case _:
             fault = RetryLaterError(
                 "bad-reply",
-                _tr("{connection} gave no answer in the batch.").format(connection=line.connection),
-                _tr("Ask again."),
+                tr("{connection} gave no answer in the batch.").format(connection=line.connection),
+                tr("Ask again."),
             )
     return BatchReply(name, fault=fault)
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.results.batch_store import KeptBatch
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
 from studio.core.models.batches.open_batches import open_batches
 from studio.core.models.connection_file import Connections
 from studio.core.models.secrets import SecretStore
-
-_tr = partial(translate, "ExperimentBatches")
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ async def _looked_at(
         return ListedBatch(kept, "noted")
     connection = connections.named(kept.connection)
     if connection is None:
-        words = _tr("there is no connection {name!r} any more")
+        words = tr("there is no connection {name!r} any more")
         return ListedBatch(kept, fault=words.format(name=kept.connection))
     try:
         api = open_batches(replace(connection, model=kept.model), secrets)

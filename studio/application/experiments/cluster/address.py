@@ -10,20 +10,18 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from studio.application.experiments.cluster.dispatch import WorkersError
-from studio.application.words import translate
+from studio.application.words import tr
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.x509 import Certificate, CertificateBuilder, GeneralName
 
-_tr = partial(translate, "ExperimentCluster")
 
 CERTIFICATES = ("ca.pem", "cert.pem", "key.pem")
 """The files of a folder of certificates."""
@@ -62,14 +60,14 @@ class WorkersAddress:
         parts = urlsplit(self.address)
         if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
             raise WorkersError(
-                _tr(
+                tr(
                     "{address!r} names no workers: write local:4, tls://host:8786 or "
                     "tcp://127.0.0.1:8786."
                 ).format(address=self.address)
             )
         if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK and not self.insecure:
             raise WorkersError(
-                _tr(
+                tr(
                     "{address} is not encrypted: whoever reaches that scheduler can run programs "
                     "on its workers. Use tls:// (prompt-studio cluster certificates makes what it "
                     "needs), or --insecure in a network of your own."
@@ -80,7 +78,7 @@ class WorkersAddress:
             lacking = [name for name in CERTIFICATES if not folder or not (folder / name).is_file()]
             if lacking:
                 raise WorkersError(
-                    _tr(
+                    tr(
                         "tls:// needs --certificates FOLDER with ca.pem, cert.pem and key.pem; "
                         "missing: {names}."
                     ).format(names=", ".join(lacking))

@@ -13,7 +13,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -31,13 +30,11 @@ from studio.application.experiments.cluster.dispatch import (
 from studio.application.experiments.cluster.worker import decode_asked, encode_cell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.turns import LeasedCell, Turns
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import MOST, ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
 from studio.core.text.reason import reason_of
-
-_tr = partial(translate, "ExperimentCluster")
 
 _AWAY_SECONDS = 60.0
 _CONNECT_SECONDS = 10.0
@@ -60,7 +57,7 @@ class DaskPool:
             from studio.application.experiments.cluster import dask_worker
         except ImportError:
             raise WorkersError(
-                _tr("Workers need Dask: pip install 'prompt-studio[dask]'.")
+                tr("Workers need Dask: pip install 'prompt-studio[dask]'.")
             ) from None
         self._dask = distributed
         self._work = dask_worker
@@ -126,7 +123,7 @@ class DaskPool:
         """
         client = self._client
         if client is None:
-            raise BatchLostError(_tr("The scheduler is away."))
+            raise BatchLostError(tr("The scheduler is away."))
         future = client.submit(
             self._work.ask_cells, self._bundle.digest, cells, dict(shares), pure=False
         )
@@ -135,7 +132,7 @@ class DaskPool:
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise
-            raise BatchLostError(_tr("The scheduler went away.")) from None
+            raise BatchLostError(tr("The scheduler went away.")) from None
         except self._lost as error:
             raise BatchLostError(str(error)) from error
         finally:
@@ -162,7 +159,7 @@ class DaskPool:
             except (WorkersError, OSError, TimeoutError) as error:
                 if asyncio.get_running_loop().time() >= until:
                     raise WorkersError(
-                        _tr("The workers at {address} stay away: {reason}").format(
+                        tr("The workers at {address} stay away: {reason}").format(
                             address=self._address.address, reason=reason_of(error)
                         )
                     ) from error
@@ -202,7 +199,7 @@ class DaskPool:
             )
         except (OSError, TimeoutError) as error:
             raise WorkersError(
-                _tr("No scheduler answers at {address}: {reason}").format(
+                tr("No scheduler answers at {address}: {reason}").format(
                     address=self._address.address, reason=reason_of(error)
                 )
             ) from error
@@ -214,7 +211,7 @@ class DaskPool:
             await self._client.wait_for_workers(1, timeout=max(1.0, seconds))
         except TimeoutError:
             raise WorkersError(
-                _tr("The scheduler at {address} has no workers.").format(
+                tr("The scheduler at {address} has no workers.").format(
                     address=self._address.address
                 )
             ) from None
@@ -232,7 +229,7 @@ class DaskPool:
             await self._client.register_plugin(plugin, name=name)
         except ModuleNotFoundError as error:
             raise _UnfitError(
-                _tr(
+                tr(
                     "A worker does not have Prompt Studio ({reason}); install the same version "
                     "there."
                 ).format(reason=error)
@@ -260,11 +257,11 @@ def _unfit(report: Mapping[str, Any]) -> str:
     """Why a worker cannot do the work; empty where it can."""
     host = report["host"]
     if report["version"] != __version__:
-        return _tr("The worker on {host} has Prompt Studio {theirs}, and here is {ours}.").format(
+        return tr("The worker on {host} has Prompt Studio {theirs}, and here is {ours}.").format(
             host=host, theirs=report["version"], ours=__version__
         )
     if report["lacking"]:
-        return _tr("The worker on {host} lacks: {names}.").format(
+        return tr("The worker on {host} lacks: {names}.").format(
             host=host, names=", ".join(report["lacking"])
         )
     return ""
@@ -389,10 +386,10 @@ class ClusterAsker:
 
 def _found(pool: DaskPool) -> str:
     count = pool.workers
-    text = _tr("1 worker.") if count == 1 else _tr("{count} workers.").format(count=count)
+    text = tr("1 worker.") if count == 1 else tr("{count} workers.").format(count=count)
     if not pool.dashboard:
         return text
-    return text + " " + _tr("The scheduler's page: {address}").format(address=pool.dashboard)
+    return text + " " + tr("The scheduler's page: {address}").format(address=pool.dashboard)
 
 
 def dispatcher_of(plan: ExperimentPlan, pool: WorkerPool) -> CellDispatcher:

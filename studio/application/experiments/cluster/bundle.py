@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from studio.application.experiments.plan import ExperimentPlan, ExperimentServic
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.trust import references_of
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import ExperimentCase, ExperimentRow, VariantEntry
 from studio.core.export.bundle import bundle_files, write_zip
@@ -36,8 +35,6 @@ from studio.core.text.bounded_file import read_bounded, read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
-
-_tr = partial(translate, "ExperimentCluster")
 
 PLAN = "plan.json"
 _MEDIA_KINDS = ("image", "file", "audio", "video")
@@ -93,9 +90,9 @@ def make_bundle(plan: ExperimentPlan, services: ExperimentServices) -> WorkBundl
     packed[PLAN] = json.dumps(stated, ensure_ascii=False, sort_keys=True).encode("utf-8")
     if sum(map(len, packed.values())) > _MOST_BYTES:
         raise ExperimentError(
-            _tr(
-                "The files of the experiment are larger than {size}, too large for workers."
-            ).format(size=size(_MOST_BYTES))
+            tr("The files of the experiment are larger than {size}, too large for workers.").format(
+                size=size(_MOST_BYTES)
+            )
         )
     data = write_zip(packed)
     variables, owners = _names(plan)

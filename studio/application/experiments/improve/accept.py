@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from studio.application.experiments.improve.candidates import section_text
@@ -12,15 +11,13 @@ from studio.application.experiments.improve.values import ImproveError, Improvem
 from studio.application.experiments.make import with_item
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, section_edit
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.file.read import read_experiment
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.naming import free_name
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json
-
-_tr = partial(translate, "ImproveAccept")
 
 
 def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequence[str]) -> str:
@@ -52,7 +49,7 @@ def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequenc
     baseline = file.baseline
     if baseline in {each.name for each in file.variants} and baseline not in after:
         raise ExperimentError(
-            _tr(
+            tr(
                 "With more prompts the variant {name!r}, the baseline, has another name; give the "
                 "prompts labels first."
             ).format(name=baseline)
@@ -85,7 +82,7 @@ def _with_named(text: str, variant: PlannedVariant, name: str, title: str, new: 
         added = before + block + text[len(before) :]
     again = read_yaml(added).value
     if again != {**data, "variants": {**variants, name: entry}}:
-        raise ExperimentError(_tr("It cannot be added to the file; write it by hand."))
+        raise ExperimentError(tr("It cannot be added to the file; write it by hand."))
     return added
 
 
@@ -102,7 +99,7 @@ def acceptance(document: PromptDocument, found: Improvement) -> TextEdit:
         raise ImproveError(str(error)) from None
     if current != found.before:
         raise ImproveError(
-            _tr(
+            tr(
                 "The section {title!r} of {name} was changed since the search began; put the text "
                 "in by hand."
             ).format(title=found.section, name=Path(found.prompt).name)

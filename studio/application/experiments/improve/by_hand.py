@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from studio.application.experiments.improve.candidates import section_text
 from studio.application.experiments.improve.propose import (
@@ -16,13 +15,10 @@ from studio.application.experiments.plan import (
     ExperimentPlan,
     ExperimentServices,
 )
-from studio.application.words import translate
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
-
-_tr = partial(translate, "ImproveByHand")
 
 MOST_TEXTS = 8
 """Texts at most that are proposed at a time."""

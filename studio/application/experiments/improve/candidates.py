@@ -10,17 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 from studio.application.experiments.prompts import ExperimentError, section_edit, section_span
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.body.media import find_media, find_threads
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import Severity, apply_edits
 from studio.core.text.span import Span
-
-_tr = partial(translate, "ImproveCandidates")
 
 _TAGS = {
     "jinja2": (("{{", "}}"), ("{%", "%}"), ("{#", "#}")),
@@ -56,11 +53,11 @@ def with_section(document: PromptDocument, title: str, text: str) -> PromptDocum
 def candidate_refusal(document: PromptDocument, title: str, text: str) -> str:
     """Why a text may not stand in place of a section; empty where it may."""
     if not text.strip():
-        return _tr("It is empty.")
+        return tr("It is empty.")
     if len(text) > _MOST_CHARACTERS:
-        return _tr("It is longer than {count:,} characters.").format(count=_MOST_CHARACTERS)
+        return tr("It is longer than {count:,} characters.").format(count=_MOST_CHARACTERS)
     if text.lstrip().startswith("file://"):
-        return _tr("It names a file instead of a text.")
+        return tr("It names a file instead of a text.")
     try:
         changed = with_section(document, title, text)
     except ExperimentError as error:
@@ -74,14 +71,14 @@ def _refusals(
     if _roles(before) != _roles(after):
         found = Counter(_roles(after)) - Counter(_roles(before))
         names = ", ".join(repr(marker or role) for role, marker in found)
-        yield _tr("It adds or removes a role: {names}.").format(names=names or "?")
+        yield tr("It adds or removes a role: {names}.").format(names=names or "?")
     if _lines_of_roles(section_text(before, title)) != _lines_of_roles(text):
-        yield _tr("It has a line that begins a message of a role in another dialect.")
+        yield tr("It has a line that begins a message of a role in another dialect.")
     if before.data != after.data or before.tools != after.tools or before.inputs != after.inputs:
-        yield _tr("It changes what the file declares.")
+        yield tr("It changes what the file declares.")
     place = section_span(after, title)
     if place is None or _plain(after.source.slice(place)) != _plain(text):
-        yield _tr("It does not stay inside of its section: a heading or a role begins another one.")
+        yield tr("It does not stay inside of its section: a heading or a role begins another one.")
     old = section_span(before, title)
     assert old is not None  # `with_section` has found it
     yield from _changed_parts(before, after, old, place or old)
@@ -90,7 +87,7 @@ def _refusals(
         if each.severity is Severity.ERROR:
             known[each.code] -= 1
             if known[each.code] < 0:
-                yield _tr("It has an error: {message}").format(message=each.message)
+                yield tr("It has an error: {message}").format(message=each.message)
 
 
 def _changed_parts(
@@ -102,18 +99,18 @@ def _changed_parts(
     was, now = list(_tags(old_text, kind)), list(_tags(new_text, kind))
     if any(each.startswith(_BLOCKS) for each in (*was, *now)):
         if was != now:
-            yield _difference(Counter(was), Counter(now)) or _tr(
+            yield _difference(Counter(was), Counter(now)) or tr(
                 "Its expressions stand in another order, and blocks are among them."
             )
     elif Counter(was) != Counter(now):
         yield _difference(Counter(was), Counter(now))
     for read in (_variables_in, _fields_in):
         if read(before, old) != read(after, new):
-            yield _tr("Its expressions read other values.")
+            yield tr("Its expressions read other values.")
     if Counter(_REFERENCE.findall(old_text)) != Counter(_REFERENCE.findall(new_text)):
-        yield _tr("It has other references (${…}) than the section has now.")
+        yield tr("It has other references (${…}) than the section has now.")
     if Counter(_media(old_text)) != Counter(_media(new_text)):
-        yield _tr("It has other images, files or threads than the section has now.")
+        yield tr("It has other images, files or threads than the section has now.")
 
 
 def _plain(text: str) -> str:
@@ -125,9 +122,9 @@ def _difference(was: Counter[str], now: Counter[str]) -> str:
     added, lost = list((now - was).elements()), list((was - now).elements())
     lines = []
     if added:
-        lines.append(_tr("It adds expressions: {names}.").format(names=", ".join(added[:5])))
+        lines.append(tr("It adds expressions: {names}.").format(names=", ".join(added[:5])))
     if lost:
-        lines.append(_tr("It lacks expressions: {names}.").format(names=", ".join(lost[:5])))
+        lines.append(tr("It lacks expressions: {names}.").format(names=", ".join(lost[:5])))
     return " ".join(lines)
 
 

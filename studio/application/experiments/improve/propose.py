@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from studio.application.connections.model import Answerers
 from studio.application.experiments.improve.candidates import candidate_refusal, with_section
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.run.start.begin import begin_run
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.choice import ModelChoice
@@ -21,8 +20,6 @@ from studio.core.resource_files import resource
 from studio.core.text.bounded_file import read_text
 from studio.core.text.shortened import shortened
 from studio.core.text.values import Json
-
-_tr = partial(translate, "ImproveProposals")
 
 _TRIES = 3
 _MOST_EXAMPLES = 6
@@ -119,7 +116,7 @@ class SectionProposer:
         for _ in range(_TRIES):
             text, refusal = await self._one(current, rows, made)
             if not refusal and text in {*known, current}:
-                refusal = _tr("It is the same as an earlier one.")
+                refusal = tr("It is the same as an earlier one.")
             made.append(ProposedText(text, refusal))
             if not refusal:
                 break
@@ -150,12 +147,12 @@ class SectionProposer:
         self.cost = self.cost + spent if self.cost is not None and spent is not None else None
         if state.answer is None:
             words = state.error.message if state.error is not None else state.status
-            return "", _tr("There is no answer: {said}").format(said=words)
+            return "", tr("There is no answer: {said}").format(said=words)
         text = _between(state.answer)
         if text is None:
-            return "", _tr("The reply holds no text between <section> and </section>.")
+            return "", tr("The reply holds no text between <section> and </section>.")
         if self._mask(text) != text:
-            return "", _tr("It holds a secret.")
+            return "", tr("It holds a secret.")
         return text, candidate_refusal(self._document, self._title, text)
 
     def _examples(self, rows: Sequence[AnsweredRow]) -> Iterator[str]:

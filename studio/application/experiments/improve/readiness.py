@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
-from functools import partial
 
 from studio.application.experiments.improve.values import ImproveChoices, ImproveError
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.providers import unpriced
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.choice import ModelChoice
-
-_tr = partial(translate, "ImproveSearch")
 
 FEWEST_ROWS = 6
 """Rows from which there is something for each third."""
@@ -32,9 +29,9 @@ def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
             if not is_improvable(each):
                 break
             return at
-    names = ", ".join(each.name for each in plan.variants if is_improvable(each)) or _tr("none")
+    names = ", ".join(each.name for each in plan.variants if is_improvable(each)) or tr("none")
     raise ImproveError(
-        _tr(
+        tr(
             "Choose a variant whose prompt is a .prompty file as it is, without `edit` or a "
             "revision: {names}."
         ).format(names=names)
@@ -70,7 +67,7 @@ def split_rows(
         groups.setdefault(json.dumps(of, sort_keys=True, default=str), []).append(row)
     if len(groups) < FEWEST_ROWS:
         raise ImproveError(
-            _tr(
+            tr(
                 "Different rows: {count}; improving needs at least {least}, and some dozens to "
                 "prove anything."
             ).format(count=len(groups), least=FEWEST_ROWS)
@@ -95,16 +92,16 @@ def check_choices(
         ImproveError: there is no budget, no assertion, or a price that nobody knows.
     """
     if not choices.is_bounded:
-        raise ImproveError(_tr("Set a budget: of money, of tokens, or of calls."))
+        raise ImproveError(tr("Set a budget: of money, of tokens, or of calls."))
     if not any(row.case.assertions for row in plan.rows):
         raise ImproveError(
-            _tr("The experiment has no assertions, so nothing says which text is better.")
+            tr("The experiment has no assertions, so nothing says which text is better.")
         )
     if choices.cost is not None:
         choice = unpriced((plan.variants[at].choice, proposer))
         if choice is not None:
             raise ImproveError(
-                _tr(
+                tr(
                     "The price of {model!r} is not known, so a budget of money cannot hold. "
                     "Enter the price in its connection, or set a budget of tokens or calls."
                 ).format(model=choice.declaration.id or choice.connection.name)

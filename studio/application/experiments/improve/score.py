@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from studio.application.experiments.asking import Asker
@@ -16,13 +15,11 @@ from studio.application.experiments.improve.values import ImproveChoices, Improv
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.run.runner import ExperimentRunner, OnCell
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentBudget, ExperimentRow, Gates
 from studio.core.text.source import SourceText
-
-_tr = partial(translate, "ImproveScores")
 
 SEARCHED = "#improve"
 """Ends the file name under which the ledger keeps what a search asked: no result of the file."""
@@ -165,7 +162,7 @@ class RowScorer:
     def refusal(self) -> str:
         """Why nothing more may be asked before the deciding rows; empty where something may."""
         if self._is_stopped:
-            return _tr("It was stopped.")
+            return tr("It was stopped.")
         left, calls = self._left(), self._choices.calls
         rest = [
             None if left.cost is None else left.cost - self.dearest[1],
@@ -260,7 +257,7 @@ class RowScorer:
 
     async def _run(self, plan: ExperimentPlan, keep: OnCell, asker: CellAsker | None = None) -> int:
         if self._is_stopped:
-            raise SpentError(_tr("It was stopped."))
+            raise SpentError(tr("It was stopped."))
         runner = ExperimentRunner(plan, self._services, self._ledger, on_cell=keep, asker=asker)
         self._runner, self._task = runner, asyncio.current_task()
         try:
@@ -274,7 +271,7 @@ class RowScorer:
             self._runner = self._task = None
             await runner.close()
         if state != "done":
-            raise SpentError(_tr("It was stopped.") if self._is_stopped else _used_up())
+            raise SpentError(tr("It was stopped.") if self._is_stopped else _used_up())
         return result
 
     def _check_calls(self, count: int) -> None:
@@ -319,4 +316,4 @@ def answered_row(row: ExperimentRow, outcomes: Sequence[CellOutcome]) -> Answere
 
 
 def _used_up() -> str:
-    return _tr("The budget is used up, but for what the unseen rows need.")
+    return tr("The budget is used up, but for what the unseen rows need.")

@@ -36,13 +36,10 @@ from studio.application.experiments.plan import (
     ExperimentServices,
 )
 from studio.application.experiments.report import report_of
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.choice import ModelChoice
-
-_tr = partial(translate, "ImproveSearch")
-
 
 _SECTION = "section"
 _MINIBATCH = 3
@@ -62,7 +59,7 @@ def gepa_module() -> ModuleType:
         import gepa.api
     except ImportError:
         raise ImproveError(
-            _tr("Improving needs gepa: pip install 'prompt-studio[improve]'.")
+            tr("Improving needs gepa: pip install 'prompt-studio[improve]'.")
         ) from None
     found: ModuleType = gepa.api
     return found
@@ -214,15 +211,13 @@ class SectionSearch:
             return True
         best = self._best().score
         if best is not None and best >= 1.0:
-            self._ended = _tr("Every row that chooses passes.")
+            self._ended = tr("Every row that chooses passes.")
         elif len(self._candidates) > self._choices.proposals:
             count = self._choices.proposals
-            words = (
-                _tr("1 text was proposed.") if count == 1 else _tr("{count} texts were proposed.")
-            )
+            words = tr("1 text was proposed.") if count == 1 else tr("{count} texts were proposed.")
             self._ended = words.format(count=count)
         elif self._rounds > 4 * self._choices.proposals + 20:
-            self._ended = _tr("The rows that texts are made of pass already.")
+            self._ended = tr("The rows that texts are made of pass already.")
         else:
             self._ended = self._scorer.refusal()
         return bool(self._ended)
@@ -285,7 +280,7 @@ class SectionSearch:
                     parent,
                     each.text,
                     "dropped",
-                    reason=_tr("It was no better on the rows it was made of."),
+                    reason=tr("It was no better on the rows it was made of."),
                 )
             )
         loop.call_soon_threadsafe(self._say)
@@ -294,7 +289,7 @@ class SectionSearch:
             return {_SECTION: made[-1].text}
         self._idle += 1
         if self._idle >= _MOST_IDLE:
-            self._ended = _tr("The model proposes nothing that may be used: {reason}").format(
+            self._ended = tr("The model proposes nothing that may be used: {reason}").format(
                 reason=made[-1].refusal if made else ""
             )
         return {}

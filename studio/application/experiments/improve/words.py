@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from studio.application.experiments.charts import ChartFigure, ChartPoint
 from studio.application.experiments.experiment_report import percent
@@ -12,12 +11,10 @@ from studio.application.experiments.improve.values import (
     Improvement,
     ImproveProgress,
 )
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.statistics import shown_p, wilson
 from studio.core.text.amounts import money
 from studio.core.text.diff import unified_diff
-
-_tr = partial(translate, "ImproveWords")
 
 _CONTEXT = 2
 
@@ -36,32 +33,32 @@ def improvement_sentences(found: Improvement) -> Iterator[str]:
     """What came of it, plain: the unseen rows first."""
     learn, choose, decide = found.rows
     if not found.found:
-        yield _tr("No text was better than the section as it is.")
+        yield tr("No text was better than the section as it is.")
     elif found.report is None or not found.report.is_whole:
-        yield _tr(
+        yield tr(
             "A text was better on the rows that choose, but the unseen rows were not all "
             "asked: nothing is proven."
         )
     else:
         yield _unseen(found)
         yield from (each for each in found.report.sentences if each != found.report.headline)
-    words = _tr("{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end.")
+    words = tr("{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end.")
     if learn == 1:
-        words = _tr("1 row to learn from, {choose} to choose by, {decide} unseen until the end.")
+        words = tr("1 row to learn from, {choose} to choose by, {decide} unseen until the end.")
     yield words.format(learn=learn, choose=choose, decide=decide)
     proposed = len(found.candidates) - 1
     kept = sum(each.state == "kept" for each in found.candidates)
     refused = sum(each.state == "refused" for each in found.candidates)
-    words = _tr(
+    words = tr(
         "{proposed} texts were proposed: {kept} scored, {refused} refused before they were sent."
     )
     if proposed == 1:
-        words = _tr("1 text was proposed: {kept} scored, {refused} refused before it was sent.")
+        words = tr("1 text was proposed: {kept} scored, {refused} refused before it was sent.")
     yield words.format(proposed=proposed, kept=kept, refused=refused)
-    cost = _tr("cost not known") if found.cost is None else money(found.cost)
-    words = _tr("{calls} cells asked, {tokens:,} tokens, {cost}.")
+    cost = tr("cost not known") if found.cost is None else money(found.cost)
+    words = tr("{calls} cells asked, {tokens:,} tokens, {cost}.")
     if found.calls == 1:
-        words = _tr("1 cell asked, {tokens:,} tokens, {cost}.")
+        words = tr("1 cell asked, {tokens:,} tokens, {cost}.")
     yield words.format(calls=found.calls, tokens=found.tokens, cost=cost)
     if found.ended:
         yield found.ended
@@ -75,16 +72,16 @@ def _unseen(found: Improvement) -> str:
     comparison = compared.comparison
     assert comparison is not None
     low, high = wilson(comparison.passed, comparison.rows)
-    words = _tr(
+    words = tr(
         "On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, "
         "{lost} lost, {p}: {verdict}"
     )
     if comparison.rows == 1:
-        words = _tr(
+        words = tr(
             "On 1 unseen row: {after} pass ({low} to {high}), {before} before; {won} won, "
             "{lost} lost, {p}: {verdict}"
         )
-    clear, unclear = _tr("unlikely to be chance."), _tr("this cannot be distinguished from chance.")
+    clear, unclear = tr("unlikely to be chance."), tr("this cannot be distinguished from chance.")
     return words.format(
         rows=comparison.rows,
         after=comparison.passed,
@@ -102,14 +99,14 @@ def candidate_words(each: Candidate) -> str:
     """A text of the search in one line."""
     match each.state:
         case "start":
-            words = _tr("as it is")
+            words = tr("as it is")
         case "kept":
-            words = _tr("scored")
+            words = tr("scored")
         case "dropped":
-            words = _tr("dropped")
+            words = tr("dropped")
         case "refused":
-            words = _tr("refused")
-    parent = "" if each.parent is None else _tr(" from #{parent}").format(parent=each.parent)
+            words = tr("refused")
+    parent = "" if each.parent is None else tr(" from #{parent}").format(parent=each.parent)
     score = "" if each.score is None else f", {percent(each.score)}"
     reason = f" ({each.reason})" if each.reason else ""
     return f"#{each.number}{parent}: {words}{score}{reason}"
@@ -133,17 +130,17 @@ def lineage_figure(found: Improvement) -> ChartFigure:
             points.append(ChartPoint(name, float(parent.number), parent.score, "", is_muted))
         points.append(ChartPoint(name, float(each.number), each.score, words, is_muted))
     most = max(1.0, float(len(found.candidates) - 1))
-    title = _tr("Mean score on the rows that choose, text by text")
+    title = tr("Mean score on the rows that choose, text by text")
     return ChartFigure(title, points=tuple(points), most=most, unit="#")
 
 
 def progress_words(found: ImproveProgress) -> str:
     """How far a search is, in one line."""
-    words = _tr("texts {proposals} of {most} · cells {calls} · tokens {tokens:,}").format(
+    words = tr("texts {proposals} of {most} · cells {calls} · tokens {tokens:,}").format(
         proposals=found.proposals, most=found.most, calls=found.calls, tokens=found.tokens
     )
     if found.cost:
         words += f" · {money(found.cost)}"
     if found.best is not None:
-        words += _tr(" · best {score}").format(score=percent(found.best))
-    return words + (_tr(" · asking the unseen rows") if found.is_deciding else "")
+        words += tr(" · best {score}").format(score=percent(found.best))
+    return words + (tr(" · asking the unseen rows") if found.is_deciding else "")

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
 from weakref import WeakValueDictionary
 
 from studio.application.experiments.asking import Asker
@@ -29,7 +28,7 @@ from studio.application.experiments.run.sent_cells import SentCells, transform_o
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
 from studio.application.experiments.text_prompts import CONVERSATION, starts_as_chat
 from studio.application.experiments.turns import LeasedCell
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.assertions.child import AssertionChild
 from studio.core.experiments.assertions.marking import (
     CellMarks,
@@ -53,8 +52,6 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentRow
 from studio.core.runs.exchange import without_replies
 from studio.core.text.values import Json, JsonObject, objects_of
-
-_tr = partial(translate, "ExperimentPrompts")
 
 
 class Conversations:
@@ -104,7 +101,7 @@ class Conversations:
             sent = await self._asker.sent(key.variant, row)
             if outcome is None or outcome.error or isinstance(sent, str):
                 raise UndecidedError(
-                    _tr("The turn before, row {row}, has no answer.").format(row=key.row)
+                    tr("The turn before, row {row}, has no answer.").format(row=key.row)
                 )
             messages = objects_of(sent.body.get("messages", sent.body.get("input")))
             last = messages[-1].get("content") if messages else ""

@@ -9,9 +9,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.experiments.results.cells import CellOutcome, CellState, VariantTotal
 from studio.core.experiments.values import EvaluateOptions, ExperimentBudget
 from studio.core.text.amounts import money
@@ -49,9 +48,6 @@ class Pace:
         began, before = self._seen[0]
         seconds = max(self._last[0], self._clock()) - began
         return (self._last[1] - before) / seconds if seconds >= _FEWEST else 0.0
-
-
-_tr = partial(translate, "ExperimentRun")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +167,13 @@ class ExperimentSpending:
         allowed = [each for each in (budget.minutes, self._options.minutes) if each is not None]
         minutes = (time.monotonic() - self._started) / 60
         if budget.cost is not None and self._cost >= budget.cost:
-            return _tr("The budget of {amount} is used up.").format(amount=money(budget.cost))
+            return tr("The budget of {amount} is used up.").format(amount=money(budget.cost))
         if budget.tokens is not None and self._tokens >= budget.tokens:
-            return _tr("The budget of {count:,} tokens is used up.").format(count=budget.tokens)
+            return tr("The budget of {count:,} tokens is used up.").format(count=budget.tokens)
         if allowed and minutes >= min(allowed):
-            words = _tr("The {minutes:g} minutes are over.")
+            words = tr("The {minutes:g} minutes are over.")
             if min(allowed) == 1:
-                words = _tr("The minute is over.")
+                words = tr("The minute is over.")
             return words.format(minutes=min(allowed))
         return ""
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.text.amounts import duration, money
-
-_tr = partial(translate, "ExperimentProgress")
 
 _MINUTE, _HOUR = 60, 3600
 
@@ -22,27 +19,27 @@ def progress_line(found: ExperimentProgress) -> str:
     """
     if found.worked_out is not None:
         if not found.total:
-            words = _tr("1 row is read") if found.worked_out == 1 else _tr("{count} rows are read")
+            words = tr("1 row is read") if found.worked_out == 1 else tr("{count} rows are read")
             return words.format(count=f"{found.worked_out:,}")
-        words = _tr("{count} of {total} requests are worked out")
+        words = tr("{count} of {total} requests are worked out")
         if found.total == 1:
-            words = _tr("{count} of 1 request is worked out")
+            words = tr("{count} of 1 request is worked out")
         return words.format(count=f"{found.worked_out:,}", total=f"{found.total:,}")
-    words = _tr("{over} of 1 cell") if found.total == 1 else _tr("{over} of {total} cells")
+    words = tr("{over} of 1 cell") if found.total == 1 else tr("{over} of {total} cells")
     parts = [words.format(over=found.over, total=found.total)]
     if found.errors:
-        parts.append(_tr("{count} without an answer").format(count=found.errors))
+        parts.append(tr("{count} without an answer").format(count=found.errors))
     if found.rate:
-        parts.append(_tr("{rate} a second").format(rate=short_number(found.rate)))
+        parts.append(tr("{rate} a second").format(rate=short_number(found.rate)))
     if found.cost:
         at_end = found.cost_at_end
         words = money(found.cost)
         if at_end is not None and found.over < found.total:
-            words = _tr("{cost} of about {whole}").format(cost=words, whole=money(at_end))
+            words = tr("{cost} of about {whole}").format(cost=words, whole=money(at_end))
         parts.append(words)
     left = found.seconds_left
     if left and found.over < found.total:
-        parts.append(_tr("{time} left").format(time=duration(max(1, round(left)))))
+        parts.append(tr("{time} left").format(time=duration(max(1, round(left)))))
     return " · ".join(parts)
 
 
@@ -58,15 +55,15 @@ def ended_words(report: ExperimentReport) -> tuple[str, str]:
     name, state = report.head.name, report.head.state
     match state:
         case "done":
-            head = _tr("{name}: the experiment has ended").format(name=name)
+            head = tr("{name}: the experiment has ended").format(name=name)
         case "paused":
-            head = _tr("{name}: the experiment is paused").format(name=name)
+            head = tr("{name}: the experiment is paused").format(name=name)
         case _:
-            head = _tr("{name}: the experiment was stopped").format(name=name)
+            head = tr("{name}: the experiment was stopped").format(name=name)
     cost = sum(each.total.cost for each in report.variants)
     spent = f" {money(cost)}" if cost else ""
-    words = _tr(" {count} cells have no answer.")
+    words = tr(" {count} cells have no answer.")
     if report.errors == 1:
-        words = _tr(" 1 cell has no answer.")
+        words = tr(" 1 cell has no answer.")
     errors = words.format(count=report.errors)
     return head, f"{report.headline}{errors if report.errors else ''}{spent}"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, TypeAlias
 
-from studio.application.words import marked, translate
-
-_tr = partial(translate, "StepCard")
+from studio.application.words import marked, tr
 
 CardKind: TypeAlias = Literal[
     "prompt", "message", "thought", "reply", "action", "observation", "final", "error", "note"
@@ -58,7 +55,7 @@ BADGES = (
 
 def badge_word(badge: str) -> str:
     """A badge of a card in the user's language."""
-    return _tr(badge)
+    return tr(badge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +106,5 @@ class StepCard:
         return (
             words
             if self.kind == "prompt"
-            else _tr("Iteration {step}: {said}").format(step=self.step, said=words)
+            else tr("Iteration {step}: {said}").format(step=self.step, said=words)
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 
 from studio.application.run.cards.card import TAB_OF_KIND, CardKind, CardPhase, StepCard, Tab
 from studio.application.run.cards.card_list import CardList, stored_cards
@@ -18,7 +17,7 @@ from studio.application.run.words import (
     rate_of,
     tokens,
 )
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
@@ -28,8 +27,6 @@ from studio.core.runs.step_summary import LAST, last_line
 from studio.core.text.amounts import duration, money
 from studio.core.text.shortened import one_line
 from studio.core.wire.reply import Reply
-
-_tr = partial(translate, "RunCards")
 
 __all__ = [
     "TAB_OF_KIND",
@@ -146,16 +143,16 @@ def _cards_of_step(step: Step, state: RunState | None, streaming: Reply | None) 
     if answer is not None:
         if state is not None and state.answer is not None:
             answer = state.answer
-        summary = one_line(answer) or _tr(
+        summary = one_line(answer) or tr(
             "No words of its own: the observations stand for themselves."
         )
         badges = _badges(step, PausePoint.ANSWER)
         cards.append(
-            StepCard(step.number, "final", _tr("Final answer"), summary, _lacks(step), badges)
+            StepCard(step.number, "final", tr("Final answer"), summary, _lacks(step), badges)
         )
     if step.observation:
         summary = one_line(step.observation)
-        cards.append(StepCard(step.number, "note", _tr("Message to the model"), summary))
+        cards.append(StepCard(step.number, "note", tr("Message to the model"), summary))
     if state is not None:
         cards = _mark_live(cards, state)
     return cards
@@ -165,7 +162,7 @@ def _lacks(step: Step) -> str:
     """Name the options that the answer was asked without, because the server refuses them."""
     left_out = step.reply.left_out if step.reply is not None else ()
     names = ", ".join(option.name for option in left_out)
-    return _tr("without {names}").format(names=names) if names else ""
+    return tr("without {names}").format(names=names) if names else ""
 
 
 def answer_of(step: Step) -> str | None:
@@ -176,14 +173,14 @@ def answer_of(step: Step) -> str | None:
 
 
 def _prompt_card(step: Step) -> StepCard:
-    title = _tr("Iteration {number} · Prompt").format(number=step.number)
+    title = tr("Iteration {number} · Prompt").format(number=step.number)
     count = max(len(step.messages), step.sent)
     if not count:
-        return StepCard(step.number, "prompt", title, _tr("Being rendered…"))
+        return StepCard(step.number, "prompt", title, tr("Being rendered…"))
     last = step.messages[-1] if step.messages else None
     summary = plural(count, "message")
     if step.model is not None:
-        summary = _tr("{messages} to {model}").format(messages=summary, model=step.model.name)
+        summary = tr("{messages} to {model}").format(messages=summary, model=step.model.name)
     if last is not None and (text := one_line(last_line(last.text), LAST)):
         summary += f" · {text}"
     usage = step.reply.usage if step.reply is not None else None
@@ -194,13 +191,13 @@ def _prompt_card(step: Step) -> StepCard:
 
 def _message_cards(step: Step, state: RunState | None) -> list[StepCard]:
     """What the user put in: into this request, or for the next one, which it waits for."""
-    title = _tr("Your message")
+    title = tr("Your message")
     cards = [
         StepCard(step.number, "message", title, one_line(text), call=row)
         for row, text in enumerate(step.said)
     ]
     waiting = state.steering if state is not None else ()
-    facts = _tr("for the next request")
+    facts = tr("for the next request")
     for row, text in enumerate(waiting, len(step.said)):
         cards.append(StepCard(step.number, "message", title, one_line(text), facts, call=row))
     return cards
@@ -232,21 +229,21 @@ def _reply_summary(step: Step, raw: str, reply: Reply) -> tuple[str, str, CardKi
     """Title, summary and kind of the card of a reply."""
     match step.reading:
         case (Action() | Final()) as reading if reading.thought:
-            return _tr("Thought"), one_line(reading.thought), "thought"
+            return tr("Thought"), one_line(reading.thought), "thought"
         case FormatError() as error:
-            return _tr("Unreadable reply"), one_line(error.message), "reply"
+            return tr("Unreadable reply"), one_line(error.message), "reply"
         case Refused() as refused:
-            return _tr("Refusal"), one_line(refused.text), "reply"
+            return tr("Refusal"), one_line(refused.text), "reply"
         case _:
-            name = _tr("Reply") if step.reply is not None else _tr("Broken reply")
+            name = tr("Reply") if step.reply is not None else tr("Broken reply")
             if not raw and reply.tool_calls:
-                raw = _tr("Asks for {plural}").format(plural=plural(len(reply.tool_calls), "call"))
+                raw = tr("Asks for {plural}").format(plural=plural(len(reply.tool_calls), "call"))
             return name, raw, "reply"
 
 
 def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
     """The reply that is being written; its newest words, not its first."""
-    summary, facts = _tr("Waiting for the model…"), ""
+    summary, facts = tr("Waiting for the model…"), ""
     if streaming is not None:
         written = len(streaming.text) + len(streaming.reasoning)
         written += sum(len(call.arguments) for call in streaming.tool_calls)
@@ -259,7 +256,7 @@ def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
             summary = one_line(words[-120:])
         elif streaming.notices:
             summary = one_line(streaming.notices[-1])
-    return StepCard(step.number, "reply", _tr("Reply"), summary, facts, phase="live")
+    return StepCard(step.number, "reply", tr("Reply"), summary, facts, phase="live")
 
 
 _OF_REPLY = frozenset({"repaired", "replayed", "retried", "cut"})
@@ -306,7 +303,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
         if wanted
     )
     summary = f"{call.tool}({arguments_line(call.arguments, call.text)})"
-    cards = [StepCard(step.number, "action", _tr("Action"), summary, badges=badges, call=row)]
+    cards = [StepCard(step.number, "action", tr("Action"), summary, badges=badges, call=row)]
     if call.observation is None:
         return cards
     marks = tuple(
@@ -326,8 +323,8 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
         facts = duration(spent)
     failed = call.is_error and call.status != "rejected"  # the user's own word is no failure
     phase: CardPhase = "error" if failed else "past"
-    name = _tr("Error") if failed else _tr("Observation")
-    text = one_line(call.observation) or _tr("(empty)")
+    name = tr("Error") if failed else tr("Observation")
+    text = one_line(call.observation) or tr("(empty)")
     cards.append(StepCard(step.number, "observation", name, text, facts, marks, phase, row, spent))
     return cards
 

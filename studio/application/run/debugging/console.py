@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.run.words import bare
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.values.breakpoints import environment_of
 from studio.core.agent.values.events import (
     ContextTrimmed,
@@ -25,8 +24,6 @@ from studio.core.agent.values.state import RunState
 from studio.core.agent.values.user_events import ModelChosen, ReplyEdited
 from studio.core.text.amounts import duration
 from studio.core.tools.source import ToolOutcome
-
-_tr = partial(translate, "RunConsole")
 
 ConsoleLineKind: TypeAlias = Literal["log", "output", "warning", "error", "asked", "value", "wrong"]
 """`log`: a log point. `output`: what a tool printed. `asked` and `value`: the user's expression."""
@@ -65,20 +62,20 @@ def lines_of(event: Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
         case ToolEnded(call=row, outcome=outcome):
             yield from _of_tool(outcome, ConsoleLine("output", "", step, row), tool)
         case ModelFailed(message=message, retry_in=wait):
-            again = "" if wait is None else _tr("; next try in {time}").format(time=duration(wait))
+            again = "" if wait is None else tr("; next try in {time}").format(time=duration(wait))
             yield ConsoleLine("error" if wait is None else "warning", bare(message) + again, step)
         case ReplyEdited(repair=name) if name:
-            yield ConsoleLine("warning", _tr("Repaired: {name}").format(name=name), step)
+            yield ConsoleLine("warning", tr("Repaired: {name}").format(name=name), step)
         case ReplyRead(reading=reading):
             for warning in reading.warnings:
                 yield ConsoleLine("warning", warning.message, step)
         case ModelChosen(model=model, over=over):
-            words = _tr("Model: {model}, not {other}").format(model=model.name, other=over.name)
+            words = tr("Model: {model}, not {other}").format(model=model.name, other=over.name)
             yield ConsoleLine("warning", words, step)
         case ContextTrimmed(dropped=count):
-            words = _tr("{count} old messages left out")
+            words = tr("{count} old messages left out")
             if count == 1:
-                words = _tr("1 old message left out")
+                words = tr("1 old message left out")
             words = words.format(count=count)
             yield ConsoleLine("warning", words, step)
         case Rendered(problems=problems):
@@ -102,7 +99,7 @@ def evaluated(source: str, state: RunState | None) -> tuple[ConsoleLine, Console
     """What the user asked, and its value at a moment; a fault is said in its place."""
     asked = ConsoleLine("asked", source)
     if state is None:
-        return asked, ConsoleLine("wrong", _tr("There is no run yet."))
+        return asked, ConsoleLine("wrong", tr("There is no run yet."))
     try:
         value = parse_expression(source).value(environment_of(state))
     except ExpressionError as error:

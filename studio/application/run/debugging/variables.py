@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.run.cards.card import CardKind
 from studio.application.run.cards.card_text import step_at
 from studio.application.run.cursor import RunCursor
 from studio.application.run.words import plural
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.values.commands import (
     Command,
     EditAnswer,
@@ -27,8 +26,6 @@ from studio.core.agent.values.step import Call, Step
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.shortened import shortened
 from studio.core.text.values import Json
-
-_tr = partial(translate, "RunVariables")
 
 VariableEdit: TypeAlias = Literal["", "argument", "observation", "answer", "iterations"]
 """What a value can be changed as, where the run stands; empty where it cannot."""
@@ -123,10 +120,10 @@ def command_for(row: RunVariable, text: str, state: RunState) -> Command:
             return EditAnswer(value if isinstance(value, str) else text)
         case "iterations":
             if isinstance(value, bool) or not isinstance(value, int) or value < state.iteration:
-                raise ValueError(_tr("Write how many iterations there may be."))
+                raise ValueError(tr("Write how many iterations there may be."))
             return RaiseLimit("iterations", value)
         case "":
-            raise ValueError(_tr("This cannot be changed here."))
+            raise ValueError(tr("This cannot be changed here."))
 
 
 def _read(text: str, before: Json) -> Json:
@@ -135,7 +132,7 @@ def _read(text: str, before: Json) -> Json:
     except ValueError:
         if isinstance(before, str) or before is None:
             return text
-        raise ValueError(_tr("This is not a JSON value.")) from None
+        raise ValueError(tr("This is not a JSON value.")) from None
     return text if isinstance(before, str) and not isinstance(value, str) else value
 
 
@@ -197,7 +194,7 @@ def _left(state: RunState, step: Step) -> str:
     """What the nearest allowances leave."""
     limits = state.limits
     if limits.iterations is None:
-        return _tr("no limit of iterations")
+        return tr("no limit of iterations")
     return plural(max(0, limits.iterations - step.number), "iteration")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from studio.application.run.edits.in_place import EditResult, EditSpec
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.body.sections import read_marker
 from studio.core.prompty.document import PromptDocument
@@ -45,9 +45,9 @@ def edits_to_keep(
         NotInFileError: it is not the run's file, or cannot take it; nothing is changed then.
     """
     if str(document.source.path or "") != state.setup.path:
-        raise NotInFileError(translate("PersistentEdits", "another prompt is open."))
+        raise NotInFileError(tr("another prompt is open."))
     if document.source.text != text:
-        raise NotInFileError(translate("PersistentEdits", "it is being written in. Try again."))
+        raise NotInFileError(tr("it is being written in. Try again."))
     if spec.kind == "messages":
         return file_edits(document, spec.messages, result.messages)
     return (example_edit(document, _question(state), result.text),)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.run.text import json_text
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.values.commands import (
     AnswerCall,
     Command,
@@ -38,8 +37,6 @@ from studio.core.prompty.messages import (
 from studio.core.text.foreign_json import JsonBoundError, parse_json
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
-
-_tr = partial(translate, "RunEdits")
 
 EditKind: TypeAlias = Literal[
     "messages",
@@ -159,7 +156,7 @@ def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - o
         case "observation":
             return EditObservation(spec.call, text, result.is_error)
         case "told":
-            return EditErrorObservation(_needed(text, _tr("the message to the model")))
+            return EditErrorObservation(_needed(text, tr("the message to the model")))
         case "answer":
             return EditAnswer(text)
         case "treat_as_final":
@@ -169,9 +166,9 @@ def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - o
         case "answer_call":
             return AnswerCall(spec.call, text)
         case "steer":
-            return Steer(_needed(text, _tr("a message")))
+            return Steer(_needed(text, tr("a message")))
         case "send_back":
-            return SendBack(_needed(text, _tr("a message")))
+            return SendBack(_needed(text, tr("a message")))
         case "outcome":
             return TellOutcome(spec.call, "result", text)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from studio.application.run.text import Block, Blocks, Piece, Style, body, title
 from studio.application.run.words import plural
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.agent.values.reading import (
     Action,
     Final,
@@ -19,8 +17,6 @@ from studio.core.agent.values.reading import (
 )
 from studio.core.agent.values.step import Step, StepError
 from studio.core.wire.reply import FinishReason, Reply
-
-_tr = partial(translate, "RunReply")
 
 STYLE_OF: dict[ReadAs, Style] = {
     "thought": "thought",
@@ -94,20 +90,20 @@ def _streams(reply: Reply, reading: Reading | None) -> list[Block]:
     blocks: list[Block] = []
     if reply.reasoning:
         blocks += [
-            title(_tr("Reasoning")),
+            title(tr("Reasoning")),
             body(reply.reasoning, "reasoning"),
         ]
     if reply.text:
         if reply.reasoning or reply.tool_calls:
-            blocks.append(title(_tr("Text")))
+            blocks.append(title(tr("Text")))
         spans = reading.spans if reading is not None else ()
         blocks.append(Block("body", read_pieces(reply.text, spans)))
     if reply.refusal:
-        blocks += [title(_tr("Refusal")), body(reply.refusal)]
+        blocks += [title(tr("Refusal")), body(reply.refusal)]
     for number, call in enumerate(reply.tool_calls, start=1):
         blocks.append(
             title(
-                _tr("Tool call {number}").format(number=number),
+                tr("Tool call {number}").format(number=number),
                 call.id,
             )
         )
@@ -142,12 +138,12 @@ def legend_of(step: Step) -> tuple[tuple[str, Style], ...]:
     if step.reading is None:
         return ()
     names: dict[ReadAs, str] = {
-        "thought": _tr("thought"),
-        "tool": _tr("tool"),
-        "args": _tr("arguments"),
-        "answer": _tr("answer"),
-        "reasoning": _tr("reasoning"),
-        "ignored": _tr("ignored"),
+        "thought": tr("thought"),
+        "tool": tr("tool"),
+        "args": tr("arguments"),
+        "answer": tr("answer"),
+        "reasoning": tr("reasoning"),
+        "ignored": tr("ignored"),
     }
     seen: dict[str, Style] = {}
     for item in step.reading.spans:
@@ -165,14 +161,14 @@ def _findings(step: Step, told: str) -> list[Block]:
             blocks.append(
                 Block(
                     "note",
-                    (Piece(_tr("Repair offered: {title}").format(title=repair.title)),),
+                    (Piece(tr("Repair offered: {title}").format(title=repair.title)),),
                 )
             )
     if step.partial is not None and step.reply is None:
         blocks.append(
             Block(
                 "error",
-                (Piece(_tr("The reply broke off here; this is what came.")),),
+                (Piece(tr("The reply broke off here; this is what came.")),),
             )
         )
     blocks += [_warning(each) for each in step.warnings if each.message not in told]
@@ -187,24 +183,24 @@ def _ending(step: Step, reply: Reply) -> str:
     parts = [
         {
             "live": "",
-            "recorded": _tr("replayed from the record"),
-            "mock": _tr("mocked"),
-            "person": _tr("written by you"),
-            "studio": _tr("made by the studio"),
+            "recorded": tr("replayed from the record"),
+            "mock": tr("mocked"),
+            "person": tr("written by you"),
+            "studio": tr("made by the studio"),
         }[step.reply_origin]
     ]
-    parts.append(_tr("read as ") + _read_as(step.reading) if step.reading is not None else "")
+    parts.append(tr("read as ") + _read_as(step.reading) if step.reading is not None else "")
     codes = {each.code for each in step.warnings}
     said = {"stop": bool(step.stopped_by), "length": "cut_answer" in codes}
     if reply.finish_reason is not None and not said.get(reply.finish_reason):
-        parts.append(_tr(_ENDED[reply.finish_reason]))
+        parts.append(tr(_ENDED[reply.finish_reason]))
     match step.stopped_by:
         case "server":
-            parts.append(_tr("ended by itself, or at a stop sequence"))
+            parts.append(tr("ended by itself, or at a stop sequence"))
         case "studio":
-            parts.append(_tr("cut by the studio at an invented observation"))
+            parts.append(tr("cut by the studio at an invented observation"))
         case "user":
-            parts.append(_tr("cut off by you"))
+            parts.append(tr("cut off by you"))
     words = " · ".join(part for part in parts if part)
     return words[:1].upper() + words[1:]
 
@@ -214,8 +210,8 @@ def _read_as(reading: Reading) -> str:
         case Action():
             return plural(len(reading.calls), "call")
         case Final():
-            return _tr("the final answer")
+            return tr("the final answer")
         case Refused():
-            return _tr("a refusal")
+            return tr("a refusal")
         case FormatError():
-            return _tr("an error ({replace})").format(replace=reading.code.replace("_", " "))
+            return tr("an error ({replace})").format(replace=reading.code.replace("_", " "))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
 
 from studio.application.run.text import Block, Piece, json_text
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.loop.steps import request_of
 from studio.core.agent.past.replay import RecordedModel
 from studio.core.agent.protocols.loops import loop_of, rules_of
@@ -22,8 +21,6 @@ from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import RefusedOption, Reply
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
-
-_tr = partial(translate, "RunInspector")
 
 _READ_WHILE_STREAMING = 8_000
 """Characters up to which a growing reply is read again for its colors. Beyond, all of it is drawn
@@ -71,7 +68,7 @@ class InspectionSources:
         """Return the body that the model would be sent now."""
         assert self.model is not None
         if isinstance(self.model, RecordedModel):
-            text = _tr("A replay sends nothing: the reply comes from the recorded run.")
+            text = tr("A replay sends nothing: the reply comes from the recorded run.")
             return Block("note", (Piece(text, "muted"),))
         try:
             return self.model.request_body(request_of(state))
@@ -81,7 +78,7 @@ class InspectionSources:
 
 def not_kept() -> str:
     """Return the sentence in place of a request or reply of which nothing is kept."""
-    return _tr(
+    return tr(
         "Not kept: an older version wrote the run, or its model answered in this program or in a "
         "batch."
     )

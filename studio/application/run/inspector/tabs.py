@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from studio.application.run.cards.card_text import step_at
 from studio.application.run.cards.timeline import StepCard, Tab
@@ -19,7 +18,7 @@ from studio.application.run.messages import messages_view
 from studio.application.run.text import Block, Blocks, Piece, Style, json_block
 from studio.application.run.text import body as text_body
 from studio.application.run.words import plural, rate_of
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.agent.values.reading import Final, Reading
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
@@ -43,8 +42,6 @@ def opening(messages: Sequence[Message]) -> Sequence[Message]:
             return messages[: max(1, index)]
     return messages[:_BODY_END]
 
-
-_tr = partial(translate, "RunInspector")
 
 _CUT_ANSWERS = ("cut_answer", "filtered_answer", "refused_option")
 """Remarks on a reply whose answer is another than the prompt asked for, or the model meant."""
@@ -113,7 +110,7 @@ _USAGE_HEADS: tuple[str, ...] = (
 
 def usage_heads() -> tuple[str, ...]:
     """Column heads of the Usage tab."""
-    return tuple(map(_tr, _USAGE_HEADS))
+    return tuple(map(tr, _USAGE_HEADS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +213,7 @@ def _messages(view: InspectorView, state: RunState, step: Step) -> InspectorView
     sent = step.messages
     earlier = before.messages if before is not None else ()
     shown = messages_view(sent, earlier, only_changes=view.inspection.only_changes)
-    edited = _tr(" · edited by you") if "edited" in step.marks and step.reply is None else ""
+    edited = tr(" · edited by you") if "edited" in step.marks and step.reply is None else ""
     return replace(
         view,
         blocks=shown.blocks,
@@ -237,7 +234,7 @@ def _request(
     else:
         whole = json.dumps(value, ensure_ascii=False)
     shown = text_body(value) if isinstance(value, str) else json_block(_without_middle(value))
-    words = _tr("{size:,} characters of JSON").format(size=len(whole))
+    words = tr("{size:,} characters of JSON").format(size=len(whole))
     blocks: Blocks = (replace(shown, whole=lambda: whole),)
     # What follows is beside the body, and no part of it.
     if marks:
@@ -260,7 +257,7 @@ def _without_middle(body: Json) -> Json:
         items = body.get(name)
         if isinstance(items, list) and len(items) > _BODY_MESSAGES:
             left = plural(len(items) - 2 * _BODY_END, "message")
-            words = _tr("… {plural} left out here; Copy takes all …").format(plural=left)
+            words = tr("… {plural} left out here; Copy takes all …").format(plural=left)
             shown[name] = [*items[:_BODY_END], words, *items[-_BODY_END:]]
     return shown
 
@@ -272,7 +269,7 @@ def _identity(call: WireCall | None) -> Blocks:
     named = (
         call.model,
         call.id,
-        _tr("request {id}").format(id=call.request_id) if call.request_id else "",
+        tr("request {id}").format(id=call.request_id) if call.request_id else "",
     )
     words = " · ".join(filter(None, named))
     return (Block("note", (Piece(words, "muted"),)),) if words else ()
@@ -292,7 +289,7 @@ def _answer_blocks(state: RunState) -> Blocks:
     ]
     composed = isinstance(last.reading, Final) and last.reading.composed_elsewhere
     if composed and not state.answer:
-        text = _tr("The format carries no words of its own: the observations stand for themselves.")
+        text = tr("The format carries no words of its own: the observations stand for themselves.")
         blocks.append(Block("note", (Piece(text, "muted"),)))
     if state.answer_value is not None and not isinstance(state.answer_value, str):
         blocks.append(json_block(state.answer_value))
@@ -307,7 +304,7 @@ def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
         steps.append(state.step)
     rows = [_usage_row(step) for step in steps if step.number]
     if first:
-        rows.insert(0, UsageRow(_tr("Iterations 1 to {first:,}").format(first=first), ("…",) * 10))
+        rows.insert(0, UsageRow(tr("Iterations 1 to {first:,}").format(first=first), ("…",) * 10))
     total = state.usage
     model = state.seconds - state.seconds_tools
     cells = (
@@ -318,7 +315,7 @@ def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
         "–",
         duration(state.seconds_tools),
     )
-    return (*rows, UsageRow(_tr("Total"), cells))
+    return (*rows, UsageRow(tr("Total"), cells))
 
 
 def _counted(usage: Usage) -> tuple[str, ...]:
@@ -333,7 +330,7 @@ def _counted(usage: Usage) -> tuple[str, ...]:
 
 
 def _usage_row(step: Step) -> UsageRow:
-    label = _tr("Iteration {number}").format(number=step.number)
+    label = tr("Iteration {number}").format(number=step.number)
     usage = step.reply.usage if step.reply is not None else None
     first = "–" if step.first_seconds is None else duration(step.first_seconds)
     rate = rate_of(step) or "–"

@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from studio.application.run.debugging.live_output import LiveOutput, OutputLine
 from studio.application.run.inspector.sources import StepRequest, body_of, tools_in
 from studio.application.run.text import Block, Blocks, Piece, Style, body, json_block, title
-from studio.application.words import marked, translate
+from studio.application.words import marked, tr
 from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.step import Call, CallStatus, Step
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import duration
 from studio.core.text.foreign_json import parse_json
-
-_tr = partial(translate, "RunTool")
 
 _STATUS: dict[CallStatus, str] = {
     "asked": marked("asked for, not run yet"),
@@ -68,10 +65,10 @@ def _call_blocks(
     call: Call, row: int, count: int, setup: RunSetup, said: Sequence[OutputLine]
 ) -> list[Block]:
     spec = next((spec for spec in setup.tools if spec.name == call.tool), None)
-    notes = [] if count == 1 else [_tr("call {row} of {count}").format(row=row + 1, count=count)]
+    notes = [] if count == 1 else [tr("call {row} of {count}").format(row=row + 1, count=count)]
     notes += [_status(call), *_time(call)]
     if spec is not None:
-        notes.append(_tr("from {source}").format(source=_source(spec.source)))
+        notes.append(tr("from {source}").format(source=_source(spec.source)))
     blocks = [
         Block(
             "role",
@@ -79,29 +76,29 @@ def _call_blocks(
             role="tool",
         )
     ]
-    edited = _tr("edited by you") if {"tool", "arguments"} & set(call.edited) else ""
-    blocks.append(title(_tr("Arguments"), edited))
+    edited = tr("edited by you") if {"tool", "arguments"} & set(call.edited) else ""
+    blocks.append(title(tr("Arguments"), edited))
     blocks.append(
         json_block(call.arguments)
         if call.arguments is not None
-        else body(call.text or _tr("(none)"))
+        else body(call.text or tr("(none)"))
     )
     blocks += _check(call, spec)
     if call.observation is not None:
-        remark = _tr("edited by you") if "observation" in call.edited else ""
+        remark = tr("edited by you") if "observation" in call.edited else ""
         blocks.append(
-            title(_tr("Error for the model") if call.is_error else _tr("Observation"), remark)
+            title(tr("Error for the model") if call.is_error else tr("Observation"), remark)
         )
         blocks.append(observation_block(call.observation))
     blocks += _cut_blocks(call)
     # Of a call that has ended the kept stream is whole; what was heard of it may lack the end.
     kept = call.outcome.stderr if call.outcome is not None else ""
     if said and not kept:
-        live = _tr("live") if call.outcome is None else ""
-        blocks.append(title(_tr("Output"), live))
+        live = tr("live") if call.outcome is None else ""
+        blocks.append(title(tr("Output"), live))
         blocks.append(body("\n".join(f"{each.seconds:6.1f}  {each.text}" for each in said)))
     elif call.outcome is not None and call.outcome.stderr:
-        blocks.append(title(_tr("Error stream"), _tr("what the tool's process wrote on stderr")))
+        blocks.append(title(tr("Error stream"), tr("what the tool's process wrote on stderr")))
         blocks.append(_bounded(call.outcome.stderr, "muted", at_end=True))
     return blocks
 
@@ -112,14 +109,14 @@ def _cut_blocks(call: Call) -> list[Block]:
     if outcome is None or not outcome.truncated:
         return []
     if not outcome.whole:
-        return [Block("warning", (Piece(_tr("The output was cut at the limit for tools.")),))]
-    words = _tr(
+        return [Block("warning", (Piece(tr("The output was cut at the limit for tools.")),))]
+    words = tr(
         "The model got a part of {count} characters; metadata.agent.tool_output says how many, "
         "and which (head, tail, both)."
     ).format(count=f"{len(outcome.whole):,}")
     return [
         Block("warning", (Piece(words),)),
-        title(_tr("Whole answer"), _tr("kept with the run")),
+        title(tr("Whole answer"), tr("kept with the run")),
         observation_block(outcome.whole),
     ]
 
@@ -132,7 +129,7 @@ def observation_block(text: str) -> Block:
         except ValueError:
             pass
     if not text:
-        return body(_tr("(empty)"), "muted")
+        return body(tr("(empty)"), "muted")
     return _bounded(text)
 
 
@@ -141,7 +138,7 @@ def _bounded(text: str, style: Style = "plain", *, at_end: bool = False) -> Bloc
     left = len(text) - _LONGEST
     if left <= 0:
         return body(text, style)
-    words = _tr("… {count:,} characters left out here; Copy takes all …").format(count=left)
+    words = tr("… {count:,} characters left out here; Copy takes all …").format(count=left)
     lines = (words, text[left:]) if at_end else (text[:_LONGEST], words)
     return replace(body("\n".join(lines), style), whole=lambda: text)
 
@@ -152,29 +149,29 @@ def _check(call: Call, spec: ToolSpec | None) -> list[Block]:
     if spec is None:
         if call.status == "asked":
             return []
-        return [Block("note", (Piece(_tr("The run's tools do not declare it."), "muted"),))]
+        return [Block("note", (Piece(tr("The run's tools do not declare it."), "muted"),))]
     if call.arguments is None:
         return []
-    return [Block("note", (Piece(_tr("✓ The arguments fit the tool's schema."), "muted"),))]
+    return [Block("note", (Piece(tr("✓ The arguments fit the tool's schema."), "muted"),))]
 
 
 def _source(name: str) -> str:
     """Return where a tool is from; `document` is the prompt, which declares it without its code."""
-    return _tr("the prompt's declaration") if name == "document" else name
+    return tr("the prompt's declaration") if name == "document" else name
 
 
 def _status(call: Call) -> str:
     if call.outcome is not None and call.status == "done":
-        return _tr(_OUTCOMES[call.outcome.status])
+        return tr(_OUTCOMES[call.outcome.status])
     if call.needs_approval and call.status == "asked":
-        return _tr("waits for your approval")
-    return _tr(_STATUS[call.status])
+        return tr("waits for your approval")
+    return tr(_STATUS[call.status])
 
 
 def _time(call: Call) -> list[str]:
     if call.outcome is None:
         return []
-    origin = {"recorded": _tr("recorded"), "mock": _tr("mocked")}.get(call.origin)
+    origin = {"recorded": tr("recorded"), "mock": tr("mocked")}.get(call.origin)
     return [origin] if origin else [duration(call.outcome.duration)]
 
 
@@ -194,7 +191,7 @@ def truth_blocks(
     if not names:
         return ()
     width = max(len(name) for name in names)
-    columns = (_tr("declared"), _tr("sent"), _tr("called"), _tr("answered"))
+    columns = (tr("declared"), tr("sent"), tr("called"), tr("answered"))
     lines = [" " * width + "   " + "   ".join(columns)]
     declared = {spec.name for spec in setup.tools}
     sent = _sent(names, setup, messages, request)
@@ -211,7 +208,7 @@ def truth_blocks(
             cell.center(len(column)) for cell, column in zip(cells, columns, strict=True)
         )
         lines.append(f"{name.ljust(width)}   {row}")
-    return (title(_tr("Tools in this step")), body("\n".join(lines)))
+    return (title(tr("Tools in this step")), body("\n".join(lines)))
 
 
 def _sent(

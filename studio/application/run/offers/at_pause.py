@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from studio.application.run.edits.in_place import COMMAND_OF_EDIT, EditSpec
 from studio.application.run.offers.at_problem import choose_model, detail_of, offers_at_problem
@@ -18,14 +17,12 @@ from studio.application.run.offers.offer import (
     write_reply,
 )
 from studio.application.run.words import call_at, error_title, place_in_group
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.run.requests import allowed
 from studio.core.agent.values.commands import Approve, Continue, RaiseLimit, SkipCall
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call
-
-_tr = partial(translate, "RunOffers")
 
 
 def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
@@ -41,17 +38,17 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
         if state.status in ("done", "incomplete") and can_reply:
             spec = EditSpec(
                 "send_back",
-                _tr("Go on with a message"),
-                hint=_tr("Asked in the same thread."),
-                apply=_tr("Send"),
+                tr("Go on with a message"),
+                hint=tr("Asked in the same thread."),
+                apply=tr("Send"),
             )
             offer = Offer(
-                _tr("Go on with a message…"),
-                _tr("Ask the next question in this thread."),
+                tr("Go on with a message…"),
+                tr("Ask the next question in this thread."),
                 edit=spec,
             )
             if state.status == "done" or state.error is None:
-                return Offers(_tr("The run is done."), offers=(offer,))
+                return Offers(tr("The run is done."), offers=(offer,))
             ways = offers_at_problem(state)
             wanted = tuple(item for item in ways.offers if _fits(item, allowed(state)))
             return replace(ways, offers=(*wanted, offer))
@@ -101,11 +98,11 @@ def _after_end(state: RunState) -> Offers:
         )
     if state.status == "interrupted":
         return Offers(
-            _tr("The program ended while this run was under way."),
-            _tr("Everything up to its last event is here."),
+            tr("The program ended while this run was under way."),
+            tr("Everything up to its last event is here."),
         )
     if state.status == "stopped":
-        return Offers(_tr("The run was stopped."))
+        return Offers(tr("The run was stopped."))
     return Offers()
 
 
@@ -113,15 +110,15 @@ def _after_refusal() -> tuple[Offer, ...]:
     """What may get an answer all the same: another try, other words, another model."""
     return (
         Offer(
-            _tr("Ask again"),
-            _tr("Send the same request once more, as a new branch."),
+            tr("Ask again"),
+            tr("Send the same request once more, as a new branch."),
             (Continue(),),
             ask="again",
             is_primary=True,
         ),
         Offer(
-            _tr("Change the messages…"),
-            _tr("Go back to the request, as a new branch, and write it differently."),
+            tr("Change the messages…"),
+            tr("Go back to the request, as a new branch, and write it differently."),
             ask="rewrite",
         ),
         choose_model(),
@@ -131,40 +128,40 @@ def _after_refusal() -> tuple[Offer, ...]:
 def _at_request(state: RunState) -> Offers:
     spec = EditSpec(
         "messages",
-        _tr("Messages of this iteration"),
-        hint=_tr("Changed for this iteration; the prompt file stays as it is unless you say so."),
+        tr("Messages of this iteration"),
+        hint=tr("Changed for this iteration; the prompt file stays as it is unless you say so."),
         messages=state.step.messages,
     )
     return Offers(
-        _tr("The request is ready."),
+        tr("The request is ready."),
         offers=(
             go_on(
-                _tr("Send the request"),
-                _tr("Ask the model, and stop with its reply."),
+                tr("Send the request"),
+                tr("Ask the model, and stop with its reply."),
             ),
             Offer(
-                _tr("Edit messages…"),
-                _tr("Change what is sent, for this iteration only."),
+                tr("Edit messages…"),
+                tr("Change what is sent, for this iteration only."),
                 edit=spec,
             ),
             write_reply(
                 state,
-                _tr("Answer in its place…"),
-                _tr("Reply in the model's place"),
+                tr("Answer in its place…"),
+                tr("Reply in the model's place"),
             ),
-            steer(_tr("It joins the request that is about to be sent.")),
+            steer(tr("It joins the request that is about to be sent.")),
         ),
     )
 
 
 def _at_reply(state: RunState) -> Offers:
-    edit = write_reply(state, _tr("Edit the reply…"), _tr("Reply of the model"))
+    edit = write_reply(state, tr("Edit the reply…"), tr("Reply of the model"))
     if state.step.stopped_by == "user":
-        use = go_on(_tr("Use what came"), _tr("Read it like a whole reply, up to the next stop."))
-        tip = _tr("Send the same request once more, as a new branch.")
-        again = Offer(_tr("Try again"), tip, ask="again")
+        use = go_on(tr("Use what came"), tr("Read it like a whole reply, up to the next stop."))
+        tip = tr("Send the same request once more, as a new branch.")
+        again = Offer(tr("Try again"), tip, ask="again")
         return Offers(
-            _tr("You cut the reply off; nothing was done yet."),
+            tr("You cut the reply off; nothing was done yet."),
             "",
             offers=(
                 use,
@@ -172,8 +169,8 @@ def _at_reply(state: RunState) -> Offers:
                 again,
             ),
         )
-    read = go_on(_tr("Read the reply"), _tr("Find what it asks for, up to the next stop."))
-    return Offers(_tr("The reply is here; nothing was done yet."), offers=(read, edit))
+    read = go_on(tr("Read the reply"), tr("Find what it asks for, up to the next stop."))
+    return Offers(tr("The reply is here; nothing was done yet."), offers=(read, edit))
 
 
 def _at_call(state: RunState) -> Offers:
@@ -183,20 +180,20 @@ def _at_call(state: RunState) -> Offers:
         return Offers()
     reject = EditSpec(
         "reject",
-        _tr("Reject {tool}").format(tool=call.tool),
-        hint=_tr("The model gets this reason. May be empty."),
-        apply=_tr("Reject"),
+        tr("Reject {tool}").format(tool=call.tool),
+        hint=tr("The model gets this reason. May be empty."),
+        apply=tr("Reject"),
         call=row,
     )
     answer = EditSpec(
         "answer_call",
-        _tr("Answer in place of {tool}").format(tool=call.tool),
-        hint=_tr("The tool does not run; the model gets this as its result."),
-        apply=_tr("Answer"),
+        tr("Answer in place of {tool}").format(tool=call.tool),
+        hint=tr("The tool does not run; the model gets this as its result."),
+        apply=tr("Answer", "verb"),
         call=row,
     )
     effects = next((s.has_effects for s in state.setup.tools if s.name == call.tool), False)
-    detail = _tr("This tool changes something outside.") if effects else ""
+    detail = tr("This tool changes something outside.") if effects else ""
     detail = "\n".join(text for text in (detail, call.why) if text)
     return Offers(
         _call_title(state, call),
@@ -205,18 +202,18 @@ def _at_call(state: RunState) -> Offers:
             *_ways_to_run(state, call),
             edit_call(state, call),
             Offer(
-                _tr("Reject…"),
-                _tr("Do not run it, and tell the model why."),
+                tr("Reject…"),
+                tr("Do not run it, and tell the model why."),
                 edit=reject,
             ),
             Offer(
-                _tr("Answer myself…"),
-                _tr("Do not run it, and give its result."),
+                tr("Answer myself…"),
+                tr("Do not run it, and give its result."),
                 edit=answer,
             ),
             Offer(
-                _tr("Skip"),
-                _tr("Do not run it, and inform the model."),
+                tr("Skip"),
+                tr("Do not run it, and inform the model."),
                 (SkipCall(row),),
             ),
         ),
@@ -227,8 +224,8 @@ def _call_title(state: RunState, call: Call) -> str:
     """Return the question about a call."""
     number, count = place_in_group(state)
     if count == 1:
-        return _tr("Run {tool}?").format(tool=call.tool)
-    return _tr("Approve {tool}, call {number} of {count}?").format(
+        return tr("Run {tool}?").format(tool=call.tool)
+    return tr("Approve {tool}, call {number} of {count}?").format(
         tool=call.tool, number=number, count=count
     )
 
@@ -237,19 +234,19 @@ def _ways_to_run(state: RunState, call: Call) -> tuple[Offer, ...]:
     """Return the buttons that run a call; of several at the same time each is approved first."""
     row = state.call or 0
     number, count = place_in_group(state)
-    every = _tr("Run all {count}").format(count=count)
-    label, tip = _tr("Run {tool}").format(tool=call.tool), _tr("Run the call as it stands.")
+    every = tr("Run all {count}").format(count=count)
+    label, tip = tr("Run {tool}").format(tool=call.tool), tr("Run the call as it stands.")
     if call.needs_approval:
-        label = _tr("Approve")
+        label = tr("Approve")
     elif 1 < count == number:
-        label, tip = every, _tr("Approve this call and run it with the others.")
+        label, tip = every, tr("Approve this call and run it with the others.")
     elif count > 1:
-        label = _tr("Approve {number} of {count}").format(number=number, count=count)
-        tip = _tr("Nothing runs before the last call is approved.")
+        label = tr("Approve {number} of {count}").format(number=number, count=count)
+        tip = tr("Nothing runs before the last call is approved.")
     first = Offer(label, tip, (Approve(row),), key="Ctrl+Shift+A", is_primary=True)
     if number == count:
         return (first,)
-    tip = _tr("Approve the other calls, too, and run them at the same time.")
+    tip = tr("Approve the other calls, too, and run them at the same time.")
     return first, Offer(every, tip, (Approve(row, others=True),))
 
 
@@ -259,28 +256,28 @@ def _at_result(state: RunState) -> Offers:
         return Offers()
     spec = EditSpec(
         "observation",
-        _tr("Observation of {tool}").format(tool=call.tool),
+        tr("Observation of {tool}").format(tool=call.tool),
         call.observation or "",
-        hint=_tr("What the model gets; the tool's own result stays in the record."),
+        hint=tr("What the model gets; the tool's own result stays in the record."),
         call=state.call or 0,
         is_error=call.is_error,
     )
-    change = Offer(_tr("Edit observation…"), _tr("Change what the model gets."), edit=spec)
+    change = Offer(tr("Edit observation…"), tr("Change what the model gets."), edit=spec)
     offers: tuple[Offer, ...] = (_after_result(state), change)
     if call.is_error and call.outcome is not None:
-        tip = _tr("Call the tool with the same arguments once more, as a new branch.")
-        offers = (offers[0], Offer(_tr("Try this call again"), tip, ask="again"), change)
+        tip = tr("Call the tool with the same arguments once more, as a new branch.")
+        offers = (offers[0], Offer(tr("Try this call again"), tip, ask="again"), change)
     return Offers(_result_title(call), is_error=call.is_error, offers=offers)
 
 
 def _result_title(call: Call) -> str:
     """How a call ended, as a sentence."""
     if call.outcome is not None and call.outcome.status == "timeout":
-        words = _tr("{tool} took too long and was stopped.")
+        words = tr("{tool} took too long and was stopped.")
     elif call.is_error:
-        words = _tr("{tool} failed.")
+        words = tr("{tool} failed.")
     else:
-        words = _tr("{tool} has answered.")
+        words = tr("{tool} has answered.")
     return words.format(tool=call.tool)
 
 
@@ -289,38 +286,38 @@ def _after_result(state: RunState) -> Offer:
     calls, row = state.step.calls, state.call or 0
     waiting = next((call for call in calls if call.status == "asked"), None)
     if waiting is not None:
-        words = _tr("On to {tool}").format(tool=waiting.tool)
-        return go_on(words, _tr("The next call of this reply; the model waits for all of them."))
+        words = tr("On to {tool}").format(tool=waiting.tool)
+        return go_on(words, tr("The next call of this reply; the model waits for all of them."))
     later = [call for call in calls[row + 1 :] if call.outcome is not None]
     if state.runs_at_once and later:
-        words = _tr("On to the result of {tool}").format(tool=later[0].tool)
-        return go_on(words, _tr("The next result of this reply."))
+        words = tr("On to the result of {tool}").format(tool=later[0].tool)
+        return go_on(words, tr("The next result of this reply."))
     if len(calls) == 1:
-        return go_on(_tr("Send the result to the model"), _tr("Go on with this observation."))
-    words = _tr("Send {count} results to the model").format(count=len(calls))
-    return go_on(words, _tr("Go on with these observations."))
+        return go_on(tr("Send the result to the model"), tr("Go on with this observation."))
+    words = tr("Send {count} results to the model").format(count=len(calls))
+    return go_on(words, tr("Go on with these observations."))
 
 
 def _at_step_end() -> Offers:
     return Offers(
-        _tr("The iteration is done."),
+        tr("The iteration is done."),
         offers=(
             go_on(
-                _tr("Next iteration"),
-                _tr("Ask the model again, with what is known now."),
+                tr("Next iteration"),
+                tr("Ask the model again, with what is known now."),
             ),
-            steer(_tr("It joins the request of the next iteration.")),
+            steer(tr("It joins the request of the next iteration.")),
         ),
     )
 
 
 def _at_answer(state: RunState) -> Offers:
     return Offers(
-        _tr("The model has answered."),
+        tr("The model has answered."),
         offers=(
             Offer(
-                _tr("Accept"),
-                _tr("End the run with this answer."),
+                tr("Accept"),
+                tr("End the run with this answer."),
                 (Continue(),),
                 is_primary=True,
             ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from studio.application.run.edits.in_place import EditSpec
 from studio.application.run.offers.offer import (
@@ -16,7 +15,7 @@ from studio.application.run.offers.offer import (
     write_reply,
 )
 from studio.application.run.words import call_at, error_title, is_only_title
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.protocols.json_repair import find_repair
 from studio.core.agent.run.secrets import NO_VALUE
 from studio.core.agent.values.commands import (
@@ -31,8 +30,6 @@ from studio.core.agent.values.commands import (
 from studio.core.agent.values.state import LimitName, RunState
 from studio.core.agent.values.step import StepError
 
-_tr = partial(translate, "RunOffers")
-
 _MORE_ITERATIONS = 5
 
 
@@ -41,12 +38,12 @@ def offers_at_problem(state: RunState) -> Offers:
     error = state.error
     if error is None:
         return Offers(
-            _tr("Something went wrong."),
+            tr("Something went wrong."),
             is_error=True,
             offers=(
                 go_on(
-                    _tr("Go on"),
-                    _tr("Go on."),
+                    tr("Go on"),
+                    tr("Go on."),
                 ),
             ),
         )
@@ -56,11 +53,11 @@ def offers_at_problem(state: RunState) -> Offers:
         case "outcome_unknown":
             offers = _outcome_offers(state)
         case "output":
-            accept = go_on(_tr("Accept as it is"), _tr("End the run here."))
+            accept = go_on(tr("Accept as it is"), tr("End the run here."))
             offers = (*_flaw_offers(state, error), accept, edit_answer(state), send_back_offer())
         case "refusal":
             offers = (
-                go_on(_tr("Accept as it is"), _tr("End the run here.")),
+                go_on(tr("Accept as it is"), tr("End the run here.")),
                 *_answer_offers(error),
                 send_back_offer(),
             )
@@ -85,48 +82,48 @@ def _fixing_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         offers.append(
             Offer(
                 repair.title,
-                _tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after),
+                tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after),
                 (command,),
             )
         )
     if error.observation:
-        offers.insert(0, go_on(_tr("Tell the model"), error.observation))
+        offers.insert(0, go_on(tr("Tell the model"), error.observation))
         spec = EditSpec(
             "told",
-            _tr("Message to the model"),
+            tr("Message to the model"),
             error.observation,
-            hint=_tr("It reads this as the observation of its reply."),
+            hint=tr("It reads this as the observation of its reply."),
         )
         offers.append(
             Offer(
-                _tr("Edit the message to the model…"),
-                _tr("Change the remark."),
+                tr("Edit the message to the model…"),
+                tr("Change the remark."),
                 edit=spec,
             )
         )
     elif error.code == NO_VALUE:
         offers.insert(0, _give_values())
     elif error.kind in ("model", "render"):
-        tip = _tr("Do the same once more, and go on.")
+        tip = tr("Do the same once more, and go on.")
         cause = _cause_offer(error)
         is_first = cause is None
-        offers.insert(0, Offer(_tr("Try again"), tip, (Continue(),), is_primary=is_first))
+        offers.insert(0, Offer(tr("Try again"), tip, (Continue(),), is_primary=is_first))
         if cause is not None:
             offers.insert(0, cause)
     else:
         offers.insert(
             0,
             go_on(
-                _tr("Go on"),
-                _tr("Go on all the same."),
+                tr("Go on"),
+                tr("Go on all the same."),
             ),
         )
     call = call_at(state)
     if call is not None and error.kind in ("unknown_tool", "schema", "format", "guardrail"):
         offers.append(edit_call(state, call))
     elif error.kind in ("format", "model"):
-        label = _tr("Edit the reply…") if error.kind == "format" else _tr("Answer in its place…")
-        offers.append(write_reply(state, label, _tr("Reply of the model")))
+        label = tr("Edit the reply…") if error.kind == "format" else tr("Answer in its place…")
+        offers.append(write_reply(state, label, tr("Reply of the model")))
     if error.kind == "format" and was_cut(state):
         offers.insert(0, _longer_reply(state))
     offers += _answer_offers(error)
@@ -153,8 +150,8 @@ def _longer_reply(state: RunState) -> Offer:
     )
     now = next((each for each in lines if isinstance(each, int) and each > 0), _USUAL_REPLY)
     return Offer(
-        _tr("Ask again with {count:,} tokens").format(count=2 * now),
-        _tr("Send the request once more, as a new branch; this run keeps the higher limit."),
+        tr("Ask again with {count:,} tokens").format(count=2 * now),
+        tr("Send the request once more, as a new branch; this run keeps the higher limit."),
         (RaiseLimit("reply", 2 * now), Continue()),
         ask="again",
     )
@@ -169,17 +166,17 @@ _GO_ON = (
 def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
     """What fixes an answer that is cut, filtered, empty, or not what the outputs declare."""
     if error.code == "cut_answer":
-        tip = _tr("The model goes on where it ended; both pieces are one answer.")
-        goes_on = Offer(_tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),))
+        tip = tr("The model goes on where it ended; both pieces are one answer.")
+        goes_on = Offer(tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),))
         return (goes_on, _longer_reply(state))
     message = _ask_again(error)
-    again = Offer(_tr("Ask again with the errors"), message, (SendBack(message),))
+    again = Offer(tr("Ask again with the errors"), message, (SendBack(message),))
     answer = state.answer or ""
     repair = find_repair(answer, 0, len(answer)) if error.code == "output" else None
     if repair is None or repair.span is None:
         return (again,)
     fixed = answer[: repair.span.start] + repair.after + answer[repair.span.end :]
-    tip = _tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after)
+    tip = tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after)
     return (Offer(repair.title, tip, (EditAnswer(fixed),)), again)
 
 
@@ -204,22 +201,22 @@ def _cause_offer(error: StepError) -> Offer | None:
     if error.code in OF_MODEL:
         return replace(choose_model(), is_primary=True)
     if error.code in _OF_CONNECTION:
-        label, tip = _tr("Open the connection…"), _tr("Fix its address, its key or its account.")
+        label, tip = tr("Open the connection…"), tr("Fix its address, its key or its account.")
         return Offer(label, tip, is_primary=True, ask="connections")
     return None
 
 
 def choose_model() -> Offer:
     """Return the offer of another model for the run."""
-    tip = _tr("List the models that can answer; the run goes on with the one that you choose.")
-    return Offer(_tr("Choose a model…"), tip, ask="model")
+    tip = tr("List the models that can answer; the run goes on with the one that you choose.")
+    return Offer(tr("Choose a model…"), tip, ask="model")
 
 
 def _give_values() -> Offer:
     """The secrets that a run of the past sent, typed in by the user."""
     return Offer(
-        _tr("Give the value…"),
-        _tr("Type the secret that is not set here; it is kept until the studio ends."),
+        tr("Give the value…"),
+        tr("Type the secret that is not set here; it is kept until the studio ends."),
         is_primary=True,
         ask="values",
     )
@@ -230,15 +227,15 @@ def _answer_offers(error: StepError) -> tuple[Offer, ...]:
         return ()
     spec = EditSpec(
         "treat_as_final",
-        _tr("Treat as the answer"),
+        tr("Treat as the answer"),
         error.answer,
-        hint=_tr("The run ends with this answer."),
-        apply=_tr("Take as answer"),
+        hint=tr("The run ends with this answer."),
+        apply=tr("Take as answer"),
     )
     return (
         Offer(
-            _tr("Treat as answer…"),
-            _tr("Take what came as the final answer."),
+            tr("Treat as answer…"),
+            tr("Take what came as the final answer."),
             edit=spec,
         ),
     )
@@ -256,21 +253,21 @@ def _limit_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
     base = float(now or 0)
     to = base + _MORE_ITERATIONS if name == "iterations" else max(base * 2, base + 1)
     more = (
-        _tr("Allow {more_iterations} more").format(more_iterations=_MORE_ITERATIONS)
+        tr("Allow {more_iterations} more").format(more_iterations=_MORE_ITERATIONS)
         if name == "iterations"
-        else _tr("Allow twice as much")
+        else tr("Allow twice as much")
     )
     return (
         Offer(
             more,
-            _tr("Raise the limit and go on."),
+            tr("Raise the limit and go on."),
             (RaiseLimit(name, to), Continue()),
             is_primary=True,
         ),
         Offer(
-            _tr("No limit"), _tr("Go on without this limit."), (RaiseLimit(name, None), Continue())
+            tr("No limit"), tr("Go on without this limit."), (RaiseLimit(name, None), Continue())
         ),
-        Offer(_tr("Stop"), _tr("End the run here."), (StopRun(),)),
+        Offer(tr("Stop"), tr("End the run here."), (StopRun(),)),
     )
 
 
@@ -281,25 +278,25 @@ def _outcome_offers(state: RunState) -> tuple[Offer, ...]:
         row = unknown[0] if unknown else 0
     spec = EditSpec(
         "outcome",
-        _tr("What the tool answered"),
+        tr("What the tool answered"),
         call=row,
-        apply=_tr("Take as result"),
-        hint=_tr("The model gets this as the tool's result."),
+        apply=tr("Take as result"),
+        hint=tr("The model gets this as the tool's result."),
     )
     return (
         Offer(
-            _tr("It did not run"),
-            _tr("It is run again."),
+            tr("It did not run"),
+            tr("It is run again."),
             (TellOutcome(row, "did-not-run"),),
         ),
         Offer(
-            _tr("It ran"),
-            _tr("Its work is done; the result is not known."),
+            tr("It ran"),
+            tr("Its work is done; the result is not known."),
             (TellOutcome(row, "ran"),),
         ),
         Offer(
-            _tr("Its result is…"),
-            _tr("You know what it answered."),
+            tr("Its result is…"),
+            tr("You know what it answered."),
             edit=spec,
         ),
     )

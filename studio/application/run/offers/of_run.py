@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from studio.application.run.offers.at_pause import offers_of
 from studio.application.run.offers.at_problem import OF_MODEL
 from studio.application.run.offers.offer import Offer, Offers
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.run.requests import allowed
 from studio.core.agent.values.commands import ChooseModel, PauseRun, StopRun
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import RunState
 
-_tr = partial(translate, "RunOffers")
-
 
 def _resume() -> Offer:
     return Offer(
-        _tr("Go on from here"),
-        _tr(
+        tr("Go on from here"),
+        tr(
             "Run on from this place with the model and the tools, as a new branch. "
             "What was is kept."
         ),
@@ -31,8 +28,8 @@ def _resume() -> Offer:
 
 def _rerun() -> Offer:
     return Offer(
-        _tr("Run again with these results"),
-        _tr(
+        tr("Run again with these results"),
+        tr(
             "Run the prompt as it stands in the editor, with the inputs of this run. A tool call "
             "that it made already gets the same result without running; then both are compared."
         ),
@@ -42,8 +39,8 @@ def _rerun() -> Offer:
 
 def _replay() -> Offer:
     return Offer(
-        _tr("Replay exactly"),
-        _tr(
+        tr("Replay exactly"),
+        tr(
             "Go through this run again, with its replies, its tools' results and your own edits. "
             "No model is asked and no tool runs; breakpoints stop it."
         ),
@@ -82,22 +79,22 @@ def _without_model_asked(state: RunState, *, is_record: bool) -> Offers:
         again = (_rerun(), _replay()) if _is_whole(state, made) else ()
         return replace(made, offers=(*made.offers, *again))
     known = offers_of(state, can_reply=False) if state.is_over else Offers()
-    title = known.title or _tr("A run of the past.")
+    title = known.title or tr("A run of the past.")
     return replace(known, title=title, offers=(_resume(), _rerun(), _replay()))
 
 
 def _while_pausing(state: RunState) -> Offers:
     """What is said from the wish to pause until the run stands: what under way is waited for."""
     if any(call.status == "running" for call in state.step.calls):
-        return Offers(_tr("The run pauses once the tool has answered."))
+        return Offers(tr("The run pauses once the tool has answered."))
     if state.step.reply is not None:
-        return Offers(_tr("The run pauses at the next place."))
+        return Offers(tr("The run pauses at the next place."))
     cut = Offer(
-        _tr("Cut the reply off"),
-        _tr("Wait no longer; what has come of the reply is kept."),
+        tr("Cut the reply off"),
+        tr("Wait no longer; what has come of the reply is kept."),
         (PauseRun(abort=True),),
     )
-    return Offers(_tr("The run pauses once the reply is here."), offers=(cut,))
+    return Offers(tr("The run pauses once the reply is here."), offers=(cut,))
 
 
 def _is_whole(state: RunState, made: Offers) -> bool:
@@ -134,21 +131,21 @@ def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_kee
     if same_name:
         other = f"{other}, {now.server}"
     keep = Offer(
-        _tr("Go on with {model}").format(model=has.name),
-        _tr("The run keeps the model that it has."),
+        tr("Go on with {model}").format(model=has.name),
+        tr("The run keeps the model that it has."),
         (ChooseModel(has, now),),
         is_primary=True,
     )
     change = Offer(
-        _tr("Change to {model}").format(model=other),
-        _tr("The requests from here on go to it, with the conversation so far."),
+        tr("Change to {model}").format(model=other),
+        tr("The requests from here on go to it, with the conversation so far."),
         ask="switch",
         is_primary=not can_keep,
     )
-    stop = Offer(_tr("Stop"), _tr("End the run here."), (StopRun(),))
-    words = _tr("The prompt now asks for {other}; this run has {model}.")
+    stop = Offer(tr("Stop"), tr("End the run here."), (StopRun(),))
+    words = tr("The prompt now asks for {other}; this run has {model}.")
     if not can_keep:
-        words = _tr("The prompt now asks for {other}; {model} is not set up here.")
+        words = tr("The prompt now asks for {other}; {model} is not set up here.")
     detail = words.format(other=other, model=has.name)
     ways: tuple[Offer, ...] = (keep, change) if can_keep else (change,)
     if can_keep and state.error is not None and state.error.code in OF_MODEL:
@@ -159,4 +156,4 @@ def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_kee
         )
         ways = tuple(replace(each, is_primary=False) for each in ways)
         return replace(offers, detail=detail, offers=(*ways, *others))
-    return Offers(_tr("Which model continues?"), detail, offers=(*ways, stop))
+    return Offers(tr("Which model continues?"), detail, offers=(*ways, stop))

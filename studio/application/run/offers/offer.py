@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from studio.application.run.edits.in_place import EditSpec, arguments_text
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.values.commands import Command, StepOn
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call
 from studio.core.wire.reply import Reply
-
-_tr = partial(translate, "RunOffers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +81,13 @@ def steer(hint: str) -> Offer:
     """A message of the user, for a request; `hint` says for which."""
     spec = EditSpec(
         "steer",
-        _tr("Put in a message"),
+        tr("Put in a message"),
         hint=hint,
-        apply=_tr("Put in"),
+        apply=tr("Put in"),
     )
     return Offer(
-        _tr("Put in a message…"),
-        _tr("Steer the run with a message of yours."),
+        tr("Put in a message…"),
+        tr("Steer the run with a message of yours."),
         edit=spec,
     )
 
@@ -102,12 +99,12 @@ def write_reply(state: RunState, label: str, title: str) -> Offer:
         "reply",
         title,
         reply.text,
-        hint=_tr("It is read exactly as if the model had written it."),
+        hint=tr("It is read exactly as if the model had written it."),
         reply=reply,
     )
     return Offer(
         label,
-        _tr("Write the reply yourself; it is marked as edited."),
+        tr("Write the reply yourself; it is marked as edited."),
         edit=spec,
     )
 
@@ -118,17 +115,17 @@ def edit_call(state: RunState, call: Call) -> Offer:
     tools = names if call.tool in names else (call.tool, *names)
     spec = EditSpec(
         "arguments",
-        _tr("Arguments of {tool}").format(tool=call.tool),
+        tr("Arguments of {tool}").format(tool=call.tool),
         arguments_text(call.arguments, call.text),
-        hint=_tr("The assistant's message is changed with them, so that call and result agree."),
+        hint=tr("The assistant's message is changed with them, so that call and result agree."),
         is_json=True,
         call=state.call or 0,
         tool=call.tool,
         tools=tools,
     )
     return Offer(
-        _tr("Edit arguments…"),
-        _tr("Change what the tool is called with."),
+        tr("Edit arguments…"),
+        tr("Change what the tool is called with."),
         edit=spec,
     )
 
@@ -137,13 +134,13 @@ def edit_answer(state: RunState) -> Offer:
     """The answer, changed by the user."""
     spec = EditSpec(
         "answer",
-        _tr("Final answer"),
+        tr("Final answer"),
         state.answer or "",
-        hint=_tr("Kept as edited by you."),
+        hint=tr("Kept as edited by you."),
     )
     return Offer(
-        _tr("Edit the answer…"),
-        _tr("Change it before the run ends."),
+        tr("Edit the answer…"),
+        tr("Change it before the run ends."),
         edit=spec,
     )
 
@@ -152,12 +149,12 @@ def send_back_offer() -> Offer:
     """The answer sent back with a word to the model."""
     spec = EditSpec(
         "send_back",
-        _tr("Send it back"),
-        hint=_tr("The model reads it as a user message and goes on."),
-        apply=_tr("Send"),
+        tr("Send it back"),
+        hint=tr("The model reads it as a user message and goes on."),
+        apply=tr("Send"),
     )
     return Offer(
-        _tr("Send back…"),
-        _tr("Tell the model what is missing, and go on."),
+        tr("Send back…"),
+        tr("Tell the model what is missing, and go on."),
         edit=spec,
     )

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from studio.application.run.breakpoints import place_name
 from studio.application.run.past.forks import origins_of, ways_of
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.state import Checkpoint
-
-_tr = partial(translate, "RunCompare")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,7 @@ def branches_of(
     return tuple(
         BranchView(
             (names or {}).get(number) or usual_name(number),
-            _tr("to iteration {iteration}, {place_names}").format(
+            tr("to iteration {iteration}, {place_names}").format(
                 iteration=end.iteration, place_names=place_name(end.place).lower()
             ),
             end.id,
@@ -86,7 +83,7 @@ def _depth(origins: Mapping[int, Checkpoint], number: int) -> int:
 def _parted(origin: Checkpoint | None) -> str:
     if origin is None:
         return ""
-    return _tr("from iteration {iteration}, {place}").format(
+    return tr("from iteration {iteration}, {place}").format(
         iteration=origin.iteration, place=place_name(origin.place).lower()
     )
 
@@ -110,4 +107,4 @@ def as_tree(branches: Sequence[BranchView]) -> tuple[BranchView, ...]:
 
 def usual_name(number: int) -> str:
     """Return the name of a branch that the user has not named: its place in the pager."""
-    return _tr("Branch {number}").format(number=number + 1)
+    return tr("Branch {number}").format(number=number + 1)

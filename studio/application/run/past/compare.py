@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby, zip_longest
 from operator import attrgetter
 from typing import Literal, TypeAlias
@@ -16,13 +15,11 @@ from studio.application.run.cards.timeline import StepCard, timeline_of
 from studio.application.run.inspector.sources import InspectionSources, body_text
 from studio.application.run.text import Block, BlockKind, Blocks, Piece
 from studio.application.run.words import sentence_of
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.loop.steps import models_of, steps_of
 from studio.core.agent.values.state import RunState
 from studio.core.text.amounts import duration, money
 from studio.core.wire.wire_call import CallLookup, no_call
-
-_tr = partial(translate, "RunCompare")
 
 RowMatch: TypeAlias = Literal["same", "differs", "left", "right"]
 """Whether two cards say the same, or only one side has one."""
@@ -84,16 +81,16 @@ class RunComparison:
         """The comparison in one sentence."""
         at = self.first_difference
         if at is None:
-            return _tr("Both say the same, from the first message to the last.")
+            return tr("Both say the same, from the first message to the last.")
         card = self.rows[at].left or self.rows[at].right
         where = (
             ""
             if card is None
-            else _tr(" in iteration {step}, at “{title}”").format(step=card.step, title=card.title)
+            else tr(" in iteration {step}, at “{title}”").format(step=card.step, title=card.title)
         )
-        words = _tr("The first difference is{where}; {count} of {count2} rows differ.")
+        words = tr("The first difference is{where}; {count} of {count2} rows differ.")
         if len(self.differences) == 1:
-            words = _tr("The first difference is{where}; 1 of {count2} rows differs.")
+            words = tr("The first difference is{where}; 1 of {count2} rows differs.")
         return words.format(where=where, count=len(self.differences), count2=len(self.rows))
 
     def texts(self, row: int) -> Sides:
@@ -134,19 +131,19 @@ def figures_of(comparison: RunComparison) -> tuple[ComparedFigure, ...]:
     """What both ways came to: how they ended, time, tokens, cost, iterations and errors."""
     one, two = comparison.left.state, comparison.right.state
     pairs: tuple[tuple[str, float, float, Callable[[float], str]], ...] = (
-        (_tr("Time"), one.seconds, two.seconds, duration),
-        (_tr("Tokens"), one.usage.total_tokens, two.usage.total_tokens, "{:,.0f}".format),
-        (_tr("Iterations"), one.iteration, two.iteration, "{:,.0f}".format),
-        (_tr("Tool errors"), _errors(one), _errors(two), "{:,.0f}".format),
+        (tr("Time"), one.seconds, two.seconds, duration),
+        (tr("Tokens"), one.usage.total_tokens, two.usage.total_tokens, "{:,.0f}".format),
+        (tr("Iterations"), one.iteration, two.iteration, "{:,.0f}".format),
+        (tr("Tool errors"), _errors(one), _errors(two), "{:,.0f}".format),
     )
-    figures = [ComparedFigure(_tr("End"), _ending(one), _ending(two), "")]
+    figures = [ComparedFigure(tr("End"), _ending(one), _ending(two), "")]
     first, second = (", ".join(models_of(state)) for state in (one, two))
-    figures.append(ComparedFigure(_tr("Model"), first, second, ""))
+    figures.append(ComparedFigure(tr("Model"), first, second, ""))
     if one.usage.cost is None or two.usage.cost is None:
         left, right = _price(one.usage.cost), _price(two.usage.cost)
-        figures.append(ComparedFigure(_tr("Cost"), left, right, ""))
+        figures.append(ComparedFigure(tr("Cost"), left, right, ""))
     else:
-        pairs = (*pairs, (_tr("Cost"), one.usage.cost, two.usage.cost, _price))
+        pairs = (*pairs, (tr("Cost"), one.usage.cost, two.usage.cost, _price))
     for name, before, after, write in pairs:
         by = write(abs(after - before))
         is_same = write(before) == write(after)
@@ -156,7 +153,7 @@ def figures_of(comparison: RunComparison) -> tuple[ComparedFigure, ...]:
 
 
 def _price(cost: float | None) -> str:
-    return money(cost) if cost is not None else _tr("unknown")
+    return money(cost) if cost is not None else tr("unknown")
 
 
 def _errors(state: RunState) -> int:
@@ -168,7 +165,7 @@ def _errors(state: RunState) -> int:
 
 
 def _ending(state: RunState) -> str:
-    return sentence_of(state) if state.status != "done" else _tr("answered")
+    return sentence_of(state) if state.status != "done" else tr("answered")
 
 
 def compare(left: RunSide, right: RunSide) -> RunComparison:

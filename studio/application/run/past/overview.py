@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from studio.application.run.past.compare import RunSide, compare, figures_of
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.text.shortened import one_line
-
-_tr = partial(translate, "RunOverview")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +47,9 @@ def overview(sides: Sequence[RunSide]) -> RunOverview:
     rows: list[OverviewRow] = []
     for at, figure in enumerate(figures[0]):
         rows.append(_row(figure.name, (figure.left, *(each[at].right for each in figures))))
-    rows.append(_row(_tr("Answer"), tuple(one_line(side.state.answer or "–") for side in sides)))
-    parted = (_tr("the first"), *(each.summary for each in held))
-    rows.append(OverviewRow(_tr("Against the first"), parted, (False,) * len(sides)))
+    rows.append(_row(tr("Answer"), tuple(one_line(side.state.answer or "–") for side in sides)))
+    parted = (tr("the first"), *(each.summary for each in held))
+    rows.append(OverviewRow(tr("Against the first"), parted, (False,) * len(sides)))
     return RunOverview(tuple(sides), tuple(rows))
 
 

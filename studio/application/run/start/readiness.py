@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import question_input
@@ -16,8 +15,6 @@ from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
-
-_tr = partial(translate, "RunLaunch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +63,10 @@ def refusal_of(
         count = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         return Refusal(
             broken,
-            _tr("The prompt has an error: {message}{count}").format(
+            tr("The prompt has an error: {message}{count}").format(
                 message=broken[0].message, count=count
             ),
-            _tr("Fix it, then run again."),
+            tr("Fix it, then run again."),
         )
     if references is not None:
         document = settled_document(document, values, references)
@@ -115,12 +112,12 @@ def _no_question(document: PromptDocument, name: str) -> Problem:
 def _words(problems: Sequence[Problem], names: Sequence[str]) -> str:
     if len(problems) == 1:
         return problems[0].message
-    return _tr("These have no value: {names}.").format(names=", ".join(map(repr, names)))
+    return tr("These have no value: {names}.").format(names=", ".join(map(repr, names)))
 
 
 def _hint(samples: Mapping[str, Json]) -> str:
     if not samples:
-        return _tr("Fill it in under Inputs, then run again.")
-    return _tr("Fill it in under Inputs, or run with what the preview shows: {names}.").format(
+        return tr("Fill it in under Inputs, then run again.")
+    return tr("Fill it in under Inputs, or run with what the preview shows: {names}.").format(
         names=", ".join(samples)
     )

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from studio.application.run.start.arrivals import Arrival, Arrived, Ended, Journal, Streamed
 from studio.application.run.start.begin import begin_run, tool_scores_of
-from studio.application.words import translate
+from studio.application.words import tr
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
@@ -76,7 +76,7 @@ class RunSession:
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - the border of the thread: named and shown
-            return translate("RunSession", "The run broke off: {name}: {error}").format(
+            return tr("The run broke off: {name}: {error}").format(
                 name=type(error).__name__, error=error
             )
         finally:

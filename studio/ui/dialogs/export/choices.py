@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import marked, tr
 from studio.core.export.target import ExportTarget
 from studio.core.text.problem import Problem
 from studio.core.text.shortened import one_line
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -33,10 +33,10 @@ _ICONS = {
     "Documents": "files",
 }
 _HEADINGS = (
-    QT_TRANSLATE_NOOP("Export", "Prompt files"),
-    QT_TRANSLATE_NOOP("Export", "Requests"),
-    QT_TRANSLATE_NOOP("Export", "Code"),
-    QT_TRANSLATE_NOOP("Export", "Documents"),
+    marked("Prompt files"),
+    marked("Requests"),
+    marked("Code"),
+    marked("Documents"),
 )
 """The groups of the forms, in the words that are translated."""
 
@@ -48,13 +48,13 @@ class FormList(FollowsTheme, QListWidget):
 
     def __init__(self, targets: Sequence[ExportTarget]) -> None:
         super().__init__()
-        self.setAccessibleName(QCoreApplication.translate("Export", "Forms"))
+        self.setAccessibleName(tr("Forms"))
         self.setIconSize(QSize(16, 16))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._headings: list[QListWidgetItem] = []
         groups = list(dict.fromkeys(target.group for target in targets))
         for group in groups:
-            heading = QListWidgetItem(QCoreApplication.translate("Export", group))
+            heading = QListWidgetItem(tr(group))
             heading.setFlags(Qt.ItemFlag.NoItemFlags)
             font = self.font()
             font.setWeight(QFont.Weight.DemiBold)
@@ -122,9 +122,7 @@ class ErrorConsents(QWidget):
             box.deleteLater()
         self._boxes = {}
         for code, problem in errors.items():
-            words = self.tr("Write it although: {message}").format(
-                message=one_line(problem.message, 90)
-            )
+            words = tr("Write it although: {message}").format(message=one_line(problem.message, 90))
             box = QCheckBox(words.replace("&", "&&"))
             box.setToolTip(code)
             box.toggled.connect(lambda _: self.changed.emit())
@@ -140,12 +138,12 @@ class ExportFooter(QWidget):
         super().__init__()
         self._folder = folder
         self._suffix = ""
-        self.place = QLineEdit(placeholderText=self.tr("File to write"))
-        self.place.setAccessibleName(self.tr("File to write"))
-        self.browse = self._button(self.tr("Browse…"))
-        self.copy = self._button(self.tr("Copy"))
-        self.leave = self._button(self.tr("Close"))
-        self.save = QPushButton(self.tr("Export"), default=True)
+        self.place = QLineEdit(placeholderText=tr("File to write"))
+        self.place.setAccessibleName(tr("File to write"))
+        self.browse = self._button(tr("Browse…"))
+        self.copy = self._button(tr("Copy"))
+        self.leave = self._button(tr("Close"))
+        self.save = QPushButton(tr("Export"), default=True)
         self.save.setProperty("primary", True)
         row_of(
             (self.place, 1),
@@ -174,7 +172,7 @@ class ExportFooter(QWidget):
         """Enable what can be done, and name the button after what it does."""
         path = self.path
         replaces = is_ready and path is not None and path.is_file()
-        self.save.setText(self.tr("Replace") if replaces else self.tr("Export"))
+        self.save.setText(tr("Replace") if replaces else tr("Export"))
         self.save.setEnabled(may_write and path is not None)
         self.copy.setEnabled(may_copy)
 
@@ -185,7 +183,7 @@ class ExportFooter(QWidget):
         start = str(self.path or self._folder)
         options = QFileDialog.Option.DontConfirmOverwrite  # the button and the difference say it
         name, _ = QFileDialog.getSaveFileName(
-            self, self.tr("Export"), start, f"*{self._suffix}", options=options
+            self, tr("Export"), start, f"*{self._suffix}", options=options
         )
         if name:
             self.place.setText(name)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QLabel, QSplitter, QWi
 from studio.application.comparison import ComparedPart
 from studio.application.exchange.export import targets
 from studio.application.exchange.judge import Judgment, judge_of
+from studio.application.words import tr
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix
@@ -44,7 +45,7 @@ class ExportDialog(QDialog):
             parent: the window.
         """
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Export {title}").format(title=title))
+        self.setWindowTitle(tr("Export {title}").format(title=title))
         resize_within_screen(self, 1080, 700)
         self._source, self._title = source, title
         self._messages = messages
@@ -89,11 +90,11 @@ class ExportDialog(QDialog):
         failure = self._controller.write(path, self._result)
         if failure:
             self._messages.error(
-                failure, self.tr("Nothing was changed. Choose another place."), str(path)
+                failure, tr("Nothing was changed. Choose another place."), str(path)
             )
             self.state.say("circle-x", "error", failure)
             return False
-        words = self.tr("Exported {name}.").format(name=path.name)
+        words = tr("Exported {name}.").format(name=path.name)
         self._messages.say(Notification("success", words, where=str(path)))
         return True
 
@@ -212,30 +213,30 @@ class ExportDialog(QDialog):
         self.errors.show_errors({} if result.is_impossible else result.errors)
         self.consent.setVisible(bool(count) and not result.is_impossible)
         self.consent.setText(
-            self.tr("Write it although one thing is lost or changed")
+            tr("Write it although one thing is lost or changed")
             if count == 1
-            else self.tr("Write it although {count} things are lost or changed").format(count=count)
+            else tr("Write it although {count} things are lost or changed").format(count=count)
         )
         self._on_place()
 
     def _show_state(self, result: ExportResult) -> None:
         if result.is_impossible:
-            words = self.tr("Cannot be exported yet: fix the errors below first")
+            words = tr("Cannot be exported yet: fix the errors below first")
             self.state.say("circle-x", "error", words)
         elif result.blocked:
-            words = self.tr("Fix the errors below, or agree to each kind of them")
+            words = tr("Fix the errors below, or agree to each kind of them")
             self.state.say("circle-x", "error", words)
         elif result.needs_consent:
-            words = self.tr("Can be exported, but not everything comes along as it is")
+            words = tr("Can be exported, but not everything comes along as it is")
             self.state.say("triangle-alert", "warning", words)
         elif result.round_trips and result.judge:
-            words = self.tr("Checked by the rules of {program}: messages and tools are the same")
+            words = tr("Checked by the rules of {program}: messages and tools are the same")
             self.state.say("circle-check", "success", words.format(program=result.judge))
         elif result.round_trips:
-            words = self.tr("Checked, and read back by this program only: nothing differs")
+            words = tr("Checked, and read back by this program only: nothing differs")
             self.state.say("info", "muted", words)
         else:
-            words = self.tr("Checked: no problems were found. No program read it back")
+            words = tr("Checked: no problems were found. No program read it back")
             self.state.say("info", "muted", words)
 
     def _on_place(self) -> None:
@@ -265,12 +266,12 @@ class ExportDialog(QDialog):
         return result.may_write(errors=self.errors.accepted, losses=self.consent.isChecked())
 
     def _say_waiting(self) -> None:
-        self.state.say("loader", "muted", self.tr("Checking…"))
+        self.state.say("loader", "muted", tr("Checking…"))
 
     def _ask(self) -> None:
         if self.target is not None and self._result is not None:
             self.tabs.ask.setEnabled(False)
-            self.state.say("loader", "muted", self.tr("The program reads the file…"))
+            self.state.say("loader", "muted", tr("The program reads the file…"))
             self._controller.judge(self.target, self._source, self._result)
 
     def _on_judged(self, found: Judgment) -> None:
@@ -279,10 +280,10 @@ class ExportDialog(QDialog):
         self.tabs.show_round_trips(found.rounds, is_judged=True)
         self.tabs.setCurrentWidget(self.round_trips)
         if all(each.is_same for each in found.rounds):
-            words = self.tr("{program} read the file: the messages are the same")
+            words = tr("{program} read the file: the messages are the same")
             self.state.say("circle-check", "success", words.format(program=found.program))
         else:
-            words = self.tr("{program} reads something else, as the round trips say")
+            words = tr("{program} reads something else, as the round trips say")
             self.state.say("triangle-alert", "warning", words.format(program=found.program))
 
     def _on_failed(self, sentence: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.words import plural
+from studio.application.words import tr
 from studio.core.export.target import VALUES_OF_NOW, ExportResult, RoundTrip
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.source import SourceText
@@ -57,9 +58,7 @@ class CheckRow(QWidget):
         self.buttons: list[QPushButton] = []
         for fix in fixes[:2]:
             button = QPushButton(fix.title, autoDefault=False)
-            button.setToolTip(
-                QCoreApplication.translate("Export", "Change the prompt in the editor; undo works")
-            )
+            button.setToolTip(tr("Change the prompt in the editor; undo works"))
             button.clicked.connect(lambda _=False, each=fix: self.fix_chosen.emit(each))
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
             self.buttons.append(button)
@@ -79,7 +78,7 @@ class CheckList(FollowsTheme, QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName(QCoreApplication.translate("Export", "Checks"))
+        self.setAccessibleName(tr("Checks"))
         self.rows: list[CheckRow] = []
         self._box = QVBoxLayout()
         self._shown: tuple[ExportResult, SourceText] | None = None
@@ -110,7 +109,7 @@ class CheckList(FollowsTheme, QScrollArea):
             row = CheckRow(picture, color, text, problem.fixes)
             listed.append((_ORDER[problem.severity], row))
         for loss in result.losses:
-            words = QCoreApplication.translate("Export", "Lost or changed: {what}")
+            words = tr("Lost or changed: {what}")
             listed.append((1, CheckRow("minus", theme.warning, words.format(what=loss))))
         body = QWidget()
         self._box = column_of(on=body, margins=(0, 4, 0, 4), spacing=0)
@@ -148,7 +147,7 @@ def _with_place(problem: Problem, source: SourceText) -> str:
     if problem.span.start == problem.span.end == 0:
         return problem.message
     line = source.position(min(problem.span.start, len(source.text))).line
-    words = QCoreApplication.translate("Export", "Line {line}: {message}")
+    words = tr("Line {line}: {message}")
     return words.format(line=line, message=problem.message)
 
 
@@ -162,29 +161,27 @@ class ResultTabs(QTabWidget):
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setFont(fixed_font(self.font()))
-        self.text.setAccessibleName(self.tr("What will be written"))
+        self.text.setAccessibleName(tr("What will be written"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.diff = ComparisonView()
         self.round_trips = QListWidget()
-        self.round_trips.setAccessibleName(self.tr("Round trip"))
+        self.round_trips.setAccessibleName(tr("Round trip"))
         self.round_trips.setWordWrap(True)
         self.round_trips.setIconSize(QSize(16, 16))
         self._is_judged = False
-        self.ask = QPushButton(self.tr("Read it in the program itself"), autoDefault=False)
-        self.ask.setToolTip(
-            self.tr("Let the installed package load the file, and compare the messages")
-        )
+        self.ask = QPushButton(tr("Read it in the program itself"), autoDefault=False)
+        self.ask.setToolTip(tr("Let the installed package load the file, and compare the messages"))
         self.ask.hide()
         self.setCornerWidget(self.ask)
         self.setDocumentMode(True)
-        self.addTab(self.text, self.tr("Result"))
-        self.addTab(self.diff, self.tr("Difference"))
-        self.addTab(self.round_trips, self.tr("Round trip"))
+        self.addTab(self.text, tr("Result"))
+        self.addTab(self.diff, tr("Difference"))
+        self.addTab(self.round_trips, tr("Round trip"))
 
     def show_text(self, text: str) -> None:
         """Show what will be written, the beginning of it where it is long."""
         if len(text) > _SHOWN:
-            more = self.tr("… shown up to here; written whole")
+            more = tr("… shown up to here; written whole")
             text = f"{text[:_SHOWN]}\n{more}"
         self.text.setPlainText(text)
 
@@ -198,12 +195,12 @@ class ResultTabs(QTabWidget):
         self.round_trips.clear()
         self._is_judged = is_judged
         same = sum(item.is_same for item in round_trips)
-        title = self.tr("Round trip {same}/{count}").format(same=same, count=len(round_trips))
-        self.setTabText(2, title if round_trips else self.tr("Round trip"))
+        title = tr("Round trip {same}/{count}").format(same=same, count=len(round_trips))
+        self.setTabText(2, title if round_trips else tr("Round trip"))
         for item in round_trips:
-            name = self.tr("Values of now") if item.name == VALUES_OF_NOW else item.name
-            tools = self.tr("1 tool") if item.tools == 1 else self.tr("{count} tools")
-            words = self.tr("{name}: the same ({messages}, {tools})").format(
+            name = tr("Values of now") if item.name == VALUES_OF_NOW else item.name
+            tools = tr("1 tool") if item.tools == 1 else tr("{count} tools")
+            words = tr("{name}: the same ({messages}, {tools})").format(
                 name=name,
                 messages=plural(item.messages, "message"),
                 tools=tools.format(count=item.tools),
@@ -212,7 +209,7 @@ class ResultTabs(QTabWidget):
             row.setData(_IS_SAME, item.is_same)
             self.round_trips.addItem(row)
         if not round_trips:
-            self.round_trips.addItem(self.tr("There is nothing to be read back from this form."))
+            self.round_trips.addItem(tr("There is nothing to be read back from this form."))
         self._paint()
 
     def _paint(self) -> None:

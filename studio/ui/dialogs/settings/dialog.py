@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QLocale, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QLocale, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFontDatabase
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import marked, tr
 from studio.core.spelling import languages
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.base.language import LANGUAGES
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.base.services import Services
 from studio.ui.dialogs.settings.keys import KeysPage
 from studio.ui.dialogs.settings.page import SettingsPage
@@ -42,7 +42,7 @@ class SpellingLanguage(ComboBox):
     def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         chosen = store.value.spelling
-        self.addItem(self.tr("Off"), "")
+        self.addItem(tr("Off"), "")
         found = languages()
         for code in found if not chosen or chosen in found else (*found, chosen):
             locale = QLocale(code)
@@ -60,7 +60,7 @@ class OwnWords(QLineEdit):
         super().__init__(parent)
         self._store = store
         self.setText(" ".join(store.value.own_words))
-        self.setPlaceholderText(self.tr("None yet"))
+        self.setPlaceholderText(tr("None yet"))
         self.editingFinished.connect(self._keep)
 
     def _keep(self) -> None:
@@ -72,9 +72,9 @@ class OwnWords(QLineEdit):
 
 
 _THEMES = (
-    ("system", QT_TRANSLATE_NOOP("Settings", "As the system")),
-    ("light", QT_TRANSLATE_NOOP("Settings", "Light")),
-    ("dark", QT_TRANSLATE_NOOP("Settings", "Dark")),
+    ("system", marked("As the system")),
+    ("light", marked("Light")),
+    ("dark", marked("Dark")),
 )
 
 
@@ -84,39 +84,39 @@ class AppearancePage(SettingsPage):
     def __init__(self, store: SettingsStore) -> None:
         super().__init__()
         self._store = store
-        self.set_title(self.tr("Appearance"))
+        self.set_title(tr("Appearance"))
         value = store.value
         self.theme = ComboBox()
         for key, name in _THEMES:
-            self.theme.addItem(QCoreApplication.translate("Settings", name), key)
+            self.theme.addItem(tr(name), key)
         self.theme.setCurrentIndex(self.theme.findData(value.theme))
         self.theme.activated.connect(lambda: self._set(theme=self.theme.currentData()))
-        self.add(self.tr("Theme"), self.tr("Light, dark, or as the desktop says."), self.theme)
+        self.add(tr("Theme"), tr("Light, dark, or as the desktop says."), self.theme)
         self.language = ComboBox()
-        self.language.addItem(self.tr("As the system"), "")
+        self.language.addItem(tr("As the system"), "")
         for code, name in LANGUAGES.items():
             self.language.addItem(name, code)
         self.language.setCurrentIndex(max(0, self.language.findData(value.language)))
         self.language.activated.connect(lambda: self._set(language=self.language.currentData()))
-        self.add(self.tr("Language"), self.tr("Takes effect after a restart."), self.language)
+        self.add(tr("Language"), tr("Takes effect after a restart."), self.language)
         self.interface_font = _families(value.interface_font, fixed=False)
         self.interface_font.activated.connect(
             lambda: self._set(interface_font=self.interface_font.currentData() or "")
         )
-        self.add(self.tr("Font of the interface"), "", self.interface_font)
+        self.add(tr("Font of the interface"), "", self.interface_font)
         self.interface_size = _points(value.interface_font_size, 8, 20)
         self.interface_size.valueChanged.connect(
             lambda size: self._set(interface_font_size=float(size))
         )
-        self.add(self.tr("Size of the interface's text"), "", self.interface_size)
-        self.less_motion = QCheckBox(self.tr("Turn off animations"))
+        self.add(tr("Size of the interface's text"), "", self.interface_size)
+        self.less_motion = QCheckBox(tr("Turn off animations"))
         self.less_motion.setChecked(value.reduce_motion)
         self.less_motion.toggled.connect(lambda on: self._set(reduce_motion=on))
-        self.add(self.tr("Motion"), "", self.less_motion)
-        self.notify = QCheckBox(self.tr("Notify the desktop when an experiment has ended"))
+        self.add(tr("Motion"), "", self.less_motion)
+        self.notify = QCheckBox(tr("Notify the desktop when an experiment has ended"))
         self.notify.setChecked(value.notify_ended)
         self.notify.toggled.connect(lambda on: self._set(notify_ended=on))
-        self.add(self.tr("Desktop"), self.tr("Only while the window is not in front."), self.notify)
+        self.add(tr("Desktop"), tr("Only while the window is not in front."), self.notify)
 
     def _set(self, **changes: object) -> None:
         self._store.set(replace(self._store.value, **changes))  # type: ignore[arg-type]
@@ -128,48 +128,46 @@ class EditorSettingsPage(SettingsPage):
     def __init__(self, store: SettingsStore) -> None:
         super().__init__()
         self._store = store
-        self.set_title(self.tr("Editor"))
+        self.set_title(tr("Editor"))
         value = store.value
         self.editor_font = _families(value.editor_font, fixed=True)
         self.editor_font.activated.connect(
             lambda: self._set(editor_font=self.editor_font.currentData() or "")
         )
-        self.add(self.tr("Font of the editor"), self.tr("Fonts of one width."), self.editor_font)
+        self.add(tr("Font of the editor"), tr("Fonts of one width."), self.editor_font)
         self.text_size = _points(value.editor_font_size, 6, 40)
         self.text_size.valueChanged.connect(lambda size: self._set(editor_font_size=float(size)))
-        self.add(
-            self.tr("Text size"), self.tr("Also Ctrl with the wheel, or Ctrl++."), self.text_size
-        )
-        self.wrap = QCheckBox(self.tr("Wrap long lines"))
+        self.add(tr("Text size"), tr("Also Ctrl with the wheel, or Ctrl++."), self.text_size)
+        self.wrap = QCheckBox(tr("Wrap long lines"))
         self.wrap.setChecked(value.word_wrap)
         self.wrap.toggled.connect(lambda on: self._set(word_wrap=on))
-        self.add(self.tr("Word wrap"), "", self.wrap)
-        self.whitespace = QCheckBox(self.tr("Spaces and tabs are drawn"))
+        self.add(tr("Word wrap"), "", self.wrap)
+        self.whitespace = QCheckBox(tr("Spaces and tabs are drawn"))
         self.whitespace.setChecked(value.show_whitespace)
         self.whitespace.toggled.connect(lambda on: self._set(show_whitespace=on))
-        self.add(self.tr("Whitespace"), "", self.whitespace)
+        self.add(tr("Whitespace"), "", self.whitespace)
         self.spelling = SpellingLanguage(store)
         self.add(
-            self.tr("Spelling"),
-            self.tr("Prose is checked on this machine, with this language's dictionary."),
+            tr("Spelling"),
+            tr("Prose is checked on this machine, with this language's dictionary."),
             self.spelling,
         )
         self.own_words = OwnWords(store)
         self.add(
-            self.tr("Own words"),
-            self.tr("Words that the spelling takes as right, with spaces between them."),
+            tr("Own words"),
+            tr("Words that the spelling takes as right, with spaces between them."),
             self.own_words,
         )
-        self.restore = QCheckBox(self.tr("The files of the last time are opened again"))
+        self.restore = QCheckBox(tr("The files of the last time are opened again"))
         self.restore.setChecked(value.restore_session)
         self.restore.toggled.connect(lambda on: self._set(restore_session=on))
-        self.add(self.tr("Start"), "", self.restore)
-        self.hot_exit = QCheckBox(self.tr("Unsaved texts come back at the next start"))
+        self.add(tr("Start"), "", self.restore)
+        self.hot_exit = QCheckBox(tr("Unsaved texts come back at the next start"))
         self.hot_exit.setChecked(value.hot_exit)
         self.hot_exit.toggled.connect(lambda on: self._set(hot_exit=on))
         self.add(
-            self.tr("Quit"),
-            self.tr("Otherwise quitting asks once what becomes of them."),
+            tr("Quit"),
+            tr("Otherwise quitting asks once what becomes of them."),
             self.hot_exit,
         )
 
@@ -181,7 +179,7 @@ def _families(chosen: str, *, fixed: bool) -> ComboBox:
     """A choice of the families that there are, the bundled one first."""
     combo = ComboBox()
     combo.setMaxVisibleItems(16)
-    combo.addItem(QCoreApplication.translate("Settings", "Default"), "")
+    combo.addItem(tr("Default"), "")
     for family in QFontDatabase.families():
         if QFontDatabase.isPrivateFamily(family) or not QFontDatabase.isSmoothlyScalable(family):
             continue
@@ -195,7 +193,7 @@ def _points(value: float, least: int, most: int) -> DoubleSpinBox:
     spin = DoubleSpinBox()
     spin.setRange(least, most)
     spin.setDecimals(0)
-    spin.setSuffix(QCoreApplication.translate("Settings", " pt"))
+    spin.setSuffix(tr(" pt"))
     spin.setValue(value)
     return spin
 
@@ -209,8 +207,8 @@ class TrustList(QWidget):
         super().__init__()
         self._store = store
         self.list = QListWidget()
-        self.list.setAccessibleName(self.tr("Trusted folders"))
-        self.forget = QPushButton(self.tr("Stop trusting"), autoDefault=False)
+        self.list.setAccessibleName(tr("Trusted folders"))
+        self.forget = QPushButton(tr("Stop trusting"), autoDefault=False)
         self.forget.clicked.connect(self._forget)
         row = row_of(self.forget, 1)
         column_of(self.list, row, on=self, margins=0)
@@ -244,18 +242,18 @@ class SettingsDialog(QDialog):
     def __init__(self, services: Services, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Settings"))
+        self.setWindowTitle(tr("Settings"))
         self.resize(820, 600)
         self._services = services
         self._store = services.settings
-        self.search = QLineEdit(placeholderText=self.tr("Search settings"), clearButtonEnabled=True)
-        self.search.setAccessibleName(self.tr("Search settings"))
+        self.search = QLineEdit(placeholderText=tr("Search settings"), clearButtonEnabled=True)
+        self.search.setAccessibleName(tr("Search settings"))
         self.sections = QListWidget()
-        self.sections.setAccessibleName(self.tr("Pages of the settings"))
+        self.sections.setAccessibleName(tr("Pages of the settings"))
         self.sections.setIconSize(QSize(16, 16))
         self.sections.setFixedWidth(180)
         self._pages = QStackedWidget()
-        self._nothing = QLabel(self.tr("No setting matches."))
+        self._nothing = QLabel(tr("No setting matches."))
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._nothing.setProperty("tone", "muted")
         keys = KeysPage(self._store)
@@ -325,12 +323,12 @@ class SettingsDialog(QDialog):
     # -- pages ----------------------------------------------------------------------------------
 
     def _connections(self) -> SettingsPage:
-        page = SettingsPage(self.tr("Connections"))
-        button = QPushButton(icon("plug"), self.tr("Open Connections…"), autoDefault=False)
+        page = SettingsPage(tr("Connections"))
+        button = QPushButton(icon("plug"), tr("Open Connections…"), autoDefault=False)
         button.clicked.connect(self._go_to_connections)
         page.add(
-            self.tr("Where models answer"),
-            self.tr(
+            tr("Where models answer"),
+            tr(
                 "Providers, servers of your own, and the small model that comes with the studio. "
                 "Keys are kept in the system's key store, in variables, or for the session only."
             ),
@@ -339,12 +337,12 @@ class SettingsDialog(QDialog):
         return page
 
     def _trust(self) -> SettingsPage:
-        page = SettingsPage(self.tr("Trust"))
+        page = SettingsPage(tr("Trust"))
         self.trusted = TrustList(TrustStore(self._services.paths.data / "trust.json"))
         self.trusted.forgotten.connect(self.trust_forgotten)
         page.add(
-            self.tr("Trusted folders"),
-            self.tr(
+            tr("Trusted folders"),
+            tr(
                 "Prompts in these folders may run Python tools and MCP servers and read variables "
                 "of the environment. No file can trust itself: you are asked once for each folder."
             ),
@@ -354,25 +352,25 @@ class SettingsDialog(QDialog):
         return page
 
     def _privacy(self) -> SettingsPage:
-        page = SettingsPage(self.tr("Privacy"))
+        page = SettingsPage(tr("Privacy"))
         page.add(
-            self.tr("Nothing leaves this machine but what you send"),
-            self.tr(
+            tr("Nothing leaves this machine but what you send"),
+            tr(
                 "The studio has no telemetry, looks for no updates and reports no errors. A run "
                 "sends the prompt, the inputs and what tools answered to the connection that you "
                 "chose, and to nobody else; the embedded model is on this machine."
             ),
         )
         page.add(
-            self.tr("You are asked first"),
-            self.tr(
+            tr("You are asked first"),
+            tr(
                 "An address that a prompt file names is used only after you allowed it. Pictures "
                 "at network addresses are not fetched for the preview."
             ),
         )
         page.add(
-            self.tr("Keys"),
-            self.tr(
+            tr("Keys"),
+            tr(
                 "Keys never stand in prompts, settings, runs, exports or logs. What looks like "
                 "one is hidden where it is shown."
             ),
@@ -381,21 +379,21 @@ class SettingsDialog(QDialog):
 
     def _storage(self) -> SettingsPage:
         paths = self._services.paths
-        page = SettingsPage(self.tr("Storage"))
+        page = SettingsPage(tr("Storage"))
         for name, sentence, folder in (
             (
-                self.tr("Settings and connections"),
-                self.tr("settings.toml and connections.toml; texts that can be read and edited."),
+                tr("Settings and connections"),
+                tr("settings.toml and connections.toml; texts that can be read and edited."),
                 paths.config,
             ),
             (
-                self.tr("Runs, unsaved text, trust and logs"),
-                self.tr("runs.sqlite, swap files of unsaved text, trust.json, session.json, log."),
+                tr("Runs, unsaved text, trust and logs"),
+                tr("runs.sqlite, swap files of unsaved text, trust.json, session.json, log."),
                 paths.data,
             ),
             (
-                self.tr("What can be made again"),
-                self.tr("Files that are only kept to be faster; may be deleted."),
+                tr("What can be made again"),
+                tr("Files that are only kept to be faster; may be deleted."),
                 paths.cache,
             ),
         ):
@@ -403,8 +401,8 @@ class SettingsDialog(QDialog):
         return page
 
     def _folder_button(self, name: str, folder: Path) -> QPushButton:
-        button = QPushButton(icon("folder-open"), self.tr("Open folder"), autoDefault=False)
-        button.setAccessibleName(self.tr("Open folder: {name}").format(name=name))
+        button = QPushButton(icon("folder-open"), tr("Open folder"), autoDefault=False)
+        button.setAccessibleName(tr("Open folder: {name}").format(name=name))
         button.clicked.connect(lambda: _open_folder(folder))
         return button
 

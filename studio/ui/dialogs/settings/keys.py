@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QKeySequence
 from PySide6.QtWidgets import (
     QHeaderView,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.words import tr
 from studio.ui.base.actions import ACTIONS, ActionSpec
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
@@ -34,23 +35,23 @@ class KeysPage(FollowsTheme, QWidget):
     def __init__(self, store: SettingsStore) -> None:
         super().__init__()
         self._store = store
-        self.title = self.tr("Keyboard")
-        self.filter = QLineEdit(placeholderText=self.tr("Search actions and keys"))
-        self.filter.setAccessibleName(self.tr("Search actions and keys"))
+        self.title = tr("Keyboard")
+        self.filter = QLineEdit(placeholderText=tr("Search actions and keys"))
+        self.filter.setAccessibleName(tr("Search actions and keys"))
         self.filter.setClearButtonEnabled(True)
         self.list = QTreeWidget()
-        self.list.setHeaderLabels([self.tr("Action"), self.tr("Keys")])
+        self.list.setHeaderLabels([tr("Action"), tr("Keys")])
         self.list.setRootIsDecorated(False)
-        self.list.setAccessibleName(self.tr("Actions and their keys"))
+        self.list.setAccessibleName(tr("Actions and their keys"))
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.keys = QKeySequenceEdit(maximumSequenceLength=1)
-        self.keys.setAccessibleName(self.tr("New keys"))
-        self.apply_keys = QPushButton(self.tr("Set"))
-        self.clear_keys = QPushButton(self.tr("None"))
-        self.reset_keys = QPushButton(self.tr("Usual"))
-        self.reset_all = QPushButton(self.tr("All as usual"))
+        self.keys.setAccessibleName(tr("New keys"))
+        self.apply_keys = QPushButton(tr("Set"))
+        self.clear_keys = QPushButton(tr("None"))
+        self.reset_keys = QPushButton(tr("Usual"))
+        self.reset_all = QPushButton(tr("All as usual"))
         self.note = QLabel(wordWrap=True)
         paint_text(self.note, "error")
         self._lay_out()
@@ -67,7 +68,7 @@ class KeysPage(FollowsTheme, QWidget):
         self.follow_theme()
 
     def _lay_out(self) -> None:
-        row = row_of(QLabel(self.tr("Keys")), (self.keys, 1))
+        row = row_of(QLabel(tr("Keys")), (self.keys, 1))
         for button in (self.apply_keys, self.clear_keys, self.reset_keys, self.reset_all):
             button.setAutoDefault(False)
             row.addWidget(button)
@@ -78,7 +79,7 @@ class KeysPage(FollowsTheme, QWidget):
 
         A word for what the page is about holds for each of them.
         """
-        page = f"{self.title} {self.tr('keys shortcuts bindings')}".casefold()
+        page = f"{self.title} {tr('keys shortcuts bindings')}".casefold()
         wanted = [word for word in query.casefold().split() if word not in page]
         hits = 0
         for index in range(self.list.topLevelItemCount()):
@@ -124,7 +125,7 @@ class KeysPage(FollowsTheme, QWidget):
         ]
         if taken:
             self._say(
-                self.tr("{key} belongs to {names} already.").format(
+                tr("{key} belongs to {names} already.").format(
                     key=keys.toString(QKeySequence.SequenceFormat.NativeText),
                     names=", ".join(taken),
                 )
@@ -157,15 +158,13 @@ class KeysPage(FollowsTheme, QWidget):
     def _warn(self) -> None:
         """Say when two actions share a key: Qt would then do neither."""
         double = [
-            self.tr("{key}: {first} and {second}").format(
+            tr("{key}: {first} and {second}").format(
                 key=key, first=name_of(pair[0]), second=name_of(pair[1])
             )
             for key, pair in conflicts(self._store.value.shortcuts).items()
         ]
         self._say(
-            self.tr("One key for two actions does nothing. {names}.").format(
-                names="; ".join(double)
-            )
+            tr("One key for two actions does nothing. {names}.").format(names="; ".join(double))
             if double
             else ""
         )
@@ -193,7 +192,7 @@ def conflicts(own: Mapping[str, str]) -> dict[str, list[ActionSpec]]:
 
 def name_of(spec: ActionSpec) -> str:
     """What an action is called in the window's language, without the dots of its menu."""
-    return QCoreApplication.translate("Actions", spec.text).removesuffix("…")
+    return tr(spec.text).removesuffix("…")
 
 
 def _shown(keys: str) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
+from studio.application.words import tr
 from studio.core.text.diff import smallest_edit
 from studio.core.text.files_beside import files_beside
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits
@@ -204,7 +205,7 @@ class EditorAssist(QObject):
         menu = self.fix_menu()
         if menu.isEmpty():
             menu.deleteLater()
-            self._editor.tell(self.tr("No quick fix here"))
+            self._editor.tell(tr("No quick fix here"))
             return
         menu.setActiveAction(menu.actions()[0])  # Return takes the first
         menu.popup(self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft()))
@@ -245,7 +246,7 @@ class EditorAssist(QObject):
             )
         menu.addSeparator()
         menu.addAction(
-            icon("plus"), self.tr("Add {word!r} to your words").format(word=found.word)
+            icon("plus"), tr("Add {word!r} to your words").format(word=found.word)
         ).triggered.connect(lambda: self.word_learned.emit(found.word))
         menu.addSeparator()
 

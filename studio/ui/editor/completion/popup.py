@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem
 
 from studio.application.editing.completion_items import CompletionItem, CompletionList
+from studio.application.words import tr
 from studio.core.text.fuzzy import score
 from studio.core.text.span import Span
 from studio.ui.parts.layouts import column_of
@@ -44,7 +45,7 @@ class CompletionPopup(QFrame):
         self._offered: CompletionList | None = None
         self.setObjectName("popup")
         self._list = QListWidget()
-        self._list.setAccessibleName(self.tr("Completions"))
+        self._list.setAccessibleName(tr("Completions"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setUniformItemSizes(True)
         self._list.setIconSize(QSize(14, 14))
@@ -112,9 +113,7 @@ class CompletionPopup(QFrame):
         completion: CompletionItem | None = item.data(_ITEM) if item else None
         detail = completion.detail if completion else ""
         # The words of `completion_words` are English tables; other details pass unchanged.
-        self._detail.setText(
-            QCoreApplication.translate("CompletionWords", detail) if detail else ""
-        )
+        self._detail.setText(tr(detail) if detail else "")
 
     def _take(self, item: QListWidgetItem | None = None) -> None:
         chosen = item or self._list.currentItem()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
+from studio.application.words import tr
 from studio.ui.base.menus import ON_CRUMB, open_menu
 from studio.ui.parts.layouts import row_of
 
@@ -41,7 +42,7 @@ class CrumbBar(QWidget):
         self._marks: list[QLabel] = []
         self.setObjectName("crumbs")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setAccessibleName(self.tr("Breadcrumbs"))
+        self.setAccessibleName(tr("Breadcrumbs"))
         self.setFixedHeight(_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._row = row_of(on=self, margins=(8, 0, 8, 0), spacing=0)
@@ -103,7 +104,7 @@ class CrumbBar(QWidget):
         else:
             self._fill_steps(menu, self._crumbs[index - 1])
         if menu.isEmpty():
-            menu.addAction(self.tr("Nothing beside it")).setEnabled(False)
+            menu.addAction(tr("Nothing beside it")).setEnabled(False)
         return menu
 
     # -- inside ---------------------------------------------------------------------------------
@@ -165,7 +166,7 @@ class CrumbBar(QWidget):
     def _name(self, crumb: Crumb) -> str:
         if crumb.label:
             return crumb.label
-        return self.tr("front matter") if crumb.path is not None else self.tr("text")
+        return tr("front matter") if crumb.path is not None else tr("text")
 
     def _open(self, index: int) -> None:
         button = self._buttons[index]

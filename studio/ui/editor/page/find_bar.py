@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 
+from studio.application.words import tr
 from studio.core.patterns import PatternError, compile_pattern, expanded, matches
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
@@ -29,16 +30,16 @@ class FindBar(QWidget):
         super().__init__(parent)
         self._editor = editor
         self._matches: list[Any] = []
-        self._find = QLineEdit(placeholderText=self.tr("Find"), clearButtonEnabled=True)
-        self._find.setAccessibleName(self.tr("Find"))
-        self._replace = QLineEdit(placeholderText=self.tr("Replace with"))
-        self._replace.setAccessibleName(self.tr("Replace with"))
+        self._find = QLineEdit(placeholderText=tr("Find"), clearButtonEnabled=True)
+        self._find.setAccessibleName(tr("Find"))
+        self._replace = QLineEdit(placeholderText=tr("Replace with"))
+        self._replace.setAccessibleName(tr("Replace with"))
         self._count = QLabel()
         self._count.setProperty("tone", "muted")
         self._count.setMinimumWidth(96)
-        self._case = self._switch("case-sensitive", self.tr("Match case (Alt+C)"))
-        self._word = self._switch("whole-word", self.tr("Whole words (Alt+W)"))
-        self._regex = self._switch("regex", self.tr("Regular expression (Alt+R)"))
+        self._case = self._switch("case-sensitive", tr("Match case (Alt+C)"))
+        self._word = self._switch("whole-word", tr("Whole words (Alt+W)"))
+        self._regex = self._switch("regex", tr("Regular expression (Alt+R)"))
         self._switches = {
             Qt.Key.Key_C: self._case,
             Qt.Key.Key_W: self._word,
@@ -56,11 +57,11 @@ class FindBar(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        self._previous = icon_button("arrow-up", self.tr("Previous match (Shift+Enter)"))
-        self._next = icon_button("arrow-down", self.tr("Next match (Enter)"))
-        self._close = icon_button("x", self.tr("Close (Esc)"))
-        self._one = QPushButton(self.tr("Replace"))
-        self._all = QPushButton(self.tr("Replace all"))
+        self._previous = icon_button("arrow-up", tr("Previous match (Shift+Enter)"))
+        self._next = icon_button("arrow-down", tr("Next match (Enter)"))
+        self._close = icon_button("x", tr("Close (Esc)"))
+        self._one = QPushButton(tr("Replace"))
+        self._all = QPushButton(tr("Replace all"))
         grid = QGridLayout(self)
         grid.setContentsMargins(8, 4, 8, 4)
         grid.setSpacing(4)
@@ -183,7 +184,7 @@ class FindBar(QWidget):
         count = len(self._matches)
         if self._write(self._matches):
             self._search()
-            self._count.setText(self.tr("{count} replaced").format(count=count))
+            self._count.setText(tr("{count} replaced").format(count=count))
 
     def _write(self, found: list[Any]) -> bool:
         """Put the new text in place of matches; False where it names a group that there is not."""
@@ -239,19 +240,19 @@ class FindBar(QWidget):
 
     def _tell_error(self, error: PatternError) -> None:
         self._matches = []
-        self._count.setText(self.tr("Pattern: {msg}").format(msg=error))
+        self._count.setText(tr("Pattern: {msg}").format(msg=error))
         self._count.setToolTip(str(error))
         self._mark(())
 
     def _tell(self, number: int) -> None:
         count = len(self._matches)
         if not count:
-            self._count.setText(self.tr("No matches"))
+            self._count.setText(tr("No matches"))
         elif number:
-            self._count.setText(self.tr("{number} of {count}").format(number=number, count=count))
+            self._count.setText(tr("{number} of {count}").format(number=number, count=count))
         else:
             self._count.setText(
-                self.tr("1 match") if count == 1 else self.tr("{count} matches").format(count=count)
+                tr("1 match") if count == 1 else tr("{count} matches").format(count=count)
             )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -18,6 +18,7 @@ from studio.application.editing.names import (
     tool_at,
     tool_rename,
 )
+from studio.application.words import tr
 from studio.core.text.span import Span
 from studio.ui.parts.name_field import NameField
 
@@ -47,8 +48,8 @@ class RenameField(NameField):
         super().__init__(editor, name, rename)
         self._room = editor.width() - 4
         self.setFont(editor.font())
-        self.setAccessibleName(self.tr("New name of {name!r}").format(name=name))
-        self.setToolTip(self.tr("Enter renames everywhere, Esc leaves it"))
+        self.setAccessibleName(tr("New name of {name!r}").format(name=name))
+        self.setToolTip(tr("Enter renames everywhere, Esc leaves it"))
         self.textEdited.connect(self._fit)
         source, cursor = editor.source(), editor.textCursor()
         cursor.setPosition(source.to_utf16(place.start))
@@ -117,13 +118,13 @@ class Naming(QObject):
             if declared is not None and declared[0].source.path is not None:
                 self.request_open.emit(declared[0].source.path)
             elif tells:
-                self._editor.tell(self.tr("Nothing is declared under this name."))
+                self._editor.tell(tr("Nothing is declared under this name."))
             return
         place = definition(document, caret)
         if place is not None:
             self._editor.reveal(place)
         elif tells:
-            self._editor.tell(self.tr("Nothing is declared under this name."))
+            self._editor.tell(tr("Nothing is declared under this name."))
 
     def rename(self) -> None:
         """Ask for a new name of the input or tool at the caret."""
@@ -135,7 +136,7 @@ class Naming(QObject):
         if name is None:
             name = tool_at(document, caret)
         if name is None:
-            self._editor.tell(self.tr("Put the caret on an input or a tool to rename it."))
+            self._editor.tell(tr("Put the caret on an input or a tool to rename it."))
             return
         found = experiments.value_name_at(document, caret) if document.is_experiment else None
         places = (found[1].key,) if found is not None else places_of(document, caret)[1]
@@ -191,7 +192,7 @@ class Naming(QObject):
         if others:
             self._followed.append(_Followed(old, new, others))
             names = ", ".join(each.path.name for each in others)
-            self._editor.tell(self.tr("Renamed in {names} too.").format(names=names))
+            self._editor.tell(tr("Renamed in {names} too.").format(names=names))
 
     def follow(self, document: PromptDocument) -> None:
         """Take renames back in the files of an input that has its old name again, or redo them.
@@ -208,7 +209,7 @@ class Naming(QObject):
             try:
                 experiments.write_all(each.files, back=back)
             except ValueError as error:
-                self._editor.tell(self.tr("The name is kept: {error}").format(error=error))
+                self._editor.tell(tr("The name is kept: {error}").format(error=error))
 
     def find_uses(self, show: Callable[[str, tuple[Span, ...]], None]) -> None:
         """Find the input or tool at the caret and every place that names it.
@@ -226,9 +227,7 @@ class Naming(QObject):
         if path.is_file():
             self.request_open.emit(path)
         else:
-            self._editor.tell(
-                self.tr("There is no file {name!r} beside the prompt.").format(name=file)
-            )
+            self._editor.tell(tr("There is no file {name!r} beside the prompt.").format(name=file))
 
 
 def _input_at(document: PromptDocument, offset: int) -> str | None:

@@ -14,6 +14,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.application.document.files import FileError, FileText
+from studio.application.words import tr
 from studio.core.experiments.file.names import is_experiment
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
@@ -59,9 +60,9 @@ class DiskBar(QWidget):
         """Whether the file cannot be written."""
         self.setObjectName("diskBar")
         self._text = QLabel(wordWrap=True)
-        self.compare = QPushButton(self.tr("Compare…"))
-        self.reload = QPushButton(self.tr("Reload"))
-        self.keep = QPushButton(self.tr("Keep mine"))
+        self.compare = QPushButton(tr("Compare…"))
+        self.reload = QPushButton(tr("Reload"))
+        self.keep = QPushButton(tr("Keep mine"))
         row_of(
             (self._text, 1), self.compare, self.reload, self.keep, on=self, margins=(12, 4, 8, 4)
         )
@@ -82,9 +83,7 @@ class DiskBar(QWidget):
         file, path = self._found, self._controller.path
         if not file.digest:
             if path is None:
-                self._messages.info(
-                    self.tr("There is no file to reload."), self.tr("Save the prompt first.")
-                )
+                self._messages.info(tr("There is no file to reload."), tr("Save the prompt first."))
                 return
             try:
                 file = self._controller.open(path)
@@ -111,7 +110,7 @@ class DiskBar(QWidget):
         self.is_read_only = self._controller.is_read_only
         if self.is_read_only:
             self._tell(
-                self.tr("{title} is read-only; changes need another name.").format(
+                tr("{title} is read-only; changes need another name.").format(
                     title=self._controller.title
                 ),
                 reload=False,
@@ -127,13 +126,11 @@ class DiskBar(QWidget):
             # Nothing of the user's is lost, and undo leads back.
             self.take_file()
             return
-        self._tell(
-            self.tr("{title} changed on disk.").format(title=self._controller.title), reload=True
-        )
+        self._tell(tr("{title} changed on disk.").format(title=self._controller.title), reload=True)
 
     def _on_gone(self) -> None:
         self._tell(
-            self.tr("{title} was deleted or moved. Save to write it again.").format(
+            tr("{title} was deleted or moved. Save to write it again.").format(
                 title=self._controller.title
             ),
             reload=False,
@@ -153,7 +150,7 @@ class DiskBar(QWidget):
         self._text.setText(text)
         self.reload.setVisible(reload)
         self.compare.setVisible(reload)
-        self.keep.setText(self.tr("Keep mine") if reload else self.tr("Close"))
+        self.keep.setText(tr("Keep mine") if reload else tr("Close"))
         self.show()
 
 

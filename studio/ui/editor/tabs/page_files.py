@@ -8,10 +8,10 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.viewmodels.document.controller import UNTITLED
 
 if TYPE_CHECKING:
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from studio.viewmodels.app.settings import SettingsStore
     from studio.viewmodels.document.swap import SwapFolder
 
-_PROMPT_FILTER = QT_TRANSLATE_NOOP(
-    "Tabs",
+_PROMPT_FILTER = marked(
     "Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)",
 )
 
-_EXPERIMENT_FILTER = QT_TRANSLATE_NOOP("Tabs", "Experiments (*.experiment.yaml *.experiment.yml)")
+_EXPERIMENT_FILTER = marked("Experiments (*.experiment.yaml *.experiment.yml)")
 
 _NAMED = 12
 """So many documents are named in the question before they are only counted."""
@@ -127,12 +126,9 @@ def _ask_open(parent: QWidget, folder: str) -> list[Path]:
     """Files to open; none where the user thinks better of it."""
     names, _ = QFileDialog.getOpenFileNames(
         parent,
-        QCoreApplication.translate("EditorTabs", "Open prompt"),
+        tr("Open prompt"),
         folder,
-        ";;".join(
-            QCoreApplication.translate("Tabs", each)
-            for each in (_PROMPT_FILTER, _EXPERIMENT_FILTER)
-        ),
+        ";;".join(tr(each) for each in (_PROMPT_FILTER, _EXPERIMENT_FILTER)),
     )
     return [Path(name) for name in names]
 
@@ -149,9 +145,9 @@ def _ask_save(parent: QWidget, start: Path) -> Path | None:
     """Where to save, with the format's ending where none was given."""
     name, _ = QFileDialog.getSaveFileName(
         parent,
-        QCoreApplication.translate("EditorTabs", "Save prompt"),
+        tr("Save prompt"),
         str(start),
-        QCoreApplication.translate("Tabs", _PROMPT_FILTER),
+        tr(_PROMPT_FILTER),
     )
     if not name:
         return None
@@ -164,15 +160,15 @@ def _ask_unsaved(parent: QWidget, titles: Sequence[str]) -> _Unsaved:
     button = QMessageBox.StandardButton
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setWindowTitle(QCoreApplication.translate("EditorTabs", "Unsaved changes"))
-    lost = QCoreApplication.translate("EditorTabs", "Without saving they are lost.")
+    box.setWindowTitle(tr("Unsaved changes"))
+    lost = tr("Without saving they are lost.")
     if len(titles) == 1:
-        words = QCoreApplication.translate("EditorTabs", "Save the changes to {title}?")
+        words = tr("Save the changes to {title}?")
         box.setText(words.format(title=titles[0]))
         box.setInformativeText(lost)
         save, discard = button.Save, button.Discard
     else:
-        words = QCoreApplication.translate("EditorTabs", "Save the changes to {count} prompts?")
+        words = tr("Save the changes to {count} prompts?")
         box.setText(words.format(count=len(titles)))
         more = len(titles) - _NAMED
         names = [*titles[:_NAMED], *([f"… +{more}"] if more > 0 else [])]

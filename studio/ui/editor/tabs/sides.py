@@ -13,6 +13,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QIcon, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMenu, QSplitter, QTabWidget, QWidget
 
+from studio.application.words import tr
 from studio.ui.base.menus import ON_TAB, add_actions, add_own, keys_of, own_menu
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.icons import icon
@@ -33,7 +34,7 @@ class TabGroup(QTabWidget):
         self.setDocumentMode(True)
         self.setTabsClosable(True)
         self.setMovable(True)
-        self.setAccessibleName(self.tr("Open prompts"))
+        self.setAccessibleName(tr("Open prompts"))
         self.currentChanged.connect(self.page_changed)
         self.tabCloseRequested.connect(self._on_close)
         bar = self.tabBar()
@@ -73,16 +74,14 @@ class TabGroup(QTabWidget):
         index = self.indexOf(page)
         self.setTabText(index, page.title)
         self.setTabIcon(index, icon("eye") if page.is_looked_at else QIcon())
-        tip = str(page.controller.path or self.tr("Not saved yet"))
+        tip = str(page.controller.path or tr("Not saved yet"))
         if page.run_mark:
             # A run says more than that the file is only looked at, which its tip says, too.
             waits = page.run_mark == "waiting"
             self.setTabIcon(index, icon("circle-pause" if waits else "circle-play"))
-            tip += "\n" + (
-                self.tr("Its run waits for you") if waits else self.tr("Its run goes on")
-            )
+            tip += "\n" + (tr("Its run waits for you") if waits else tr("Its run goes on"))
         if page.is_looked_at:
-            tip += "\n" + self.tr("Only looked at: a double click, or a change, keeps the tab")
+            tip += "\n" + tr("Only looked at: a double click, or a change, keeps the tab")
         self.setTabToolTip(index, tip)
 
     def step(self, by: int) -> None:
@@ -108,9 +107,9 @@ class TabGroup(QTabWidget):
         """What can be done with a tab."""
         menu = own_menu(self)
         for text, signal, same in (
-            (self.tr("Close"), self.request_close, "file.close"),
-            (self.tr("Close the others"), self.request_close_others, ""),
-            (self.tr("Move to the other side"), self.request_move_over, "view.move_over"),
+            (tr("Close"), self.request_close, "file.close"),
+            (tr("Close the others"), self.request_close_others, ""),
+            (tr("Move to the other side"), self.request_move_over, "view.move_over"),
         ):
             keys = keys_of(self.window(), same) if same else ""
             add_own(menu, text, partial(signal.emit, page), keys=keys)
@@ -125,7 +124,7 @@ class TabGroup(QTabWidget):
         """What can be done with a tab that is not a prompt."""
         menu = own_menu(self)
         close = partial(self.request_close_view.emit, view)
-        add_own(menu, self.tr("Close"), close, keys=keys_of(self.window(), "file.close"))
+        add_own(menu, tr("Close"), close, keys=keys_of(self.window(), "file.close"))
         menu.addSeparator()
         self._add_copy(menu, self.tabToolTip(self.indexOf(view)))
         add_actions(menu, self.window(), ("file.close_all", "file.reopen"))
@@ -133,7 +132,7 @@ class TabGroup(QTabWidget):
 
     def _add_copy(self, menu: QMenu, path: str) -> None:
         copy = partial(QGuiApplication.clipboard().setText, path)
-        add_own(menu, self.tr("Copy its path"), copy, drawing="copy")
+        add_own(menu, tr("Copy its path"), copy, drawing="copy")
 
     def _page(self, index: int) -> EditorPage | None:
         page = self.widget(index)

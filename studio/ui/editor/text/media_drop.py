@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
+from studio.application.words import tr
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.ui.parts.dropped import dropped_files
@@ -104,14 +105,14 @@ class MediaDrop(QObject):
         own = self._path()
         if own is None:
             self._messages.info(
-                self.tr("The picture has no place yet."),
-                self.tr("Save the prompt first; a pasted picture is saved beside it."),
+                tr("The picture has no place yet."),
+                tr("Save the prompt first; a pasted picture is saved beside it."),
             )
             return
         name, agreed = QInputDialog.getText(
             self._editor,
-            self.tr("Paste picture"),
-            self.tr("Save the picture in {name} as:").format(name=own.parent.name),
+            tr("Paste picture"),
+            tr("Save the picture in {name} as:").format(name=own.parent.name),
             QLineEdit.EchoMode.Normal,
             free_image_name(own.parent),
         )
@@ -121,13 +122,13 @@ class MediaDrop(QObject):
         target = target if target.suffix else target.with_suffix(".png")
         if target.exists():
             self._messages.error(
-                self.tr("There is a file {name!r} already.").format(name=target.name),
-                self.tr("Choose another name."),
+                tr("There is a file {name!r} already.").format(name=target.name),
+                tr("Choose another name."),
             )
         elif not image.save(str(target)):
             self._messages.error(
-                self.tr("The picture could not be saved as {name!r}.").format(name=target.name),
-                self.tr("Use a name that ends in .png or .jpg, in a folder that can be written."),
+                tr("The picture could not be saved as {name!r}.").format(name=target.name),
+                tr("Use a name that ends in .png or .jpg, in a folder that can be written."),
             )
         else:
             self.insert(target)

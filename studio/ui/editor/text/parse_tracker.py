@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QToolTip
+
+from studio.application.words import tr
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
@@ -57,9 +59,7 @@ class ParseTracker:
             act(document)
             return
         self._asked = (self._editor.text(), self._editor.textCursor().position(), act)
-        self._editor.tell(
-            QCoreApplication.translate("PromptEditor", "The text is still being read…")
-        )
+        self._editor.tell(tr("The text is still being read…"))
 
     def take(self, document: PromptDocument) -> None:
         """Take a parsed document, and do what waits for it."""

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
+from studio.application.words import tr
 from studio.core.text.problem import Problem, Severity
 from studio.ui.editor.text.painting.gutter import Breakpoints, Gutter
 from studio.ui.editor.text.painting.rows import CaretLine, FrontLine, GhostValues, RunLines
@@ -62,7 +63,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self._row_height = 0.0
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(mono_font())
-        self.setAccessibleName(self.tr("Prompt text"))
+        self.setAccessibleName(tr("Prompt text"))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
         self._gutter = Gutter(self, lambda: self.breakpoints)

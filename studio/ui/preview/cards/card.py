@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
-from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -36,6 +36,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
+from studio.application.words import tr
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text import amounts
 from studio.core.text.bounded_file import read_bounded
@@ -78,15 +79,11 @@ def read_picture(source: str, folder: Path | None, limit: int = BYTES_LIMIT) -> 
     if source.startswith("data:"):
         return _from_data(source, limit)
     if "://" in source:
-        return Picture(
-            None, QCoreApplication.translate("Thumbnail", "at a network address; not fetched")
-        )
+        return Picture(None, tr("at a network address; not fetched"))
     if folder is None:
         return Picture(
             None,
-            QCoreApplication.translate(
-                "Thumbnail", "not read: the prompt is not saved, or its folder is not trusted"
-            ),
+            tr("not read: the prompt is not saved, or its folder is not trusted"),
         )
     try:
         path = (folder / source).resolve()
@@ -94,21 +91,17 @@ def read_picture(source: str, folder: Path | None, limit: int = BYTES_LIMIT) -> 
             return _decode(read_bounded(path, limit))
     except (OSError, ValueError) as error:
         return Picture(None, reason_of(error))
-    return Picture(
-        None, QCoreApplication.translate("Thumbnail", "outside the prompt's folder; not read")
-    )
+    return Picture(None, tr("outside the prompt's folder; not read"))
 
 
 def _from_data(source: str, limit: int) -> Picture:
     head, _, payload = source.partition(",")
     if len(payload) > limit * 4 // 3:
-        return Picture(None, QCoreApplication.translate("Thumbnail", "data too large to show"))
+        return Picture(None, tr("data too large to show"))
     try:
         data = base64.b64decode(payload, validate=True) if head.endswith(";base64") else b""
     except (binascii.Error, ValueError):
-        return Picture(
-            None, QCoreApplication.translate("Thumbnail", "the data is not valid base64")
-        )
+        return Picture(None, tr("the data is not valid base64"))
     return _decode(data)
 
 
@@ -122,9 +115,7 @@ def _decode(data: bytes) -> Picture:
     if not size.isValid():
         return Picture(
             None,
-            QCoreApplication.translate("Thumbnail", "{size}, no picture that can be shown").format(
-                size=amounts.size(len(data))
-            ),
+            tr("{size}, no picture that can be shown").format(size=amounts.size(len(data))),
         )
     note = f"{size.width()} × {size.height()}, {amounts.size(len(data))}"
     if size.width() > _THUMB.width() * 2 or size.height() > _THUMB.height() * 2:
@@ -262,7 +253,7 @@ class MessageCard(FollowsTheme, QWidget):
             self._said = words
             self._header.say(words[2])
             self.setAccessibleName(
-                self.tr("Message {number}, {role}").format(number=data.number, role=data.role)
+                tr("Message {number}, {role}").format(number=data.number, role=data.role)
             )
         description = data.message.text[:200]
         if description != self.accessibleDescription():
@@ -295,14 +286,14 @@ class MessageCard(FollowsTheme, QWidget):
         if data is not None:
             add_own(
                 menu,
-                self.tr("Go to its text"),
+                tr("Go to its text"),
                 self._reveal_marker,
                 drawing="pencil",
                 keys="Return",
             )
             add_own(
                 menu,
-                self.tr("Copy the message"),
+                tr("Copy the message"),
                 lambda: QGuiApplication.clipboard().setText(data.message.text),
                 drawing="copy",
             )
@@ -378,7 +369,7 @@ class MessageCard(FollowsTheme, QWidget):
     def _add_text(self, data: CardData, index: int, part: TextPart | ToolResultPart) -> None:
         body = TextBody()
         body.setAccessibleName(
-            self.tr("Text of message {number}, {role}").format(number=data.number, role=data.role)
+            tr("Text of message {number}, {role}").format(number=data.number, role=data.role)
         )
         body.place_clicked.connect(self.place_clicked)
         body.input_clicked.connect(self.input_clicked)
@@ -390,7 +381,7 @@ class MessageCard(FollowsTheme, QWidget):
         self._bodies.append((body, index))
         self._content.addWidget(body)
         if left_out:
-            more = QPushButton(self.tr("Show {left_out:,} more lines").format(left_out=left_out))
+            more = QPushButton(tr("Show {left_out:,} more lines").format(left_out=left_out))
             more.clicked.connect(self._show_whole)
             self._content.addWidget(more, 0, Qt.AlignmentFlag.AlignLeft)
 
@@ -399,9 +390,9 @@ class MessageCard(FollowsTheme, QWidget):
             isinstance(part, TextPart | ToolResultPart) for part in data.message.parts
         ):
             return
-        label = QLabel(self.tr("Empty: the model gets a message without text."))
+        label = QLabel(tr("Empty: the model gets a message without text."))
         if data.is_open_thread:
-            label.setText(self.tr("The conversation so far goes here; the run inserts it."))
+            label.setText(tr("The conversation so far goes here; the run inserts it."))
         label.setWordWrap(True)
         paint_text(label, "muted")
         self._content.addWidget(label)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QWidget
 
 from studio.application.preview.cards import CardData
+from studio.application.words import tr
 from studio.core.text.plain_tip import plain_tip
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.chip import Chip
@@ -54,28 +55,28 @@ class CardHeader(QWidget):
         empty_layout(self._chips)
         empty_layout(self._warnings)
         origin = data.message.origin.source
-        origins = {"thread": self.tr("from the thread"), "implicit": self.tr("no marker")}
+        origins = {"thread": tr("from the thread"), "implicit": tr("no marker")}
         if data.is_open_thread:
-            origins["thread"] = self.tr("filled by the run")
+            origins["thread"] = tr("filled by the run")
         if origin in origins:
             word = origins[origin]
-            tip = self.tr("Click to go to its place")
+            tip = tr("Click to go to its place")
             self._chips.addWidget(self._chip(word, "muted", tip))
         for key, value in data.message.attributes.items():
-            tip = self.tr("Attribute {key!r}").format(key=key)
+            tip = tr("Attribute {key!r}").format(key=key)
             chip = self._chip(f"{key}={value}", "muted", tip, attribute=key)
             self._chips.addWidget(chip)
         if data.samples:
             names = ", ".join(data.samples)
-            words = self.tr("sample, not sent: {names}").format(names=names)
-            tip = self.tr("A run does not take a sample by itself: it asks for the value.")
+            words = tr("sample, not sent: {names}").format(names=names)
+            tip = tr("A run does not take a sample by itself: it asks for the value.")
             self._warnings.addWidget(self._chip(words, "warning", tip))
         if data.missing:
-            words = self.tr("not set: {names}").format(names=", ".join(data.missing))
-            tip = self.tr("Without a value, nothing is in its place.")
+            words = tr("not set: {names}").format(names=", ".join(data.missing))
+            tip = tr("Without a value, nothing is in its place.")
             self._warnings.addWidget(self._chip(words, "muted", tip))
         for problem in data.warnings:
-            words = self.tr("⚠ looks like structure")
+            words = tr("⚠ looks like structure")
             chip = self._chip(words, "warning", problem.message)
             chip.setAccessibleName(problem.message)
             self._warnings.addWidget(chip)
@@ -110,16 +111,12 @@ def head_words(data: CardData, tokens: ConversationTokens) -> tuple[int, str, st
     """What a head says of a message: its number, its role, and its place and cost in words."""
     words = []
     if data.line is not None:
-        words.append(QCoreApplication.translate("Card", "line {line}").format(line=data.line))
+        words.append(tr("line {line}").format(line=data.line))
     if not data.is_open_thread and data.number <= len(tokens.messages):
         words.append(_cost(tokens.messages[data.number - 1], is_exact=tokens.is_exact))
     return (data.number, data.role, " · ".join(words))
 
 
 def _cost(tokens: int, *, is_exact: bool) -> str:
-    words = (
-        QCoreApplication.translate("Card", "1 token")
-        if tokens == 1
-        else QCoreApplication.translate("Card", "{count:,} tokens").format(count=tokens)
-    )
+    words = tr("1 token") if tokens == 1 else tr("{count:,} tokens").format(count=tokens)
     return words if is_exact else f"≈{words}"

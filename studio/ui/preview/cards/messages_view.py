@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QPainter,
@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from studio.application.preview.cards import CardData
+from studio.application.words import tr
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.span import Span
@@ -61,7 +62,7 @@ class MessagesView(FollowsTheme, QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click on a card leaves the keyboard
-        self.setAccessibleName(QCoreApplication.translate("MessagesView", "Messages"))
+        self.setAccessibleName(tr("Messages"))
         self._column = CardColumn()
         self._column.place_clicked.connect(self.place_clicked)
         self._column.input_clicked.connect(self.input_clicked)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFont, QMouseEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from studio.application.preview.cards import TextRun
+from studio.application.words import tr
 from studio.core.prompty.messages import ToolCallPart
 from studio.core.text.foreign_json import parse_json
 from studio.ui.parts.layouts import column_of
@@ -25,7 +26,7 @@ class ToolCallView(QWidget):
     def __init__(self, part: ToolCallPart, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         theme = theme_in_use()
-        name = QLabel(self.tr("Calls {name}").format(name=part.name))
+        name = QLabel(tr("Calls {name}").format(name=part.name))
         font = name.font()
         font.setWeight(QFont.Weight.DemiBold)
         name.setFont(font)
@@ -34,7 +35,7 @@ class ToolCallView(QWidget):
         identifier = QLabel(part.id, textFormat=Qt.TextFormat.PlainText)
         paint_text(identifier, "muted")
         self.arguments = TextBody()
-        self.arguments.setAccessibleName(self.tr("Arguments of {name}").format(name=part.name))
+        self.arguments.setAccessibleName(tr("Arguments of {name}").format(name=part.name))
         self.arguments.place_clicked.connect(self.clicked)
         self.arguments.show_runs((TextRun(pretty_json(part.arguments)),), {}, theme, raw=True)
         layout = column_of(name, on=self, margins=(0, 4, 0, 4), spacing=2)

@@ -16,7 +16,7 @@ from functools import cache, partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -32,6 +32,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from studio.application.preview.cards import TextRun
+from studio.application.words import tr
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -218,7 +219,7 @@ class TextBody(ClosedText):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leads to the source, no more
-        self.setAccessibleName(self.tr("Message text"))
+        self.setAccessibleName(tr("Message text"))
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
@@ -279,10 +280,10 @@ class TextBody(ClosedText):
         value = self.run_at(event.pos())
         if value is not None and value.value is not None and value.value.input:
             name = value.value.input
-            field = menu.addAction(self.tr("Go to the field of {name}").format(name=name))
+            field = menu.addAction(tr("Go to the field of {name}").format(name=name))
             field.triggered.connect(partial(self.input_clicked.emit, name))
             menu.insertAction(before, field)
-        place = menu.addAction(icon("pencil"), self.tr("Go to its text"))
+        place = menu.addAction(icon("pencil"), tr("Go to its text"))
         place.triggered.connect(partial(self._click, event.pos(), to_input=False))
         menu.insertAction(before, place)
         menu.insertSeparator(before)
@@ -401,10 +402,8 @@ def _tip(run: TextRun | None) -> str:
     if run.value.warning:
         return run.value.warning
     if not run.value.input:
-        return QCoreApplication.translate("TextBody", "Made by an expression")
-    return QCoreApplication.translate(
-        "TextBody", "Value of the input {input!r}; Ctrl+click edits it"
-    ).format(input=run.value.input)
+        return tr("Made by an expression")
+    return tr("Value of the input {input!r}; Ctrl+click edits it").format(input=run.value.input)
 
 
 def _line_of_block(cursor: QTextCursor) -> int | None:

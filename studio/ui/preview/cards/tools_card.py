@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QWidget
 
 from studio.application.inputs.fields import show_value
+from studio.application.words import tr
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.plain_tip import plain_tip
@@ -59,9 +60,9 @@ class ToolsCard(FollowsTheme, QWidget):
         self.options.setTextFormat(Qt.TextFormat.PlainText)
         self.options.setWordWrap(True)
         self.options.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.options.setAccessibleName(self.tr("Options of the tools, values put in"))
+        self.options.setAccessibleName(tr("Options of the tools, values put in"))
         layout.addWidget(self.options)
-        self.setAccessibleName(self.tr("Tools of this prompt"))
+        self.setAccessibleName(tr("Tools of this prompt"))
         self.hide()
         self.follow_theme()
 
@@ -109,7 +110,7 @@ class ToolsCard(FollowsTheme, QWidget):
         room = count if self._is_open or count <= _MOST + 1 else _MOST
         hoisted = self._hoisted[:room]
         for spec in plain[: room - len(hoisted)]:
-            tip = spec.description or self.tr("No description")
+            tip = spec.description or tr("No description")
             self._add(spec.name, tip, spec.span, dynamic=False)
         for tool in hoisted:
             self._add_hoisted(tool)
@@ -121,9 +122,9 @@ class ToolsCard(FollowsTheme, QWidget):
         if hidden > 0:
             self._add_more(hidden)
         counted = (
-            self.tr("{count} tool").format(count=count)
+            tr("{count} tool").format(count=count)
             if count == 1
-            else self.tr("{count} tools").format(count=count)
+            else tr("{count} tools").format(count=count)
         )
         self._title.setText(self._choice.partition(": ")[0] or counted)
         self._title.setToolTip(plain_tip(self._choice) if self._choice else "")
@@ -132,9 +133,9 @@ class ToolsCard(FollowsTheme, QWidget):
         self.update()
 
     def _add_hoisted(self, tool: HoistedTool) -> None:
-        tip = self.tr("{type}, from the body's tools: section").format(type=tool.type)
+        tip = tr("{type}, from the body's tools: section").format(type=tool.type)
         if tool.dynamic_inputs:
-            tip += self.tr("; holds values of {names}, so it asks first").format(
+            tip += tr("; holds values of {names}, so it asks first").format(
                 names=", ".join(tool.dynamic_inputs)
             )
         if tool.options or tool.reference:
@@ -143,7 +144,7 @@ class ToolsCard(FollowsTheme, QWidget):
         self._add(f"{tool.id} · {tool.type}", tip, tool.span, dynamic=bool(tool.dynamic_inputs))
 
     def _add_more(self, count: int) -> None:
-        chip = Chip(self.tr("and {count} more").format(count=count))
+        chip = Chip(tr("and {count} more").format(count=count))
         chip.clicked.connect(self._show_all)
         self._flow.addWidget(chip)
         chip.show()

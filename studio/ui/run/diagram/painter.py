@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from studio.application.run.diagram import DiagramState
 from studio.application.run.lanes import Lane
 from studio.application.run.nodes import Node
+from studio.application.words import marked, tr
 from studio.core.text.amounts import duration
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.diagram.layout import DiagramLayout
 from studio.ui.style.colors import blend, fixed_font
 from studio.ui.style.theme import Theme
@@ -54,7 +54,7 @@ class LanePainting:
             self._paint_lane(painter, lanes[row], box)
         if not layout.more.isEmpty():
             left = len(lanes) - len(layout.lanes)
-            words = QCoreApplication.translate("LoopDiagram", "{count} more").format(count=left)
+            words = tr("{count} more").format(count=left)
             painter.setFont(self.font)
             painter.setPen(QColor(self.theme.muted))
             painter.drawText(layout.more, Qt.AlignmentFlag.AlignCenter, words)
@@ -154,31 +154,27 @@ class LanePainting:
 
 
 _LABELS: dict[Node, str] = {
-    "prompt": QT_TRANSLATE_NOOP("Diagram", "Prompt"),
-    "model": QT_TRANSLATE_NOOP("Diagram", "Model"),
-    "reply": QT_TRANSLATE_NOOP("Diagram", "Reply"),
-    "action": QT_TRANSLATE_NOOP("Diagram", "Action"),
-    "tool": QT_TRANSLATE_NOOP("Diagram", "Tool"),
-    "observation": QT_TRANSLATE_NOOP("Diagram", "Observation"),
-    "final": QT_TRANSLATE_NOOP("Diagram", "Final"),
-    "done": QT_TRANSLATE_NOOP("Diagram", "Done"),
+    "prompt": marked("Prompt"),
+    "model": marked("Model"),
+    "reply": marked("Reply"),
+    "action": marked("Action"),
+    "tool": marked("Tool"),
+    "observation": marked("Observation"),
+    "final": marked("Final"),
+    "done": marked("Done"),
 }
 
 _TIPS: dict[Node, str] = {
-    "prompt": QT_TRANSLATE_NOOP(
-        "Diagram", "The prompt is rendered; the request is ready to be sent."
+    "prompt": marked("The prompt is rendered; the request is ready to be sent."),
+    "model": marked("The model answers."),
+    "reply": marked(
+        "The reply is read: an action, a final answer, or something that cannot be read."
     ),
-    "model": QT_TRANSLATE_NOOP("Diagram", "The model answers."),
-    "reply": QT_TRANSLATE_NOOP(
-        "Diagram", "The reply is read: an action, a final answer, or something that cannot be read."
-    ),
-    "action": QT_TRANSLATE_NOOP(
-        "Diagram", "The tool call that the model asked for, before it runs."
-    ),
-    "tool": QT_TRANSLATE_NOOP("Diagram", "The tool runs."),
-    "observation": QT_TRANSLATE_NOOP("Diagram", "What the model will get as the tool's result."),
-    "final": QT_TRANSLATE_NOOP("Diagram", "The answer, before the run ends."),
-    "done": QT_TRANSLATE_NOOP("Diagram", "The run has ended with an answer."),
+    "action": marked("The tool call that the model asked for, before it runs."),
+    "tool": marked("The tool runs."),
+    "observation": marked("What the model will get as the tool's result."),
+    "final": marked("The answer, before the run ends."),
+    "done": marked("The run has ended with an answer."),
 }
 _PULSE_PEN = 2.0
 _BESIDE_LABEL = 64.0
@@ -349,7 +345,7 @@ class DiagramDrawing:
         metrics = QFontMetricsF(painter.font())
         name = label_of(node)
         if node == "observation" and self.state.lanes:
-            name = QCoreApplication.translate("Diagram", "Results")
+            name = tr("Results")
         return metrics.elidedText(name, Qt.TextElideMode.ElideRight, box.width() - 4)
 
     def _paint_fact(self, painter: QPainter, node: Node, box: QRectF, fact: str) -> None:
@@ -397,12 +393,12 @@ class DiagramDrawing:
         font = _small(self.font)
         painter.setFont(font)
         metrics = QFontMetricsF(font)
-        text = QCoreApplication.translate("LoopDiagram", "next iteration")
+        text = tr("next iteration")
         if state.iteration:
             text = (
-                QCoreApplication.translate("LoopDiagram", "iteration {number}")
+                tr("iteration {number}")
                 if state.max_iterations is None
-                else QCoreApplication.translate("LoopDiagram", "iteration {number} of {most}")
+                else tr("iteration {number} of {most}")
             ).format(number=state.iteration, most=state.max_iterations)
         width = metrics.horizontalAdvance(text) + 16
         box = QRectF(layout.loop_label.x() - width / 2, layout.loop_label.y() - 8, width, 16)
@@ -444,9 +440,9 @@ def _arrow_head(painter: QPainter, before: QPointF, tip: QPointF, color: QColor)
 
 def label_of(node: Node) -> str:
     """What a node is called."""
-    return QCoreApplication.translate("Diagram", _LABELS[node])
+    return tr(_LABELS[node])
 
 
 def tip_of(node: Node) -> str:
     """What happens at a node, in one sentence."""
-    return QCoreApplication.translate("Diagram", _TIPS[node])
+    return tr(_TIPS[node])

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 
 from studio.application.run.diagram import DiagramState
 from studio.application.run.nodes import NODES, PLACE_OF_NODE, Node
+from studio.application.words import tr
 from studio.ui.base.menus import ON_RUN, add_actions
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
@@ -85,7 +86,7 @@ class LoopDiagram(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
-        self.setAccessibleName(self.tr("Loop diagram"))
+        self.setAccessibleName(tr("Loop diagram"))
         PaintedParts(self, self._parts)
         OwnKeys(self, {"F9": self._on_break_key, "Ctrl+F10": self._on_run_key})
 
@@ -122,8 +123,8 @@ class LoopDiagram(QWidget):
             if node not in places.nodes:
                 continue
             lines = [label_of(node), notes.get(node, "")]
-            lines += [self.tr("the run is here")] if node == state.live else []
-            lines += [self.tr("breakpoint")] if node in state.breakpoints else []
+            lines += [tr("the run is here")] if node == state.live else []
+            lines += [tr("breakpoint")] if node in state.breakpoints else []
             name = ", ".join(filter(None, lines))
             parts.append(PaintedPart(name, places.nodes[node].toAlignedRect()))
         for lane in state.lanes:
@@ -254,10 +255,10 @@ class LoopDiagram(QWidget):
         """What can be done at a node where a run can stand."""
         menu = QMenu(self)
         held = node in self._state.breakpoints
-        words = self.tr("Remove the breakpoint") if held else self.tr("Set a breakpoint")
+        words = tr("Remove the breakpoint") if held else tr("Set a breakpoint")
         stop = menu.addAction(icon("circle-dot"), f"{words}\tF9")
         stop.triggered.connect(partial(self.break_toggled.emit, PLACE_OF_NODE[node]))
-        run = menu.addAction(icon("skip-forward"), self.tr("Run to here") + self.tr("\tCtrl+F10"))
+        run = menu.addAction(icon("skip-forward"), tr("Run to here") + tr("\tCtrl+F10"))
         run.triggered.connect(partial(self.request_run_to.emit, PLACE_OF_NODE[node]))
         menu.addSeparator()
         add_actions(menu, self.window(), ON_RUN)
@@ -316,7 +317,7 @@ class LoopDiagram(QWidget):
             if node in notes:
                 text += f"\n{notes[node]}"
             if node in PLACE_OF_NODE:
-                text += self.tr("\nRight-click to stop here or to run to here.")
+                text += tr("\nRight-click to stop here or to run to here.")
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)

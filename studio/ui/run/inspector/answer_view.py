@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from studio.application.run.inspector.answer import markdown_parts
 from studio.application.run.text import Blocks
+from studio.application.words import tr
 from studio.ui.parts.closed_text import ClosedText
 from studio.ui.parts.layouts import column_of
 from studio.ui.run.inspector.chat_line import ChatLine
@@ -49,12 +50,12 @@ class AnswerView(FollowsTheme, QWidget):
         self._answer = ""
         self._thread = ""
         self.chat = ChatLine()
-        self._heading = QLabel(self.tr("Final answer"))
+        self._heading = QLabel(tr("Final answer"))
         self._heading.setProperty("title", "true")
         self._text = ClosedText()
-        self._text.setAccessibleName(self.tr("Final answer"))
+        self._text.setAccessibleName(tr("Final answer"))
         self._text.document().setDocumentMargin(0)
-        self._notes = StyledText(self.tr("Notes on the answer"), "")
+        self._notes = StyledText(tr("Notes on the answer"), "")
         self._notes.document().setDocumentMargin(_NOTE_MARGIN)
         self._parts: Iterator[str] = iter(())
         self._waiting = ""
@@ -107,7 +108,7 @@ class AnswerView(FollowsTheme, QWidget):
         """
         if (answer, thread) != (self._answer, self._thread):
             self._answer, self._thread = answer, thread
-            self._heading.setText(self.tr("Conversation") if thread else self.tr("Final answer"))
+            self._heading.setText(tr("Conversation") if thread else tr("Final answer"))
             self._render()
         self._text.setVisible(bool(answer) or not notes)
         self._notes.show_blocks(notes)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
+from studio.application.words import tr
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _MOST_LINES = 4
@@ -18,8 +19,8 @@ class ChatLine(FollowsTheme, QPlainTextEdit):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setPlaceholderText(self.tr("Go on in this thread… (Return sends)"))
-        self.setAccessibleName(self.tr("Next message of the thread"))
+        self.setPlaceholderText(tr("Go on in this thread… (Return sends)"))
+        self.setAccessibleName(tr("Next message of the thread"))
         self.setTabChangesFocus(True)
         self.textChanged.connect(self._fit)
         self._fit()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.cards.timeline import Tab
 from studio.application.run.inspector.tabs import InspectorView, UsageRow, usage_heads
 from studio.application.run.text import whole_text
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.own_keys import OwnKeys
@@ -78,7 +78,7 @@ class UsageTable(QTableView):
         super().__init__(parent)
         self._model = _UsageModel(self)
         self.setModel(self._model)
-        self.setAccessibleName(self.tr("Usage"))
+        self.setAccessibleName(tr("Usage"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -121,30 +121,23 @@ _BESIDE_TABS = 72
 """Pixels of what stands beside the tabs and the search: the button that copies, and gaps."""
 
 TABS: tuple[tuple[Tab, str], ...] = (
-    ("messages", QT_TRANSLATE_NOOP("Inspector", "Messages")),
-    ("request", QT_TRANSLATE_NOOP("Inspector", "Request")),
-    ("reply", QT_TRANSLATE_NOOP("Inspector", "Reply")),
-    ("tool", QT_TRANSLATE_NOOP("Inspector", "Tool")),
-    ("answer", QT_TRANSLATE_NOOP("Inspector", "Answer")),
-    ("usage", QT_TRANSLATE_NOOP("Inspector", "Usage")),
-    ("watch", QT_TRANSLATE_NOOP("Inspector", "Watch")),
+    ("messages", marked("Messages")),
+    ("request", marked("Request")),
+    ("reply", marked("Reply")),
+    ("tool", marked("Tool")),
+    ("answer", marked("Answer")),
+    ("usage", marked("Usage")),
+    ("watch", marked("Watch")),
 )
 """The tabs, in order, with their names."""
 
 _EMPTY: dict[Tab, str] = {
-    "messages": QT_TRANSLATE_NOOP(
-        "Inspector", "The messages of a step appear here, exactly as they are sent."
-    ),
-    "request": QT_TRANSLATE_NOOP(
-        "Inspector", "The request's body appears here, exactly as it goes over the wire."
-    ),
-    "reply": QT_TRANSLATE_NOOP(
-        "Inspector",
+    "messages": marked("The messages of a step appear here, exactly as they are sent."),
+    "request": marked("The request's body appears here, exactly as it goes over the wire."),
+    "reply": marked(
         "The model's reply appears here as it is written, colored by what it is read as.",
     ),
-    "tool": QT_TRANSLATE_NOOP(
-        "Inspector", "This step has called no tool. Arguments, result and error stream appear here."
-    ),
+    "tool": marked("This step has called no tool. Arguments, result and error stream appear here."),
     "answer": "",
     "usage": "",
     "watch": "",
@@ -165,13 +158,13 @@ class Inspector(FollowsTheme, QWidget):
         self._view = InspectorView()
         self._tabs = YieldingTabs(fits_itself=False)
         self._tabs.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self._tabs.setAccessibleName(self.tr("Sides of the step"))
+        self._tabs.setAccessibleName(tr("Sides of the step"))
         for _, name in TABS:
-            self._tabs.addTab(QCoreApplication.translate("Inspector", name))
+            self._tabs.addTab(tr(name))
         self._texts: dict[Tab, StyledText] = {
             tab: StyledText(
-                QCoreApplication.translate("Inspector", name),
-                QCoreApplication.translate("Inspector", _EMPTY[tab]),
+                tr(name),
+                tr(_EMPTY[tab]),
             )
             for tab, name in TABS[:4]
         }
@@ -346,16 +339,16 @@ class Inspector(FollowsTheme, QWidget):
     def _lay_out(self) -> None:
         self._legend.setMinimumWidth(1)  # else no side of the window could be made narrower
         self._summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._only_changes.setText(self.tr("Changes only"))
+        self._only_changes.setText(tr("Changes only"))
         self._only_changes.setCheckable(True)
-        self._only_changes.setToolTip(self.tr("Fold what is the same as in the step before"))
-        self._search.setPlaceholderText(self.tr("Find"))
-        self._search.setAccessibleName(self.tr("Find in this tab"))
+        self._only_changes.setToolTip(tr("Fold what is the same as in the step before"))
+        self._search.setPlaceholderText(tr("Find"))
+        self._search.setAccessibleName(tr("Find in this tab"))
         self._search.setFixedWidth(112)
         self._search.setClearButtonEnabled(True)
         self._copy.setIcon(icon("copy"))
-        self._copy.setToolTip(self.tr("Copy this tab"))
-        self._copy.setAccessibleName(self.tr("Copy this tab"))
+        self._copy.setToolTip(tr("Copy this tab"))
+        self._copy.setAccessibleName(tr("Copy this tab"))
         for tab, _ in TABS:
             if tab in self._texts:
                 self._stack.addWidget(self._texts[tab])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import (
-    QCoreApplication,
     QEvent,
     QModelIndex,
     QObject,
@@ -29,11 +28,11 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.debugging.console import names_for
 from studio.application.run.debugging.watch import HINT, WatchRow
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.ui.run.state.expression_field import ExpressionField
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
-_NEW = QT_TRANSLATE_NOOP("WatchTable", "Add an expression: args.city, tokens.total > 1000 …")
+_NEW = marked("Add an expression: args.city, tokens.total > 1000 …")
 
 
 class _ExpressionDelegate(QStyledItemDelegate):
@@ -81,8 +80,8 @@ class WatchTable(FollowsTheme, QTableWidget):
         self._delegate = _ExpressionDelegate(self)
         self.setItemDelegate(self._delegate)
         self.set_names(names_for(None))
-        self.setHorizontalHeaderLabels([self.tr("Expression"), self.tr("Value")])
-        self.setAccessibleName(self.tr("Watch"))
+        self.setHorizontalHeaderLabels([tr("Expression"), tr("Value")])
+        self.setAccessibleName(tr("Watch"))
         self.setToolTip(HINT)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
@@ -150,7 +149,7 @@ class WatchTable(FollowsTheme, QTableWidget):
             self.setItem(index, 1, value)
         new, rest = (
             QTableWidgetItem(""),
-            QTableWidgetItem(QCoreApplication.translate("WatchTable", _NEW)),
+            QTableWidgetItem(tr(_NEW)),
         )
         rest.setFlags(Qt.ItemFlag.ItemIsEnabled)
         rest.setForeground(QColor(theme.muted))

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.offers.offer import Offer, Offers
+from studio.application.words import tr
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import blend, paint_text
@@ -68,7 +69,7 @@ class ActionBar(FollowsTheme, QWidget):
         self._flash.setCurrentTime(_FLASH_MS)
         self._flash.valueChanged.connect(self._on_flash)
         column_of(self._buttons, self._detail, on=self, margins=(16, 4, 8, 4), spacing=2)
-        self.setAccessibleName(self.tr("What to do at this pause"))
+        self.setAccessibleName(tr("What to do at this pause"))
         self.hide()
         self.follow_theme()
 
@@ -189,7 +190,7 @@ class ActionBar(FollowsTheme, QWidget):
         return button
 
     def _more(self, offers: tuple[Offer, ...]) -> QPushButton:
-        button = QPushButton(self.tr("More"), self._buttons)
+        button = QPushButton(tr("More"), self._buttons)
         menu = QMenu(button, toolTipsVisible=True)
         for offer in offers:
             action = menu.addAction(offer.label)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -34,9 +34,9 @@ from studio.application.run.edits.in_place import (
     with_text,
     without,
 )
+from studio.application.words import marked, tr
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
 from studio.core.text.shortened import one_line
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.flow_layout import FlowLayout
@@ -60,20 +60,20 @@ class MessagesEditor(FollowsTheme, QWidget):
         self._messages: tuple[Message, ...] = ()
         self._loading = False
         self._list = QListWidget()
-        self._list.setAccessibleName(self.tr("Messages"))
+        self._list.setAccessibleName(tr("Messages"))
         self._list.setFrameShape(QFrame.Shape.NoFrame)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._role = ComboBox()
         self._role.addItems(list(_ROLES))
-        self._role.setAccessibleName(self.tr("Role of the message"))
-        self._add = icon_button("plus", self.tr("Add a message after this one"))
-        self._add.setAccessibleName(self.tr("Add a message"))
-        self._remove = icon_button("trash-2", self.tr("Remove this message"))
+        self._role.setAccessibleName(tr("Role of the message"))
+        self._add = icon_button("plus", tr("Add a message after this one"))
+        self._add.setAccessibleName(tr("Add a message"))
+        self._remove = icon_button("trash-2", tr("Remove this message"))
         self._note = QLabel()
         self._text = QPlainTextEdit()
         self._text.setFrameShape(QFrame.Shape.NoFrame)
         self._text.setFont(mono_font(self.font().pointSizeF()))
-        self._text.setAccessibleName(self.tr("Text of the message"))
+        self._text.setAccessibleName(tr("Text of the message"))
         self._text.document().setDocumentMargin(12)
         self._lay_out()
         self._list.currentRowChanged.connect(self._on_row_changed)
@@ -124,7 +124,7 @@ class MessagesEditor(FollowsTheme, QWidget):
         self._role.setCurrentText(message.role)
         self._text.setPlainText(message.text)
         kept = [part for part in message.parts if isinstance(part, MediaPart | ToolCallPart)]
-        self._note.setText(self.tr("Its calls and files stay as they are.") if kept else "")
+        self._note.setText(tr("Its calls and files stay as they are.") if kept else "")
         self._loading = False
 
     def _on_text_changed(self) -> None:
@@ -172,11 +172,11 @@ class MessagesEditor(FollowsTheme, QWidget):
 
 _CODE: tuple[EditKind, ...] = ("arguments", "reply", "observation", "answer_call")
 _ALSO: dict[EditKind, str] = {
-    "messages": QT_TRANSLATE_NOOP("EditInPlace", "Also in the file"),
-    "reply": QT_TRANSLATE_NOOP("EditInPlace", "Also in the file, as an example"),
-    "answer": QT_TRANSLATE_NOOP("EditInPlace", "Also in the file, as an example"),
-    "observation": QT_TRANSLATE_NOOP("EditInPlace", "Also as the tool's mock"),
-    "answer_call": QT_TRANSLATE_NOOP("EditInPlace", "Also as the tool's mock"),
+    "messages": marked("Also in the file"),
+    "reply": marked("Also in the file, as an example"),
+    "answer": marked("Also in the file, as an example"),
+    "observation": marked("Also as the tool's mock"),
+    "answer_call": marked("Also as the tool's mock"),
 }
 """What can outlast the run: messages change the prompt's own text, a reply or an answer becomes an
 example in it, a result becomes the tool's mock. Arguments, reasons and remarks are of this call."""
@@ -211,24 +211,24 @@ class EditInPlace(FollowsTheme, QWidget):
         self._title = ElidedLabel()
         self._title.setProperty("title", "true")
         self._tool = ComboBox()
-        self._tool.setAccessibleName(self.tr("Tool to call"))
+        self._tool.setAccessibleName(tr("Tool to call"))
         self._tool.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self._tool.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._text = _TextField()
-        self._text.setAccessibleName(self.tr("What is edited"))
+        self._text.setAccessibleName(tr("What is edited"))
         self._text.setFrameShape(QFrame.Shape.NoFrame)
         self._text.document().setDocumentMargin(12)
         self._highlighter: JsonHighlighter | None = None
         self._messages = MessagesEditor()
-        self._is_error = QCheckBox(self.tr("It reports a failure"))
+        self._is_error = QCheckBox(tr("It reports a failure"))
         self.also_file = QCheckBox()
-        self._only_here = QLabel(self.tr("This run only"))
+        self._only_here = QLabel(tr("This run only"))
         self._hint = QLabel()
         self._problem = QLabel()
-        self._apply = QPushButton(self.tr("Apply"))
-        self._continue = QPushButton(self.tr("Apply and continue"))
-        self._step = QPushButton(self.tr("Apply and step"))
-        self._cancel = QPushButton(self.tr("Cancel"))
+        self._apply = QPushButton(tr("Apply"))
+        self._continue = QPushButton(tr("Apply and continue"))
+        self._step = QPushButton(tr("Apply and step"))
+        self._cancel = QPushButton(tr("Cancel"))
         self._lay_out()
         self._text.textChanged.connect(self._check)
         self._messages.changed.connect(self._check)
@@ -272,7 +272,7 @@ class EditInPlace(FollowsTheme, QWidget):
         self._title.ensurePolished()
         self._title.setMaximumWidth(self._title.fontMetrics().horizontalAdvance(spec.title) + 4)
         self._hint.setText(spec.hint)
-        self._apply.setText(spec.apply or self.tr("Apply"))
+        self._apply.setText(spec.apply or tr("Apply"))
         # What is only sent has no "apply without going on".
         changes = spec.kind in ("messages", "reply", "arguments", "observation", "told", "answer")
         self._continue.setVisible(changes)
@@ -281,7 +281,7 @@ class EditInPlace(FollowsTheme, QWidget):
         self._apply.style().unpolish(self._apply)
         self._apply.style().polish(self._apply)
         words = _ALSO.get(spec.kind, "")
-        self.also_file.setText(QCoreApplication.translate("EditInPlace", words) if words else "")
+        self.also_file.setText(tr(words) if words else "")
         self.also_file.setVisible(bool(words))
         self.also_file.setChecked(False)
         self._only_here.setVisible(not words)
@@ -356,7 +356,7 @@ class EditInPlace(FollowsTheme, QWidget):
         self._step.setProperty("primary", "true")
         self._step.setToolTip("Ctrl+Return")
         self.also_file.setToolTip(
-            self.tr("Keep it beyond this run; otherwise only this run knows of it")
+            tr("Keep it beyond this run; otherwise only this run knows of it")
         )
         self._cancel.setToolTip("Esc")
         head = row_of(margins=(16, 8, 8, 8), spacing=8)

@@ -26,6 +26,7 @@ from studio.application.run.edits.in_place import (
 )
 from studio.application.run.offers.offer import Offer
 from studio.application.run.view import RunView
+from studio.application.words import tr
 from studio.core.agent.values.commands import (
     Approve,
     Command,
@@ -66,9 +67,9 @@ class RunningCall(FollowsTheme, QWidget):
         self.title = QLabel(reveal(tool, lines=False), self, textFormat=Qt.TextFormat.PlainText)
         self.clock = QLabel(self)
         self.output_label = ElidedLabel(self)
-        self.stop_button = QPushButton(self.tr("Stop this call"), self)
+        self.stop_button = QPushButton(tr("Stop this call"), self)
         self.stop_button.setToolTip(
-            self.tr("The model is informed; the other calls and the run continue")
+            tr("The model is informed; the other calls and the run continue")
         )
         row_of(
             self.title,
@@ -113,7 +114,7 @@ class RunningCalls(QWidget):
         self._column = column_of(on=self, margins=(16, 4, 8, 4), spacing=4)
         self._timer = QTimer(self, interval=_TICK_MS)
         self._timer.timeout.connect(self._tick)
-        self.setAccessibleName(self.tr("Calls under way"))
+        self.setAccessibleName(tr("Calls under way"))
         self.hide()
 
     def show_view(self, view: RunView) -> None:
@@ -158,7 +159,7 @@ class HttpRequestView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = QLabel(self.tr("Request that will be sent"), self)
+        self._title = QLabel(tr("Request that will be sent"), self)
         self.text = LongText(self)
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)

@@ -29,6 +29,7 @@ from studio.application.run.cursor import RunCursor
 from studio.application.run.debugging.console import ConsoleLine, ConsoleLineKind, names_for
 from studio.application.run.debugging.variables import RunVariable, command_for, variables_at
 from studio.application.run.view import RunView
+from studio.application.words import tr
 from studio.core.agent.values.commands import Command
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.separator import Separator
@@ -90,15 +91,15 @@ class Console(FollowsTheme, QWidget):
         self._taken: tuple[ConsoleLine, ...] = ()
         self.list = QListWidget()
         self.field = _Input()
-        self.list.setAccessibleName(self.tr("Console"))
+        self.list.setAccessibleName(tr("Console"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setUniformItemSizes(True)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setFont(fixed_font(self.font()))
         self.field.setFont(fixed_font(self.font()))
-        self.field.setPlaceholderText(self.tr("Work out an expression: args, tokens.total …"))
-        self.field.setAccessibleName(self.tr("Expression to work out at the moment shown"))
+        self.field.setPlaceholderText(tr("Work out an expression: args, tokens.total …"))
+        self.field.setAccessibleName(tr("Expression to work out at the moment shown"))
         column = column_of((self.list, 1), on=self, margins=0, spacing=0)
         line = column_of(self.field, margins=(4, 0, 4, 4))
         column.addLayout(line)
@@ -135,7 +136,7 @@ class Console(FollowsTheme, QWidget):
         for line in lines:
             item = QListWidgetItem(f"{_SIGNS[line.kind]} {line.text}")
             item.setData(_LINE, line)
-            where = self.tr("Iteration {number}").format(number=line.step) if line.step else ""
+            where = tr("Iteration {number}").format(number=line.step) if line.step else ""
             item.setToolTip("\n".join(filter(None, (where, line.text))))
             self._paint(item)
             self.list.addItem(item)
@@ -182,11 +183,11 @@ class BreakpointList(QListWidget):
         self._set = BreakpointSet()
         self._hits: Mapping[str, int] = {}
         self._filling = False
-        self._empty = QLabel(self.tr("None yet: F9 in the prompt, or Ctrl and a click on a state."))
+        self._empty = QLabel(tr("None yet: F9 in the prompt, or Ctrl and a click on a state."))
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         QVBoxLayout(self).addWidget(self._empty)
-        self.setAccessibleName(self.tr("Breakpoints"))
+        self.setAccessibleName(tr("Breakpoints"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.itemChanged.connect(self._on_item)
         self.itemActivated.connect(self.request_breakpoints)
@@ -209,7 +210,7 @@ class BreakpointList(QListWidget):
         self.clear()
         for one in self._set.breakpoints:
             met = self._hits.get(one.id, 0)
-            times = self.tr("   met {count}×").format(count=met) if met else ""
+            times = tr("   met {count}×").format(count=met) if met else ""
             item = QListWidgetItem(describe(one) + times)
             item.setData(_ID, one.id)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
@@ -264,11 +265,7 @@ class StatePanel(QWidget):
             part.setVisible(is_open)
         self.setFixedHeight(_HEAD + (_BODY if is_open else 0))
         self.fold.setIcon(icon("chevron-down" if is_open else "chevron-up"))
-        words = (
-            self.tr("Fold variables and console")
-            if is_open
-            else self.tr("Show variables and console")
-        )
+        words = tr("Fold variables and console") if is_open else tr("Show variables and console")
         self.fold.setToolTip(words)
         self.fold.setAccessibleName(words)
 
@@ -285,7 +282,7 @@ class StatePanel(QWidget):
         if view.state is not before.state:
             self.console.field.set_names(names_for(view.state))
         count = len(view.console)
-        words = self.tr("Console")
+        words = tr("Console")
         self._title.setText(f"{words}  {count}" if count else words)
 
     def show_moment(self, moment: RunCursor | None) -> None:
@@ -306,7 +303,7 @@ class StatePanel(QWidget):
         """Take the breakpoints of the open prompt."""
         self.breakpoints.show_breakpoints(value)
         count = len(value.breakpoints)
-        words = self.tr("Breakpoints")
+        words = tr("Breakpoints")
         self.tabs.setTabText(1, f"{words} {count}" if count else words)
 
     def _on_fold(self) -> None:
@@ -332,12 +329,12 @@ class StatePanel(QWidget):
         self.command_given.emit((command,))
 
     def _lay_out(self) -> None:
-        self.setAccessibleName(self.tr("State of the run"))
-        for words in (self.tr("Variables"), self.tr("Breakpoints")):
+        self.setAccessibleName(tr("State of the run"))
+        for words in (tr("Variables"), tr("Breakpoints")):
             self.tabs.addTab(words)
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
-        self.tabs.setAccessibleName(self.tr("Variables or breakpoints"))
+        self.tabs.setAccessibleName(tr("Variables or breakpoints"))
         self._title.setProperty("title", "true")
         self.fold.setAutoRaise(True)
         self._left.addWidget(self.variables)

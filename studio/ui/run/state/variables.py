@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.debugging.variables import RunVariable, with_changes
+from studio.application.words import tr
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -33,7 +34,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
         self._before: tuple[RunVariable, ...] = ()
         self._moment: object = None
         self._filling = False
-        self.setAccessibleName(self.tr("Variables"))
+        self.setAccessibleName(tr("Variables"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setTabKeyNavigation(False)
@@ -93,7 +94,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
             name.setForeground(QColor(theme.text if one.is_changed else theme.muted))
             if one.is_changed:
                 name.setFont(strong)
-                name.setToolTip(self.tr("Another value than at the moment before"))
+                name.setToolTip(tr("Another value than at the moment before"))
             value = QTableWidgetItem(one.value)
             value.setFont(code)
             value.setForeground(QColor(self._ink(one)))
@@ -102,7 +103,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
                 value.setFlags(value.flags() & ~Qt.ItemFlag.ItemIsEditable)
             else:
                 value.setToolTip(
-                    self.tr("{value}\nF2 writes another value here").format(value=one.value)
+                    tr("{value}\nF2 writes another value here").format(value=one.value)
                 )
             self.setItem(index, 0, name)
             self.setItem(index, 1, value)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.search import SearchHits
 from studio.application.run.view import RunView
+from studio.application.words import tr
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.steps.timeline import TimelineView
 from studio.ui.style.colors import paint_text
@@ -37,11 +38,11 @@ class SearchBar(QWidget):
         self._close = QToolButton()
         self._timer = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._timer.timeout.connect(self._on_words)
-        self.field.setPlaceholderText(self.tr("Find in the whole run"))
-        self.field.setAccessibleName(self.tr("Find in the whole run"))
+        self.field.setPlaceholderText(tr("Find in the whole run"))
+        self.field.setAccessibleName(tr("Find in the whole run"))
         self._close.setIcon(icon("x"))
         self._close.setAutoRaise(True)
-        self._close.setAccessibleName(self.tr("Close the search"))
+        self._close.setAccessibleName(tr("Close the search"))
         row_of((self.field, 1), self.count, self._close, on=self, margins=(8, 4, 4, 4), spacing=8)
         self.field.textChanged.connect(self._timer.start)
         self._close.clicked.connect(self.close_search)
@@ -80,12 +81,12 @@ class SearchBar(QWidget):
         if not self.field.text().strip():
             self.count.clear()
         elif not is_whole:
-            self.count.setText(self.tr("{count}, searching …").format(count=count))
+            self.count.setText(tr("{count}, searching …").format(count=count))
         elif not count:
-            self.count.setText(self.tr("nowhere"))
+            self.count.setText(tr("nowhere"))
         else:
             self.count.setText(
-                self.tr("{number} of {count}").format(number=at + 1, count=count)
+                tr("{number} of {count}").format(number=at + 1, count=count)
                 if at >= 0
                 else f"{count}"
             )
@@ -94,7 +95,7 @@ class SearchBar(QWidget):
 
     def show_fault(self, why: str) -> None:
         """Say that the run cannot be looked through."""
-        self.count.setText(self.tr("not all of the run can be read"))
+        self.count.setText(tr("not all of the run can be read"))
         self.count.setToolTip(why)
         paint_text(self.count, "error")
 
@@ -128,13 +129,11 @@ class StepsColumn(QWidget):
         self._chosen = -1  # row of the place that was gone to last
         self.timeline = TimelineView()
         self.search = SearchBar()
-        self.follow = QPushButton(self.tr("To the newest"), self.timeline)
-        self.back = QPushButton(self.tr("Go back to here"), self.timeline)
-        self.follow.setToolTip(self.tr("Stay with the run as it goes on"))
+        self.follow = QPushButton(tr("To the newest"), self.timeline)
+        self.back = QPushButton(tr("Go back to here"), self.timeline)
+        self.follow.setToolTip(tr("Stay with the run as it goes on"))
         self.back.setToolTip(
-            self.tr("Stand at this place again, as a new branch  ({keys})").format(
-                keys="Ctrl+Return"
-            )
+            tr("Stand at this place again, as a new branch  ({keys})").format(keys="Ctrl+Return")
         )
         self.follow.hide()
         self.back.hide()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QTableView
 
 from studio.application.run.cards.card import StepCard
 from studio.application.run.cards.card_list import CardList
+from studio.application.words import tr
 
 _MOST_FILTERED = 5_000
 """Cards up to which they are filtered: of a longer run of the past all would have to be read."""
@@ -100,30 +101,28 @@ class TimelineFolds(QObject):
     def add_to(self, menu: QMenu, step: int) -> None:
         """Offer to fold an iteration, or all of them."""
         folded = self.is_folded(step)
-        words = self.tr("Unfold this iteration") if folded else self.tr("Fold this iteration")
+        words = tr("Unfold this iteration") if folded else tr("Fold this iteration")
         menu.addAction(words + ("\tRight" if folded else "\tLeft")).triggered.connect(
             partial(self.fold, step, folded=not folded)
         )
-        menu.addAction(self.tr("Fold all")).triggered.connect(partial(self.fold_all, folded=True))
-        menu.addAction(self.tr("Unfold all")).triggered.connect(
-            partial(self.fold_all, folded=False)
-        )
+        menu.addAction(tr("Fold all")).triggered.connect(partial(self.fold_all, folded=True))
+        menu.addAction(tr("Unfold all")).triggered.connect(partial(self.fold_all, folded=False))
 
     def filter_menu(self) -> QMenu:
         """Which cards are shown: all, errors, edits, or the calls of one tool."""
         menu = QMenu(self._view)
         cards = self._cards()
         if len(cards) > _MOST_FILTERED:
-            menu.addAction(self.tr("This run is too long to be filtered")).setEnabled(False)
+            menu.addAction(tr("This run is too long to be filtered")).setEnabled(False)
             return menu
         offers: list[tuple[str, CardFilter | None]] = [
-            (self.tr("All steps"), None),
-            (self.tr("Errors"), _errors_only),
-            (self.tr("Edits and decisions of yours"), _edits_only),
+            (tr("All steps"), None),
+            (tr("Errors"), _errors_only),
+            (tr("Edits and decisions of yours"), _edits_only),
         ]
         calls = (card.summary.partition("(")[0] for card in cards if card.kind == "action")
         for name in sorted(set(calls)):
-            offers.append((self.tr("Calls of {tool}").format(tool=name), _of_tool(name)))
+            offers.append((tr("Calls of {tool}").format(tool=name), _of_tool(name)))
         for words, wanted in offers:
             menu.addAction(words).triggered.connect(partial(self.set_filter, wanted))
         return menu

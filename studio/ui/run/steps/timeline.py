@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,7 +21,7 @@ from studio.application.run.cards.card_list import CardList
 from studio.application.run.cards.timeline import CardKind, StepCard, Timeline
 from studio.application.run.edits.in_place import EditKind
 from studio.application.run.past.forks import ForkKey, ForkView
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.application.words import marked, tr
 from studio.ui.base.menus import ON_RUN, add_actions
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.steps.card_painter import ARROW_ROOM, CARD_PAD, CardDelegate
@@ -30,12 +30,12 @@ from studio.ui.style.icons import icon
 from studio.viewmodels.run.steps import CARD_ROLE, StepListModel
 
 EDIT_OF_CARD: dict[CardKind, tuple[EditKind, str]] = {
-    "prompt": ("messages", QT_TRANSLATE_NOOP("TimelineView", "Edit the messages…")),
-    "thought": ("reply", QT_TRANSLATE_NOOP("TimelineView", "Edit the reply…")),
-    "reply": ("reply", QT_TRANSLATE_NOOP("TimelineView", "Edit the reply…")),
-    "action": ("arguments", QT_TRANSLATE_NOOP("TimelineView", "Edit the arguments…")),
-    "observation": ("observation", QT_TRANSLATE_NOOP("TimelineView", "Edit the observation…")),
-    "final": ("answer", QT_TRANSLATE_NOOP("TimelineView", "Edit the answer…")),
+    "prompt": ("messages", marked("Edit the messages…")),
+    "thought": ("reply", marked("Edit the reply…")),
+    "reply": ("reply", marked("Edit the reply…")),
+    "action": ("arguments", marked("Edit the arguments…")),
+    "observation": ("observation", marked("Edit the observation…")),
+    "final": ("answer", marked("Edit the answer…")),
 }
 """What can be written at the place of a card, with the words of its menu."""
 
@@ -80,7 +80,7 @@ class TimelineView(QTableView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setAccessibleName(self.tr("Steps of the run"))
+        self.setAccessibleName(tr("Steps of the run"))
         self.setMinimumWidth(220)
         self.selectionModel().currentChanged.connect(self._on_current_changed)
         OwnKeys(
@@ -257,29 +257,25 @@ class TimelineView(QTableView):
     def menu_of(self, card: StepCard) -> QMenu:
         """What can be done from a card; each makes a branch, and what was is kept."""
         menu = QMenu(self, toolTipsVisible=True)
-        back = menu.addAction(
-            icon("git-branch"), self.tr("Go back to here") + self.tr("\tCtrl+Return")
-        )
+        back = menu.addAction(icon("git-branch"), tr("Go back to here") + tr("\tCtrl+Return"))
         back.triggered.connect(partial(self.request_fork.emit, card))
         again = menu.addAction(
-            icon("rotate-ccw"), self.tr("Run on from here again") + self.tr("\tCtrl+Shift+Return")
+            icon("rotate-ccw"), tr("Run on from here again") + tr("\tCtrl+Shift+Return")
         )
         again.triggered.connect(partial(self.request_rerun.emit, card))
         if card.kind in EDIT_OF_CARD:
             kind, words = EDIT_OF_CARD[card.kind]
-            edit = menu.addAction(
-                icon("pencil"), QCoreApplication.translate("TimelineView", words) + "\tF2"
-            )
+            edit = menu.addAction(icon("pencil"), tr(words) + "\tF2")
             edit.triggered.connect(partial(self.request_edit.emit, card, kind))
         if card.kind == "action":
             skip = menu.addAction(
-                icon("corner-down-right"), self.tr("Skip the call, with a result of mine…")
+                icon("corner-down-right"), tr("Skip the call, with a result of mine…")
             )
             skip.triggered.connect(partial(self.request_edit.emit, card, "answer_call"))
         menu.addSeparator()
         self.folds.add_to(menu, card.step)
         menu.addSeparator()
-        copy = menu.addAction(icon("copy"), self.tr("Copy"))
+        copy = menu.addAction(icon("copy"), tr("Copy"))
         copy.triggered.connect(
             partial(QApplication.clipboard().setText, card.summary or card.title)
         )

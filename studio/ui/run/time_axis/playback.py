@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
+from studio.application.words import tr
 from studio.ui.parts.layouts import row_of
 from studio.ui.run.time_axis.scrubber import RunScrubber
 from studio.ui.style.icons import icon
@@ -88,8 +89,8 @@ class PlayedScrubber(FollowsTheme, QWidget):
         self.speed = QToolButton(autoRaise=True)
         self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.speed.setAccessibleName(self.tr("Speed of playing back"))
-        self.speed.setToolTip(self.tr("How much faster than it was"))
+        self.speed.setAccessibleName(tr("Speed of playing back"))
+        self.speed.setToolTip(tr("How much faster than it was"))
         menu = QMenu(self.speed)
         for speed in SPEEDS:
             menu.addAction(f"{speed}×").triggered.connect(partial(self._choose, speed))
@@ -134,7 +135,7 @@ class PlayedScrubber(FollowsTheme, QWidget):
         self.speed.setText(f"{speed}×")
 
     def _show(self, playing: bool) -> None:
-        words = self.tr("Stop playing") if playing else self.tr("Play the run back")
+        words = tr("Stop playing") if playing else tr("Play the run back")
         self.button.setIcon(icon("pause" if playing else "play"))
-        self.button.setToolTip(self.tr("{words}  (Space at the steps)").format(words=words))
+        self.button.setToolTip(tr("{words}  (Space at the steps)").format(words=words))
         self.button.setAccessibleName(words)

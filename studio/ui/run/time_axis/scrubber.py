@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.run.cards.card import CardKind, StepCard
+from studio.application.words import tr
 from studio.core.text.amounts import duration
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.style.colors import blend
@@ -57,9 +58,9 @@ class RunScrubber(QWidget):
         """First and count of the bars in sight, and their longest time."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
-        self.setAccessibleName(self.tr("Steps in time"))
+        self.setAccessibleName(tr("Steps in time"))
         PaintedParts(self, self._parts)
-        self.setToolTip(self.tr("Drag, or use Left and Right, to go through the run"))
+        self.setToolTip(tr("Drag, or use Left and Right, to go through the run"))
 
     def show_cards(self, cards: Sequence[StepCard], total: float) -> None:
         """Show a run's cards; `total` is its time of work in seconds."""
@@ -166,7 +167,7 @@ class RunScrubber(QWidget):
     def _paint_texts(self, painter: QPainter) -> None:
         theme = theme_in_use()
         painter.setPen(QColor(theme.text))
-        words = self.tr("{row} of {count}").format(
+        words = tr("{row} of {count}").format(
             row=f"{self._row + 1:,}", count=f"{len(self._cards):,}"
         )
         left = QRectF(16, 0, _LEFT - 24, _BASE)

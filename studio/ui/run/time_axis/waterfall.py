@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.run.waterfall import BarTone, Waterfall, WaterfallBar, WaterfallRow
+from studio.application.words import tr
 from studio.core.text.amounts import duration
 from studio.ui.style.colors import blend
 from studio.ui.style.in_use import theme_in_use
@@ -63,7 +64,7 @@ class WaterfallView(QWidget):
         self._clock.timeout.connect(self.update)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(self.tr("This iteration in time"))
+        self.setAccessibleName(tr("This iteration in time"))
 
     @property
     def shown(self) -> Waterfall:

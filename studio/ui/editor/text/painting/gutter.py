@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QTextBlock
 from PySide6.QtWidgets import QWidget
 
+from studio.application.words import tr
 from studio.core.text.problem import Severity
 from studio.ui.style.fill import fill
 from studio.ui.style.icons import icon
@@ -80,7 +81,7 @@ class Gutter(QWidget):
         self._run: frozenset[int] = frozenset()
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.ArrowCursor)
-        self.setAccessibleName(self.tr("Editor gutter: breakpoints, line numbers and folds"))
+        self.setAccessibleName(tr("Editor gutter: breakpoints, line numbers and folds"))
 
     def set_marks(
         self, severities: Mapping[int, Severity], fixable: frozenset[int] = frozenset()

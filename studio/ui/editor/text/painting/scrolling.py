@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QScrollBar, QWidget
 
+from studio.application.words import tr
 from studio.ui.style.in_use import theme_in_use
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class MarkBar(QScrollBar):
         super().__init__(Qt.Orientation.Vertical, view)
         self._view = view
         self._lines: dict[str, tuple[int, ...]] = {}
-        self.setAccessibleName(self.tr("Place in the text"))
+        self.setAccessibleName(tr("Place in the text"))
 
     @property
     def marks(self) -> Mapping[str, tuple[int, ...]]:
@@ -46,10 +47,10 @@ class MarkBar(QScrollBar):
 
     def _tell(self) -> None:
         lines = [
-            ("error", self.tr("1 error"), self.tr("{count} errors")),
-            ("warning", self.tr("1 warning"), self.tr("{count} warnings")),
-            ("match", self.tr("1 match"), self.tr("{count} matches")),
-            ("change", self.tr("1 changed line"), self.tr("{count} changed lines")),
+            ("error", tr("1 error"), tr("{count} errors")),
+            ("warning", tr("1 warning"), tr("{count} warnings")),
+            ("match", tr("1 match"), tr("{count} matches")),
+            ("change", tr("1 changed line"), tr("{count} changed lines")),
         ]
         counts = ((len(self._lines.get(kind, ())), one, many) for kind, one, many in lines)
         texts = [
@@ -131,7 +132,7 @@ class StickyHeader(QWidget):
         if is_shown:
             self._line = self._lines[index]
             self._role, self._text = self._markers[index]
-            self.setAccessibleName(self.tr("Section: {name}").format(name=self._text))
+            self.setAccessibleName(tr("Section: {name}").format(name=self._text))
             room = self._view.viewport().geometry()
             height = self._view.fontMetrics().lineSpacing() + 4
             self.setGeometry(room.left(), room.top(), room.width(), height)
