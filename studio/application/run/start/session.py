@@ -98,7 +98,7 @@ class RunSession:
             self._waiting += commands
             return ""
         for number, command in enumerate(commands):
-            if number and not await self._stands_well(self._run):
+            if number and not await self._settles_well(self._run):
                 return ""
             try:
                 self._run.send(command)
@@ -106,13 +106,10 @@ class RunSession:
                 return str(error)
         return ""
 
-    async def _stands_well(self, run: Run) -> bool:
-        """Wait until the run stands at a place again; whether nothing went wrong on the way."""
+    async def _settles_well(self, run: Run) -> bool:
+        """Wait until the run settles; return whether nothing went wrong on the way."""
         before = run.state.error
-        while run.state.place is None and not run.state.is_over and not run.is_working:
-            await asyncio.sleep(0)
-        while run.is_working and run.state.pause is not None:
-            await asyncio.sleep(0)
+        await run.settled()
         return not run.state.is_over and (run.state.error is None or run.state.error is before)
 
     async def read_live_output(self) -> Mapping[int, str]:

@@ -63,6 +63,8 @@ class Run:
         self._is_accepted = False
         # Set by each command: wakes a run that stands still, and one that waits for an effect.
         self._wake = asyncio.Event()
+        # Set while the run waits for the user, and when it is over.
+        self._settled = asyncio.Event()
         self._effects = EffectRunner(plan, secrets, self.gate, self._log, self._emit, self._wake)
         # Asked for while an effect is under way: stop the run, or cut off the reply only.
         self._stopping = False
@@ -131,7 +133,13 @@ class Run:
                 finally:  # a loop that ends cancels what is still being cancelled once more
                     self._emit_stop()
             raise
+        finally:
+            self._settled.set()
         return self.state
+
+    async def settled(self) -> None:
+        """Wait until the run waits for the user, or is over, after the last command."""
+        await self._settled.wait()
 
     def _stops_here(self) -> bool:
         """Ask the gate, once for each place reached; a repair that is switched on comes first."""
@@ -189,6 +197,7 @@ class Run:
                 self._pause(PauseDecision("step"))
             return
         self._wake.clear()
+        self._settled.set()
         await self._wake.wait()
 
     async def _perform_all(self) -> None:
@@ -289,6 +298,7 @@ class Run:
                 self._passed_gate = True
             case _:
                 self._passed_gate = self.state.pause is not None
+        self._settled.clear()
         self._wake.set()
 
     def _resume(self, how: str) -> None:
