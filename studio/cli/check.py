@@ -21,7 +21,10 @@ from studio.cli.arguments import add_trust, read_text, trust_of
 from studio.cli.check_formats import FORMATS, as_text
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.project_file import SettingsError
-from studio.core.text.problem import Severity
+from studio.core.prompty.evaluation import in_worker
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.reason import reason_of
+from studio.core.text.source import SourceText
 from studio.core.tools.trust.store import TrustStore
 
 _STDIN = Path("-")
@@ -79,16 +82,23 @@ def add_check(parser: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> int:
     settings_of = cache(partial(_settings, options))
     trust = trust_of(options, *(path for path in options.files if path != _STDIN))
-    found = []
-    is_counted = False
+    jobs = []
     for path in _files(options, settings_of):
         name = (options.stdin_name or Path("stdin")) if path == _STDIN else path
-        settings = settings_of(name.resolve().parent)
-        one = (
-            _fixed(path, settings, trust) if options.fix else _look(path, options, settings, trust)
-        )
-        found.append(one)
-        is_counted = is_counted or any(settings.counts(problem) for problem in one.problems)
+        jobs.append((path, settings_of(name.resolve().parent)))
+
+    def check(job: tuple[Path, CheckSettings]) -> CheckedFile:
+        return _fixed(*job, trust) if options.fix else _look(job[0], options, job[1], trust)
+
+    def failed(job: tuple[Path, CheckSettings], problem: Problem) -> CheckedFile:
+        return CheckedFile(SourceText("", job[0]), (problem,))
+
+    found = list(in_worker(jobs, check, failed))
+    is_counted = any(
+        settings.counts(problem)
+        for (_, settings), one in zip(jobs, found, strict=True)
+        for problem in one.problems
+    )
     with suppress(BrokenPipeError):  # a reader that has gone takes nothing from what was found
         if options.format == "text":
             sys.stdout.write(as_text(found, color=_has_colors()))
@@ -173,7 +183,10 @@ def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> CheckedFil
     before = _read_file(path, settings, trust)
     one, made = fix_all(before, trust, settings.shows, settings=settings)
     if made:
-        write_atomically(path, one.source.text)
+        try:
+            write_atomically(path, one.source.text)
+        except OSError as error:
+            return unreadable(path, f"the fixes cannot be written: {reason_of(error)}")
     return one
 
 

@@ -291,3 +291,23 @@ def test_what_is_named_and_no_file_is_refused_and_not_read(
     with soon():
         assert run_command(["check", str(path)]) == PROBLEMS
     assert REASONS[kind] in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that grows too large is told otherwise")
+def test_fixes_that_cannot_be_written_leave_the_other_files_their_findings(folder: Path) -> None:
+    large = WARNED + "A line.\n" * 1000
+    (folder / "a.prompty").write_text(large, encoding="utf-8")
+    (folder / "b.prompty").write_text(WARNED, encoding="utf-8")
+    program = (
+        "import resource, signal; from studio.cli.main import run_command\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))\n"
+        "run_command(['check', '--fix', 'a.prompty', 'b.prompty'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert "a.prompty:1:1: error file-unreadable the fixes cannot be written" in done.stdout
+    assert (folder / "a.prompty").read_text(encoding="utf-8") == large
+    assert "  b:\n    kind: string\n" in (folder / "b.prompty").read_text(encoding="utf-8")
+    assert sorted(path.name for path in folder.iterdir()) == ["a.prompty", "b.prompty"]

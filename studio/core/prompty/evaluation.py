@@ -6,12 +6,16 @@ that costs too much, so that other files keep theirs.
 
 from __future__ import annotations
 
+import os
+import pickle
+import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO, NoReturn, TypeVar
 
 from studio.core.text.amounts import size
 from studio.core.text.bounded_file import read_text
@@ -23,6 +27,9 @@ MOST_MEMORY = 1_000_000_000
 
 MOST_SECONDS = 20.0
 """Processor time that reading a file may take, in seconds."""
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 FAILURES = ("too-much-memory", "too-long", "crash")
 """Codes of `failure`."""
@@ -107,3 +114,84 @@ def _limited_memory(most: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def in_worker(
+    items: Sequence[_Item],
+    work: Callable[[_Item], _Result],
+    failed: Callable[[_Item, Problem], _Result],
+) -> Iterator[_Result]:
+    """Work on items in a child process; one that ends the child fails alone.
+
+    It ends what `evaluation_limits` cannot: a crash of the interpreter, the system's refusal of
+    memory, and C code that takes more than twice the processor time. A process with threads cannot
+    be forked, and Windows has no fork: there the work is done in this process.
+
+    Args:
+        items: what is worked on, in order.
+        work: gives the result of an item, which can be pickled.
+        failed: gives the result of an item that ended the child.
+    """
+    if sys.platform == "win32" or threading.active_count() > 1:
+        yield from map(work, items)
+        return
+    done = 0
+    while done < len(items):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            _work_in_child(items[done:], work, failed, os.fdopen(writing, "wb"))
+        os.close(writing)
+        try:
+            with os.fdopen(reading, "rb") as results:
+                while done < len(items):
+                    result: _Result = pickle.load(results)
+                    done += 1
+                    yield result
+        except (EOFError, pickle.UnpicklingError):
+            yield failed(items[done], _ending(os.waitpid(child, 0)[1]))
+            done += 1
+        else:
+            os.waitpid(child, 0)
+
+
+def _work_in_child(
+    items: Sequence[_Item],
+    work: Callable[[_Item], _Result],
+    failed: Callable[[_Item, Problem], _Result],
+    results: BinaryIO,
+) -> NoReturn:
+    """Work on the items and write their results; leave without what the parent does at its end."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    try:
+        for item in items:
+            most = int(time.process_time() + 2 * MOST_SECONDS)
+            if hard in (resource.RLIM_INFINITY, max(most, hard)):
+                resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
+            try:
+                result = work(item)
+            except Exception as error:  # noqa: BLE001 - one file fails alone
+                result = failed(item, failure(error))
+            pickle.dump(result, results)
+            results.flush()
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        os._exit(0)
+
+
+def _ending(status: int) -> Problem:
+    """Return the finding of a file whose reading ended the child."""
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    match number:
+        case signal.SIGINT:
+            raise KeyboardInterrupt
+        case signal.SIGXCPU:
+            return failure(TooLongError())
+        case signal.SIGKILL:  # by the system, which has no memory left
+            return failure(MemoryError())
+        case _:
+            return failure(ChildProcessError(f"the process ended by signal {number}"))

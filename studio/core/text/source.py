@@ -47,10 +47,6 @@ class SourceText:
     def position(self, offset: int) -> Position:
         """Line and column, both from 1, of `offset`."""
         offset = max(0, min(offset, len(self.text)))
-        if "line_starts" not in self.__dict__ and "\r" not in self.text:
-            # One place of a text that was typed into just now: its lines need not all be known.
-            before = self.text.count("\n", 0, offset)
-            return Position(before + 1, offset - self.text.rfind("\n", 0, offset))
         line = self.line_of(offset)
         return Position(line + 1, offset - self.line_starts[line] + 1)
 

@@ -26,8 +26,10 @@ class Positions:
         """The protocol's position of an offset."""
         source = self._source
         line = source.line_of(offset)
-        before = source.text[source.line_starts[line] : max(0, min(offset, len(source.text)))]
-        return types.Position(line, self._units(before))
+        start, end = source.line_starts[line], max(0, min(offset, len(source.text)))
+        if self._encoding == "utf-16":
+            return types.Position(line, source.to_utf16(end) - source.to_utf16(start))
+        return types.Position(line, self._units(source.text[start:end]))
 
     def range(self, span: Span) -> types.Range:
         """The protocol's range of a span."""

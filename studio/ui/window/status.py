@@ -87,12 +87,13 @@ class StatusBar(QStatusBar):
 
     def set_place(self, source: SourceText, offset: int, selected: int = 0) -> None:
         """Show the caret's place."""
-        place = source.position(offset)
+        # By Qt's line ends: all lines of a text that was typed into just now are not needed.
+        before, start = source.text.count("\n", 0, offset), source.text.rfind("\n", 0, offset)
         chosen = tr(" ({selected} selected)").format(selected=selected) if selected else ""
         self._say(
             self._place,
             tr("Ln {line}, Col {column}{chosen}").format(
-                line=place.line, column=place.column, chosen=chosen
+                line=before + 1, column=offset - start, chosen=chosen
             ),
             tr("Go to a line"),
         )

@@ -51,6 +51,44 @@ def test_time_is_bounded_in_any_thread() -> None:
     assert ended == [TooLongError, TooLongError]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+def test_what_ends_the_process_is_a_finding_and_the_rest_is_worked_on() -> None:
+    program = """
+import os, re, resource, sys
+from studio.core.prompty import evaluation
+
+def work(item):
+    if item == "raises":
+        raise KeyError(item)
+    if item == "crashes":
+        os.abort()
+    if item == "is ended":
+        os.kill(os.getpid(), 9)
+    if item == "never returns":
+        re.match("(a*)*b", "a" * 100)
+    return f"{item}: fine"
+
+evaluation.MOST_SECONDS = 0.5
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+items = ("first", "raises", "crashes", "second", "is ended", "never returns", "third")
+for result in evaluation.in_worker(items, work, lambda item, problem: f"{item}: {problem.code}"):
+    print(result)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "first: fine",
+        "raises: crash",
+        "crashes: crash",
+        "second: fine",
+        "is ended: too-much-memory",
+        "never returns: too-long",
+        "third: fine",
+    ]
+    assert done.stderr == ""
+
+
 class Broken(Mapping[str, str]):
     """Values that no reader expects: they fail when they are looked at."""
 
@@ -86,8 +124,8 @@ def test_what_takes_too_much_memory_is_a_problem() -> None:
         "from studio.core.prompty.evaluation import evaluation_limits\n"
         "from studio.core.prompty.parse import parse\n"
         "from studio.core.prompty.prepare import prepare\n"
-        "texts = ', '.join(f\"('𝄞' * {900_000 + number})\" for number in range(18))\n"
-        "large = parse('---\\nname: x\\n---\\nuser:\\n{{ [' + texts + '] | length }}\\n')\n"
+        "lists = '{{ ([range(9000)] * 900) | map(\\'list\\') | list | length }}'\n"
+        "large = parse('---\\nname: x\\n---\\nuser:\\n' + lists)\n"
         "with evaluation_limits(memory=0):\n"
         "    print(*(problem.code for problem in prepare(large, {}).problems))\n"
         "print(*(problem.code for problem in prepare(large, {}).problems))\n"
@@ -95,4 +133,4 @@ def test_what_takes_too_much_memory_is_a_problem() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout.split("\n") == ["too-much-memory", "", ""]
+    assert done.stdout.split("\n") == ["too-much-memory", "template-limit", ""]

@@ -23,7 +23,7 @@ class Bounds:
     value: int = 1_000_000
     """Length of any text, and number of items in any list, that an expression makes."""
 
-    work: int = 20_000_000
+    work: int = 10_000_000
     """Code points and items that all expressions together may make."""
 
     steps: int = 1_000_000
