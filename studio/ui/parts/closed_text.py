@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QCursor, QDesktopServices, QImage
 from PySide6.QtWidgets import QFrame, QMenu, QTextBrowser, QWidget
 
+from studio.application.words import tr
 from studio.core.text.invisible import reveal
 
 _NOTHING = 1
@@ -34,6 +35,6 @@ class ClosedText(QTextBrowser):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(address.replace("&", "&&")).setEnabled(False)
-        words = QCoreApplication.translate("ClosedText", "Open this page in the browser")
+        words = tr("Open this page in the browser")
         menu.addAction(words).triggered.connect(lambda: QDesktopServices.openUrl(link))
         menu.popup(QCursor.pos())
