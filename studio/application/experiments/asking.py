@@ -14,7 +14,7 @@ from typing import cast
 
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
-from studio.application.experiments.cell_asker import AskedCell, asked_cell
+from studio.application.experiments.limited_model import STALE_CELL
 from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
@@ -41,7 +41,7 @@ from studio.core.agent.values.events import Event, Rendered, Started
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
-from studio.core.experiments.assertions.result import UndecidedError
+from studio.core.experiments.assertions.result import CellAnswer, MadeCall, UndecidedError
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
@@ -80,10 +80,31 @@ class _CellDraft:
     rendered: Rendered
 
 
+@dataclass(frozen=True)
+class AskedCell:
+    """What came of asking."""
+
+    answer: CellAnswer | None
+    """The answer; None where there is none."""
+
+    error: str
+    """Why there is none, one sentence."""
+
+    journal: bytes
+    """The run, as lines of JSON."""
+
+    refused: int = 0
+    """Tool calls that were refused, because nobody allowed them."""
+
+    is_stale: bool = False
+    """Whether the server refused an option that the cell's identity counts on."""
+
+
 class Asker:
-    """Models, tools and limiters of one experiment, opened once."""
+    """Asks the cells of an experiment in this process, with models and tools that it opens once."""
 
     price_share = 1.0
+    """Share of the usual price that a request costs."""
 
     def __init__(
         self,
@@ -159,13 +180,13 @@ class Asker:
                 await self._load_tools(at, variant, session)
 
     async def start(self, result: int) -> None:
-        """Nothing more: what says what is sent is what asks."""
+        """Get ready to ask the cells of a result; here nothing is left to do."""
 
     def begin_cell(self) -> None:
-        """Nothing: cells do not wait for each other."""
+        """Note that a cell begins, before it is asked; here cells do not wait for each other."""
 
     def end_cell(self) -> None:
-        """Nothing: cells do not wait for each other."""
+        """Note that a cell is over: marked and kept, or given up."""
 
     def _model(self, variant: PlannedVariant) -> ChatModel:
         if variant.choice is None:
@@ -391,6 +412,58 @@ class Asker:
         await self._embedded.close()
         self._models.clear()
         self._tools.clear()
+
+
+def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool) -> AskedCell:
+    """The end of a run as a cell: an answer, or why there is none.
+
+    Args:
+        state: of the run.
+        journal: the run, as lines of JSON.
+        waited: seconds that were no latency.
+        is_timed: whether its time says something.
+    """
+    steps = [*state.steps, *([] if state.step in state.steps[-1:] else [state.step])]
+    steps = [each for each in steps if each.number]
+    refused = sum(call.status == "rejected" for step in steps for call in step.calls)
+    if state.status in ("failed", "stopped", "interrupted"):
+        error = state.error
+        words = error.message if error is not None else f"The run ended as {state.status}."
+        is_stale = error is not None and error.code == STALE_CELL
+        return AskedCell(None, words, journal, refused, is_stale)
+    last = steps[-1].reply if steps else None
+    calls = tuple(
+        MadeCall(
+            call.tool,
+            dict(call.arguments or {}),
+            is_error=call.is_error,
+            is_valid=not call.problems,
+        )
+        for step in steps
+        for call in step.calls
+    )
+    errors = sum(call.is_error for call in calls) + sum(bool(each.observation) for each in steps)
+    usage = state.usage
+    text = state.answer if state.answer is not None else (last.text if last is not None else "")
+    answer = CellAnswer(
+        text or (last.refusal if last is not None else ""),
+        latency_ms=max(0.0, state.seconds - waited) * 1000,
+        cost=usage.cost,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        steps=len(steps),
+        calls=calls,
+        finish_reason=(last.finish_reason or "") if last is not None else "",
+        is_refusal=state.status == "refused" or bool(last is not None and last.refusal),
+        errors=errors,
+        left_out=tuple(
+            dict.fromkeys(
+                option.name for step in steps if step.reply for option in step.reply.left_out
+            )
+        ),
+        is_timed=is_timed,
+    )
+    return AskedCell(answer, "", journal, refused)
 
 
 def wants_tools(document: PromptDocument) -> bool:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from studio.application.experiments.cell_asker import CellAsker
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.plan import (
     ExperimentChoices,
     ExperimentPlan,
@@ -104,7 +104,7 @@ def plan(options: argparse.Namespace) -> int:
 
 def _batch_asker(
     plan: ExperimentPlan, services: ExperimentServices, ledger: ExperimentLedger
-) -> CellAsker:
+) -> Asker:
     from studio.application.experiments.batches.asker import BatchAsker
 
     return BatchAsker(plan, services, ledger)
@@ -114,7 +114,7 @@ async def _estimated(
     plan: ExperimentPlan,
     services: ExperimentServices,
     ledger: ExperimentLedger,
-    asker: CellAsker | None,
+    asker: Asker | None,
     progress: RunProgress,
 ) -> ExperimentEstimate:
     runner = ExperimentRunner(plan, services, ledger, asker=asker)

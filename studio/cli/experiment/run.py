@@ -8,7 +8,7 @@ import gc
 import signal
 from pathlib import Path
 
-from studio.application.experiments.cell_asker import CellAsker
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.cluster.address import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
@@ -155,7 +155,7 @@ def _asker(
     plan: ExperimentPlan,
     services: ExperimentServices,
     ledger: ExperimentLedger,
-) -> CellAsker | None:
+) -> Asker | None:
     """Who asks the cells; None asks each by itself, in this process.
 
     Raises:

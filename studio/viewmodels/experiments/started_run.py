@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.batches.asker import BatchAsker, batch_plan
-from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.cluster.address import WorkersAddress
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.grid import ExperimentGrid, grid_of, lost_rows
@@ -141,7 +141,7 @@ class StartedRun:
         self._rows_read += count
 
     def _opened(self, plan: ExperimentPlan) -> ExperimentRunner:
-        asker: CellAsker | None = None
+        asker: Asker | None = None
         if self._in_batches:
             asker = BatchAsker(plan, self._services, self._ledger, self._tell)
         elif self._workers:

@@ -26,16 +26,12 @@ from studio.application.experiments.batches.carrier import (
     hash_of,
     request_name,
 )
-from studio.application.experiments.cell_asker import AskedCell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.turns import LeasedCell, LimitedTurns, WaitingModel
 from studio.application.words import tr
-from studio.core.experiments.identity import SentCell
-from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.results.batch_store import BatchStore
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.values import ExperimentRow
 from studio.core.models.base import (
     ChatModel,
     ModelError,
@@ -261,7 +257,7 @@ MOST_CELLS = 10_000
 """Cells that wait for waves at once, where `--concurrency` says nothing."""
 
 
-class BatchAsker:
+class BatchAsker(Asker):
     """Cells run here as they always do; their requests leave in waves."""
 
     is_timed = False
@@ -289,12 +285,10 @@ class BatchAsker:
             ExperimentError: a connection has no batches.
         """
         _check(plan)
-        self._plan = plan
-        self._services = services
+        super().__init__(plan, services, self)
         self._ledger = ledger
         self._tell = tell
-        self._here = Asker(plan, services, self)
-        self._direct = LimitedTurns(self._here.limiter)
+        self._direct = LimitedTurns(self.limiter)
         self._lines: dict[tuple[str, str], BatchLine] = {}
         self._carrier: BatchCarrier | None = None
         self._waves: BatchWaves | None = None
@@ -303,15 +297,6 @@ class BatchAsker:
     def room(self) -> int:
         """How many cells are worth having under way."""
         return self._plan.options.concurrency or MOST_CELLS
-
-    @property
-    def turns(self) -> BatchAsker:
-        """Decides when judges ask: in a wave of their own."""
-        return self
-
-    def limiter(self, connection: str, *, is_local: bool = False) -> ConnectionLimiter:
-        """The room for what is asked by itself: embeddings, and judges without batches."""
-        return self._here.limiter(connection, is_local=is_local)
 
     def model(
         self, model: ChatModel, choice: ModelChoice | None, cell: LeasedCell, name: str
@@ -334,20 +319,12 @@ class BatchAsker:
             self._lines[place] = BatchLine(*place, api, connection.retries)
         return self._lines[place]
 
-    async def open(self) -> None:
-        """Open the models and tools; see `Asker`."""
-        await self._here.open()
-
     async def start(self, result: int) -> None:
         """Get ready for the cells of a result."""
         store = self._ledger.batches
         mask = self._services.secrets.masker.mask
         self._carrier = BatchCarrier(store, result, mask, self._tell)
         self._waves = BatchWaves(store, result, self._carrier)
-
-    async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
-        """What a cell would send first; a text says why it cannot be rendered."""
-        return await self._here.sent(at, row)
 
     def begin_cell(self) -> None:
         """A cell begins: no wave leaves before it waits, too."""
@@ -359,10 +336,6 @@ class BatchAsker:
         assert self._waves is not None  # `start` comes first
         self._waves.end()
 
-    async def ask(self, cell: LeasedCell, row: ExperimentRow) -> AskedCell:
-        """Run a cell to its end."""
-        return await self._here.ask(cell, row)
-
     async def close(self) -> None:
         """Let go of everything; batches go on at their providers."""
         if self._waves is not None:
@@ -372,7 +345,7 @@ class BatchAsker:
         for line in self._lines.values():
             with suppress(ModelError):
                 await line.api.close()
-        await self._here.close()
+        await super().close()
 
 
 def batch_plan(plan: ExperimentPlan) -> ExperimentPlan:

@@ -17,8 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from studio import __version__
-from studio.application.experiments.asking import Asker
-from studio.application.experiments.cell_asker import AskedCell
+from studio.application.experiments.asking import AskedCell, Asker
 from studio.application.experiments.cluster.address import CERTIFICATES, WorkersAddress
 from studio.application.experiments.cluster.bundle import WorkBundle, make_bundle
 from studio.application.experiments.cluster.dispatch import (
@@ -29,10 +28,9 @@ from studio.application.experiments.cluster.dispatch import (
 )
 from studio.application.experiments.cluster.worker import decode_asked, encode_cell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
-from studio.application.experiments.turns import LeasedCell, Turns
+from studio.application.experiments.turns import LeasedCell
 from studio.application.words import tr
-from studio.core.experiments.identity import SentCell
-from studio.core.experiments.limiter import MOST, ConnectionLimiter
+from studio.core.experiments.limiter import MOST
 from studio.core.experiments.values import ExperimentRow
 from studio.core.text.reason import reason_of
 
@@ -276,10 +274,8 @@ def _lost_errors(dask: ModuleType) -> tuple[type[Exception], ...]:
     return CancelledError, CommClosedError, dask.KilledWorker, dask.TimeoutError, OSError
 
 
-class ClusterAsker:
+class ClusterAsker(Asker):
     """What is sent is worked out here; it is asked on workers; it is marked and kept here."""
-
-    price_share = 1.0
 
     def __init__(
         self,
@@ -300,11 +296,9 @@ class ClusterAsker:
             WorkersError: the address cannot be used, or Dask is not installed.
         """
         address.check()
-        self._plan = plan
-        self._services = services
+        super().__init__(plan, services, is_leader=True)
         self._address = address
         self._tell = tell
-        self._here = Asker(plan, services, is_leader=True)
         self._pool: DaskPool | None = None
         self._dispatcher: CellDispatcher | None = None
 
@@ -314,28 +308,10 @@ class ClusterAsker:
         return self._dispatcher.room if self._dispatcher is not None else 1
 
     @property
-    def turns(self) -> Turns:
-        """Decides when judges ask: they are asked here."""
-        return self._here.turns
-
-    @property
     def refused(self) -> int:
         """Requests that servers refused so far (429)."""
         away = self._dispatcher.refused if self._dispatcher is not None else 0
-        return self._here.refused + away
-
-    def limiter(self, connection: str, *, is_local: bool = False) -> ConnectionLimiter:
-        """The room for embeddings at a connection: they are asked here."""
-        return self._here.limiter(connection, is_local=is_local)
-
-    async def open(self) -> None:
-        """Open the models and tools that say what would be sent.
-
-        Raises:
-            ModelError: a connection lacks something.
-            ToolSourceError: the tools cannot be started.
-        """
-        await self._here.open()
+        return super().refused + away
 
     async def start(self, result: int) -> None:
         """Find or start the workers, and ship the experiment.
@@ -354,16 +330,6 @@ class ClusterAsker:
         self._tell(_found(self._pool))
         self._dispatcher = dispatcher_of(self._plan, self._pool)
 
-    async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
-        """What a cell would send first; a text says why it cannot be rendered."""
-        return await self._here.sent(at, row)
-
-    def begin_cell(self) -> None:
-        """Nothing: cells do not wait for each other."""
-
-    def end_cell(self) -> None:
-        """Nothing: cells do not wait for each other."""
-
     async def ask(self, cell: LeasedCell, row: ExperimentRow) -> AskedCell:
         """Run a cell on a worker.
 
@@ -381,7 +347,7 @@ class ClusterAsker:
             await self._dispatcher.close()
         if self._pool is not None:
             await self._pool.close()
-        await self._here.close()
+        await super().close()
 
 
 def _found(pool: DaskPool) -> str:

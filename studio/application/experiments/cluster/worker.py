@@ -19,8 +19,7 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from studio.application.experiments.asking import Asker
-from studio.application.experiments.cell_asker import AskedCell
+from studio.application.experiments.asking import AskedCell, Asker
 from studio.application.experiments.cluster.bundle import read_bundle
 from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall

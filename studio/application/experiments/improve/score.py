@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio.application.experiments.asking import Asker
-from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.improve.candidates import with_section
 from studio.application.experiments.improve.propose import AnsweredRow
 from studio.application.experiments.improve.values import ImproveChoices, ImproveError
@@ -255,7 +254,7 @@ class RowScorer:
             warnings=(),
         )
 
-    async def _run(self, plan: ExperimentPlan, keep: OnCell, asker: CellAsker | None = None) -> int:
+    async def _run(self, plan: ExperimentPlan, keep: OnCell, asker: Asker | None = None) -> int:
         if self._is_stopped:
             raise SpentError(tr("It was stopped."))
         runner = ExperimentRunner(plan, self._services, self._ledger, on_cell=keep, asker=asker)

@@ -14,8 +14,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
-from studio.application.experiments.asking import Asker
-from studio.application.experiments.cell_asker import AskedCell, CellAsker
+from studio.application.experiments.asking import AskedCell, Asker
 from studio.application.experiments.judge import PromptJudge
 from studio.application.experiments.plan import (
     ExperimentPlan,
@@ -57,7 +56,7 @@ from studio.core.text.values import Json, JsonObject, objects_of
 class Conversations:
     """Gives each turn the turns before it, when they are over."""
 
-    def __init__(self, plan: ExperimentPlan, ledger: ExperimentLedger, asker: CellAsker) -> None:
+    def __init__(self, plan: ExperimentPlan, ledger: ExperimentLedger, asker: Asker) -> None:
         """Take what knows the answers and the messages of earlier turns."""
         self._plan = plan
         self._ledger = ledger
@@ -135,7 +134,7 @@ class ExperimentRunner:
         ledger: ExperimentLedger,
         *,
         on_cell: OnCell | None = None,
-        asker: CellAsker | None = None,
+        asker: Asker | None = None,
     ) -> None:
         """Take a plan; nothing is opened before `prepare`.
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from studio.application.experiments.cell_asker import CellAsker
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.run.estimate import (
     ExperimentEstimate,
@@ -49,7 +49,7 @@ def transform_of(row: ExperimentRow) -> str:
 class SentCells:
     """Knows cells by what they send; the requests themselves would fill the memory."""
 
-    def __init__(self, plan: ExperimentPlan, ledger: ExperimentLedger, asker: CellAsker) -> None:
+    def __init__(self, plan: ExperimentPlan, ledger: ExperimentLedger, asker: Asker) -> None:
         """Work nothing out yet.
 
         Args:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.experiments.asking import Asker
-from studio.application.experiments.cell_asker import AskedCell
+from studio.application.experiments.asking import AskedCell, Asker
 from studio.application.experiments.cluster.address import WorkersAddress, write_certificates
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.bundle import make_bundle, read_bundle
