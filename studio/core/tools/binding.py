@@ -88,9 +88,10 @@ def _names(
 
 
 def _by_name(source: SourceTools) -> dict[str, ToolSpec]:
-    """A source's tools by the names that a declaration may use: its own, and those made safe."""
+    """A source's tools by the names that a declaration may use; a tool's own name counts first."""
     own = {spec.name: spec for spec in reversed(source.specs)}
-    return {safe: own[name] for name, safe in safe_names(own).items()} | own
+    others = {python: own[name] for python, name in source.python_names.items()}
+    return others | {safe: own[name] for name, safe in safe_names(own).items()} | own
 
 
 def _declared_entry(

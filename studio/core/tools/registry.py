@@ -191,6 +191,9 @@ class SourceTools:
     lines: Mapping[str, int] = field(default_factory=dict)
     """Line of each tool's definition."""
 
+    python_names: Mapping[str, str] = field(default_factory=dict)
+    """Tools by the names that their Python file has for them, where a library gave them others."""
+
     changes: Mapping[str, ToolChange] = field(default_factory=dict)
     """Tools that are not as they were allowed."""
 

@@ -34,6 +34,16 @@ def test_a_declared_tool_is_bound_to_the_function_of_its_name() -> None:
     assert entry.schema == SMALL
 
 
+def test_a_declared_tool_is_bound_by_its_python_name_where_a_library_gave_it_another() -> None:
+    tools = tuple(ToolSpec(name, source="t.py") for name in ("renamed", "taken"))
+    file = SourceTools(
+        "python:t.py", "t.py", tools, python_names={"f": "renamed", "taken": "renamed"}
+    )
+    registry = build_registry([ToolSpec("f"), ToolSpec("taken")], [file])
+    assert [each.id.name for each in registry.entries] == ["renamed", "taken"]
+    assert [spec.name for spec in registry.specs] == ["f", "taken"]
+
+
 def test_a_declaration_without_parameters_takes_the_function_s() -> None:
     spec = ToolSpec("count", bindings={"unit": "preferred"})
     entry = build_registry([spec], [FILE]).entries[0]

@@ -16,7 +16,7 @@ from typing import Literal
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.foreign_json import JsonBoundError, parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, texts_in
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.values import CallResult, ConnectionLost, ServerRefusal
 from studio.core.tools.python.interpreter import missing_package_hint
@@ -34,6 +34,7 @@ from studio.core.tools.python_server.meta import (
     ARGUMENTS,
     LINE,
     PROBLEMS,
+    PYTHON_NAMES,
     TRUNCATED,
     VALUE,
 )
@@ -80,6 +81,8 @@ class PythonFileSource:
         """Functions that cannot be tools, known after `list_tools`."""
         self.lines: Mapping[str, int] = {}
         """Line of each tool's definition, known after `list_tools`."""
+        self.python_names: Mapping[str, str] = {}
+        """Tools by the names that the file has for them, where a library gave them others."""
 
     @property
     def path(self) -> Path:
@@ -201,6 +204,9 @@ class PythonFileSource:
             raise
         self._give_back(worker)
         self.lines = {spec.name: _line(own) for spec, own in listed}
+        self.python_names = {
+            name: spec.name for spec, own in listed for name in texts_in(own.get(PYTHON_NAMES))
+        }
         self.problems = tuple(_problems(meta.get(PROBLEMS)))
         return tuple(spec for spec, _ in listed)
 

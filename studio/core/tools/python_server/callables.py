@@ -56,6 +56,9 @@ class FunctionTool:
     returns: Returned | None = None
     """What it says that it gives; None where it says nothing."""
 
+    python_names: tuple[str, ...] = ()
+    """Names that the file has for it, where a library gave it another."""
+
     def bind(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Positional and keyword arguments, converted to the annotated types.
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 LINE = "promptstudio/line"
 """On a tool: line of its `def`. On an error: line that raised it."""
 
+PYTHON_NAMES = "promptstudio/python-names"
+"""On a tool: the names that the file has for it, where a library gave it another."""
+
 PROBLEMS = "promptstudio/problems"
 """On a list of tools: [message, line] of each function that cannot be a tool."""
 

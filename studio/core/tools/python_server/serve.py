@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 from .callables import FunctionTool
 from .cutting import cut
-from .meta import ARGUMENTS, LINE, PROBLEMS, RETURNS, TRUNCATED, VALUE
+from .meta import ARGUMENTS, LINE, PROBLEMS, PYTHON_NAMES, RETURNS, TRUNCATED, VALUE
 from .pictures import content_of
 from .process import bound_memory, flush, leave_with_parent, take_pipes
 from .protocol import (
@@ -336,6 +336,8 @@ def _listed(tool: FunctionTool, *, checks: bool) -> dict[str, Any]:
         listed["outputSchema"] = tool.returns.output_schema
     elif tool.returns is not None:
         listed["_meta"][RETURNS] = tool.returns.schema
+    if tool.python_names:
+        listed["_meta"][PYTHON_NAMES] = tool.python_names
     if tool.description:
         listed["description"] = sendable(tool.description)
     if tool.has_effects is not None:

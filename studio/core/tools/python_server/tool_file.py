@@ -69,7 +69,9 @@ def load(path: Path) -> LoadedFile:
     module = _import(path)
     tools: dict[str, FunctionTool] = {}
     problems: list[tuple[str, int]] = []
-    for name, function, description in _functions(module, problems):
+    for attribute, found in _functions(module, problems):
+        name, function, description = found.name, found.function, found.description
+        assert function is not None
         why_not = context_problem(function)
         if why_not or name in tools:
             why_not = why_not or "another tool of the file has its name"
@@ -83,7 +85,10 @@ def load(path: Path) -> LoadedFile:
             own = _is_of(function, module.__name__)
             line = (own and tool.line) or _assigned(module).get(name, 0) or tool.line
             words = description or tool.description
-            tools[name] = dataclasses.replace(tool, line=line, description=words)
+            python_names = {attribute, getattr(found.made_of, "__name__", name)} - {name}
+            tools[name] = dataclasses.replace(
+                tool, line=line, description=words, python_names=tuple(sorted(python_names))
+            )
     ordered = dict(sorted(tools.items(), key=lambda item: item[1].line))
     return LoadedFile(ordered, tuple(problems))
 
@@ -121,8 +126,8 @@ def _import(path: Path) -> ModuleType:
 
 def _functions(
     module: ModuleType, problems: list[tuple[str, int]]
-) -> Iterator[tuple[str, Callable[..., Any], str]]:
-    """Yield name, function, and description where the docstring does not say it, of each tool."""
+) -> Iterator[tuple[str, FrameworkTool]]:
+    """Yield each tool with its name in the file."""
     values = vars(module)
     listed = getattr(module, "__all__", None)
     named = names_in_agents(values)
@@ -145,7 +150,8 @@ def _functions(
             continue
         seen.add(id(function))
         assert found is not None
-        yield found.name or named.get(id(function), name), function, found.description
+        told = found.name or named.get(id(function), name)
+        yield name, dataclasses.replace(found, name=told)
 
 
 def _listed(

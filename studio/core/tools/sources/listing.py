@@ -72,7 +72,7 @@ async def list_source(
         if first is not None:
             message = "; ".join(problem.message for problem in source.problems)
             status = replace(status, message=message, line=first.line)
-        return status, replace(offered, lines=source.lines)
+        return status, replace(offered, lines=source.lines, python_names=source.python_names)
     if isinstance(source, OpenApiSource):
         remarks = (remark, *_size_remarks(specs, _OPERATIONS), *source.problems[:_MOST_PROBLEMS])
         status = replace(status, message="; ".join(filter(None, remarks)))

@@ -103,6 +103,12 @@ async def test_tools_of_langchain(tmp_path: Path) -> None:
         assert told == {"renamed": "Other.", "structured": "Told so."}
         assert problems == ()
         assert (await source.call("structured", {"number": 3})).value == 3
+        # A prompt may bind them by the names that they have in the file, too.
+        assert source.python_names == {
+            "other": "renamed",
+            "made": "structured",
+            "plain": "structured",
+        }
     finally:
         await source.close()
 
