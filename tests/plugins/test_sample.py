@@ -37,7 +37,7 @@ async def main() -> None:
         registry = await session.load(document, ())
         print([(each.name, each.problem) for each in registry.entries])
         if registry.specs and not registry.entries[0].problem:
-            print((await session.try_tool(registry.entries[0].id, {})).text)
+            print((await session.current.try_tool(registry.entries[0].id, {})).text)
     finally:
         await session.close()
 

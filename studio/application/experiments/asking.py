@@ -212,8 +212,8 @@ class Asker:
         await open_tools(session, document, values, references)
         await session.load(document)
         if self._services.allow_tools:
-            session.allow_own_tools()
-        self._sources[at] = _hash_of_files(session.watched)
+            session.current.allow_own_tools()
+        self._sources[at] = _hash_of_files(session.current.watched)
 
     def _references(self, variant: PlannedVariant) -> ReferenceContext:
         """Where the references of a variant find their values: the same for all its cells."""

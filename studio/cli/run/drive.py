@@ -105,11 +105,11 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
         prepared = prepare(document, order.values, references=references)
         registry = await tools.load(document, prepared.messages.tools)
         if options.trust:
-            registry = tools.allow_own_tools()
+            registry = tools.current.allow_own_tools()
         report_sources(document, registry.sources)
         _report_changes(registry, asks=run_options.approve == "ask")
         _check_tools(order.breaks, [tool.name for tool in registry.specs])
-        toolbox = tools.toolbox(prepared.inputs)
+        toolbox = tools.current.toolbox(prepared.inputs)
         plan = RunPlan(
             document, order.values, model, toolbox, options=run_options, references=references
         )

@@ -181,7 +181,9 @@ class PromptToolSet:
         """Call a tool because the user asked for it; what it says comes with its outcome."""
         del tell_line
         entry = self._session.registry.named(name)
-        return await self._session.try_tool(entry.id if entry else ToolId("", name), arguments)
+        return await self._session.current.try_tool(
+            entry.id if entry else ToolId("", name), arguments
+        )
 
 
 ToolSet: TypeAlias = SourceToolSet | PromptToolSet

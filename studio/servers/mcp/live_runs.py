@@ -253,7 +253,7 @@ class LiveRuns:
             await tools.load(document, prepared.messages.tools)
         except (ModelError, ToolSourceError) as error:
             raise ToolError(str(error)) from None
-        toolbox = tools.toolbox(prepared.inputs)
+        toolbox = tools.current.toolbox(prepared.inputs)
         return RunPlan(
             document, wish.inputs, model, toolbox, options=options, references=references
         )

@@ -99,7 +99,7 @@ class ToolsController(QObject):
         self._changes = 0
         """Changes asked for that the loop has not made yet."""
         self._load: Future[ToolRegistry] | None = None
-        self._trials = ToolTrials(background, self.call, self._session.read_live_output, self)
+        self._trials = ToolTrials(background, self.call, self._read_live_output, self)
         self._trials.changed.connect(self._on_trial)
         self._trials.output_changed.connect(self.trial_output_changed)
         self._timer = QTimer(self, singleShot=True, interval=_LOAD_MS)
@@ -174,11 +174,13 @@ class ToolsController(QObject):
     def load_again(self) -> None:
         """Ask every source for its tools now, also those whose reading the user stopped."""
         if self._background.is_running:
-            self._background.start(self._session.read_again(), lambda _: self.reload())
+            self._background.start(
+                self._session.current.sources.read_again(), lambda _: self.reload()
+            )
 
     def stop_reading(self, key: str) -> None:
         """Stop the reading of a description; it is then not read by itself."""
-        self._background.start(self._session.stop_reading(key))
+        self._background.start(self._session.current.sources.stop_reading(key))
 
     def change(self, tool: ToolId, changes: Mapping[str, object]) -> None:
         """Set `enabled`, `approval` or `mock` of a tool; in the loop, where loading happens too."""
@@ -190,7 +192,7 @@ class ToolsController(QObject):
 
         def change() -> None:
             for tool in wanted:
-                self._session.change(tool, **changes)
+                self._session.current.change(tool, **changes)
 
         self._make_change(change)
 
@@ -203,13 +205,13 @@ class ToolsController(QObject):
         """The user allows what is new in a trusted folder, or has changed, as it is."""
 
         async def allow() -> None:
-            self._session.allow_source(key)
+            self._session.current.allow_source(key)
 
         self._background.start(allow(), lambda _: self.reload())
 
     def allow_tool(self, tool: ToolId) -> None:
         """The user allows a tool as it is now."""
-        self._make_change(lambda: self._session.allow_tools(tool))
+        self._make_change(lambda: self._session.current.allow_tools(tool))
 
     def forget_folder(self, folder: Path) -> None:
         """The user trusts a folder no more: what runs of it is ended."""
@@ -220,11 +222,11 @@ class ToolsController(QObject):
 
     def approve_folder(self, approval: Approval | None) -> None:
         """Set when the user is asked before calls of the folder's tools; None: as usual."""
-        self._make_change(lambda: self._session.approve_folder(approval))
+        self._make_change(lambda: self._session.current.approve_folder(approval))
 
     def restart(self, key: str) -> None:
         """End a source's processes and load again."""
-        self._background.start(self._session.restart(key), lambda _: self.reload())
+        self._background.start(self._session.current.sources.restart(key), lambda _: self.reload())
 
     def start_server(self, key: str) -> None:
         """Start a server that the prompt does not name."""
@@ -240,7 +242,7 @@ class ToolsController(QObject):
                 self._show(future.result())
 
         if self._background.is_running:
-            self._background.start(self._session.read_logs(), done)
+            self._background.start(self._session.current.read_logs(), done)
 
     def find_recordings(self, tool: ToolEntry) -> None:
         """Look for what a tool answered in former runs."""
@@ -251,7 +253,7 @@ class ToolsController(QObject):
     def open_offer(self, key: str, offer: ServerOffer, given: Mapping[str, str]) -> None:
         """Open a prompt or resource of a server."""
         self._background.ask(
-            self._session.open_offer(key, offer, given),
+            self._session.current.sources.open_offer(key, offer, given),
             lambda content: self.offer_opened.emit(offer, content, ""),
             lambda problem: self.offer_opened.emit(offer, OfferContent(()), problem),
         )
@@ -261,7 +263,7 @@ class ToolsController(QObject):
     ) -> None:
         """Ask a server what it proposes for an argument."""
         self._background.ask(
-            self._session.complete_offer(key, offer, argument, text, given),
+            self._session.current.sources.complete_offer(key, offer, argument, text, given),
             partial(self.offer_completed.emit, offer, argument),
         )
 
@@ -269,7 +271,7 @@ class ToolsController(QObject):
         """Show what went to a source and came from it."""
         if self._background.is_running:
             show = partial(self.traffic_read.emit, key)
-            self._background.ask(self._session.read_traffic(key), show)
+            self._background.ask(self._session.current.sources.read_traffic(key), show)
 
     def try_servers(self, servers: tuple[PastedServer, ...], folder: Path) -> None:
         """Start or reach servers that the user pasted, and list their tools.
@@ -292,7 +294,7 @@ class ToolsController(QObject):
     def list_operations(self, key: str) -> None:
         """List every operation of a service, to choose among them."""
         self._background.ask(
-            self._session.operations(key),
+            self._session.current.sources.operations(key),
             lambda found: self.operations_listed.emit(key, found, ""),
             lambda problem: self.operations_listed.emit(key, (), problem),
         )
@@ -309,7 +311,12 @@ class ToolsController(QObject):
 
     async def call(self, tool: ToolId, arguments: JsonObject) -> ToolOutcome:
         """Call a tool because the user asked for it; to be awaited in the loop."""
-        return await self._session.try_tool(tool, arguments, self._inputs, self.questions.ask)
+        return await self._session.current.try_tool(
+            tool, arguments, self._inputs, self.questions.ask
+        )
+
+    async def _read_live_output(self) -> str:
+        return await self._session.current.read_live_output()
 
     def cancel_trial(self) -> None:
         """Stop the tried call; its process is ended."""
@@ -350,7 +357,7 @@ class ToolsController(QObject):
         except CancelledError:
             return
         if self._document is not None:
-            self._saved.watch(self._session.watched)
+            self._saved.watch(self._session.current.watched)
             # Not what was loaded: that may be a document that is not shown any more.
             self._show(self._session.registry)
 

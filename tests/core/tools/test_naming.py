@@ -80,6 +80,6 @@ async def test_a_tool_is_offered_by_the_safe_name_and_called_by_its_own(
     entry = registry.named("get_weather_b")
     assert entry is not None
     assert entry.id == ToolId("mcp:weather", "get weather <b>")
-    outcome = await session.toolbox().call("get_weather_b", {"city": "Rome"})
+    outcome = await session.current.toolbox().call("get_weather_b", {"city": "Rome"})
     assert json.loads(outcome.text)["name"] == "get weather <b>"
     await session.close()

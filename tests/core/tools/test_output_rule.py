@@ -57,7 +57,7 @@ async def test_a_prompts_rule_holds_for_its_tools(
     rule = "tool_output: {characters: 300, keep: tail}"
     document = prompt(f"metadata: {{agent: {{tools: [my_tools.py], {rule}}}}}\n")
     await session.load(document)
-    outcome = await session.toolbox().call("long", {})
+    outcome = await session.current.toolbox().call("long", {})
     assert outcome.text.endswith("end")
     assert (len(outcome.whole), outcome.truncated) == (150_003, True)
     assert len(outcome.text) < 400

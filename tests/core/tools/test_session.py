@@ -57,14 +57,14 @@ async def test_an_untrusted_folder_runs_nothing(
     assert str(tmp_path) in registry.sources[0].message
     assert registry.entries[0].state == "declared"
     assert (
-        await session.try_tool(tool_id(session.registry, "add"), {"a": 1})
+        await session.current.try_tool(tool_id(session.registry, "add"), {"a": 1})
     ).status == "unknown-tool"
     assert not mark.exists()
     TrustStore().trust(tmp_path)
     registry = await session.load(document)
     assert registry.sources[0].state == "ready"
     assert mark.exists()
-    assert (await session.try_tool(tool_id(session.registry, "add"), {"a": 1})).text == "1"
+    assert (await session.current.try_tool(tool_id(session.registry, "add"), {"a": 1})).text == "1"
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ async def test_a_trusted_tool_is_bound_and_called(
     assert (entry.state, entry.source, entry.line) == ("bound", "my_tools.py", 2)
     assert entry.spec.has_effects
     assert entry.approval == "once"
-    outcome = await session.toolbox().call("add", {"a": 5})
+    outcome = await session.current.toolbox().call("add", {"a": 5})
     assert (outcome.status, outcome.value) == ("ok", 7)
     used = session.registry.named("add")
     assert used is not None
@@ -99,26 +99,30 @@ async def test_a_trusted_tool_is_bound_and_called(
 
 
 async def test_a_reload_keeps_the_process(session: ToolSession, loaded: PromptDocument) -> None:
-    before = await session.try_tool(tool_id(session.registry, "who"), {})
+    before = await session.current.try_tool(tool_id(session.registry, "who"), {})
     await session.load(loaded)
-    assert (await session.try_tool(tool_id(session.registry, "who"), {})).value == before.value
-    await session.restart(session.registry.sources[0].key)
+    assert (
+        await session.current.try_tool(tool_id(session.registry, "who"), {})
+    ).value == before.value
+    await session.current.sources.restart(session.registry.sources[0].key)
     await session.load(loaded)
-    assert (await session.try_tool(tool_id(session.registry, "who"), {})).value != before.value
+    assert (
+        await session.current.try_tool(tool_id(session.registry, "who"), {})
+    ).value != before.value
 
 
 async def test_mock_and_back(session: ToolSession, loaded: PromptDocument) -> None:
-    box = session.toolbox()
-    session.change(tool_id(session.registry, "add"), mock=FixedMock(42))
+    box = session.current.toolbox()
+    session.current.change(tool_id(session.registry, "add"), mock=FixedMock(42))
     assert (await box.call("add", {"a": 1})).text == "42"
-    session.change(tool_id(session.registry, "add"), mock=None)
+    session.current.change(tool_id(session.registry, "add"), mock=None)
     assert (await box.call("add", {"a": 1})).text == "3"
 
 
 async def test_an_approval_is_remembered_for_the_folder(
     session: ToolSession, loaded: PromptDocument
 ) -> None:
-    session.change(tool_id(session.registry, "add"), approval="always")
+    session.current.change(tool_id(session.registry, "add"), approval="always")
     other = ToolSession(TrustStore())
     registry = await other.load(loaded)
     entry = registry.named("add")
@@ -190,7 +194,7 @@ async def test_the_examples_work_at_once(
     registry = await session.load(document)
     assert [entry.state for entry in registry.entries] == ["bound", "bound"]
     assert all("pattern" in str(spec.parameters) for spec in registry.specs)
-    assert (await session.toolbox().call(tool, arguments)).text == answer
+    assert (await session.current.toolbox().call(tool, arguments)).text == answer
 
 
 @pytest.mark.parametrize("folder", ["examples", "templates"])
@@ -214,11 +218,11 @@ def test_bundled_prompts_open_without_a_problem(folder: str) -> None:
 async def test_half_typed_front_matter_keeps_the_tools_running(
     session: ToolSession, loaded: PromptDocument, prompt: WritePrompt
 ) -> None:
-    before = (await session.try_tool(tool_id(session.registry, "who"), {})).value
+    before = (await session.current.try_tool(tool_id(session.registry, "who"), {})).value
     registry = await session.load(prompt("tools: [\n"))
     assert not prompt("tools: [\n").data
     assert registry.named("add") is not None
-    assert (await session.try_tool(tool_id(session.registry, "who"), {})).value == before
+    assert (await session.current.try_tool(tool_id(session.registry, "who"), {})).value == before
 
 
 async def test_a_document_may_bound_its_calls(
@@ -232,7 +236,7 @@ async def test_a_document_may_bound_its_calls(
         """
     await session.load(prompt(document.format(seconds=600)))
     await session.load(prompt(document.format(seconds=0.2)))
-    outcome = await session.toolbox().call("nap", {})
+    outcome = await session.current.toolbox().call("nap", {})
     assert outcome.status == "timeout"
     assert "0.2 s" in outcome.text
 
@@ -245,9 +249,9 @@ async def test_a_folder_has_an_approval_for_all_its_tools(
 
     usual = approvals()
     assert usual == {"add": "once", "who": "allow"}
-    session.approve_folder("always")
+    session.current.approve_folder("always")
     assert approvals() == {"add": "always", "who": "always"}
-    session.change(tool_id(session.registry, "who"), approval="allow")
+    session.current.change(tool_id(session.registry, "who"), approval="allow")
     other = ToolSession(TrustStore())
     registry = await other.load(loaded)
     assert {entry.name: entry.approval for entry in registry.entries} == {
@@ -255,16 +259,16 @@ async def test_a_folder_has_an_approval_for_all_its_tools(
         "who": "allow",
     }
     await other.close()
-    session.approve_folder(None)
+    session.current.approve_folder(None)
     assert approvals() == usual
 
 
 async def test_a_run_keeps_its_tools_while_another_file_is_shown(
     session: ToolSession, loaded: PromptDocument, tmp_path: Path
 ) -> None:
-    box = session.toolbox()
-    session.change(tool_id(session.registry, "add"), mock=FixedMock(42))
-    before = await session.try_tool(tool_id(session.registry, "who"), {})
+    box = session.current.toolbox()
+    session.current.change(tool_id(session.registry, "add"), mock=FixedMock(42))
+    before = await session.current.try_tool(tool_id(session.registry, "who"), {})
     path = tmp_path / "my_tools.py"
     for other in (path, tmp_path / "b.prompty", tmp_path / "c.prompty", tmp_path / "d.prompty"):
         text = other.read_text(encoding="utf-8") if other.exists() else "system:\nHello\n"
@@ -275,13 +279,15 @@ async def test_a_run_keeps_its_tools_while_another_file_is_shown(
     assert entry is not None
     assert entry.state == "mocked", "what was set for a prompt holds when it is shown again"
     assert entry.calls == 1
-    assert (await session.try_tool(tool_id(session.registry, "who"), {})).value == before.value
+    assert (
+        await session.current.try_tool(tool_id(session.registry, "who"), {})
+    ).value == before.value
 
 
 async def test_a_document_that_no_run_needs_ends_its_processes(
     session: ToolSession, loaded: PromptDocument, tmp_path: Path
 ) -> None:
-    pid = (await session.try_tool(tool_id(session.registry, "who"), {})).value
+    pid = (await session.current.try_tool(tool_id(session.registry, "who"), {})).value
     assert isinstance(pid, int)
     for name in ("b", "c"):
         await session.load(parse("system:\nHello\n", tmp_path / f"{name}.prompty"))

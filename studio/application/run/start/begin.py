@@ -42,7 +42,7 @@ async def open_tools(
     """
     prepared = prepare(document, values, references=references)
     if is_safe:
-        return session.toolbox(prepared.inputs, ask)
+        return session.current.toolbox(prepared.inputs, ask)
     return await session.open_toolbox(document, prepared.messages.tools, prepared.inputs, ask)
 
 

@@ -272,7 +272,7 @@ async def test_a_document_names_a_server_of_the_workspace(
     assert {entry.approval for entry in registry.entries} == {"always"}
     assert not all(entry.enabled for entry in registry.entries)  # the others are switched off
     assert registry.sources[0].facts["name"] == "weather"
-    box = session.toolbox()
+    box = session.current.toolbox()
     assert box.needs_approval("forecast")
     assert (await box.call("forecast", {"city": "Oslo"})).text == "sunny in Oslo"
     await session.close()
@@ -355,16 +355,16 @@ async def test_servers_of_the_settings_are_started_when_named_or_asked_for(
     registry = await session.load(document)
     assert registry.sources[0].state == "ready"
     assert not any(entry.enabled for entry in registry.entries)
-    logs = await session.read_logs()
+    logs = await session.current.read_logs()
     assert "server starts" in logs.sources[0].log
     named = await session.load(prompt("metadata: {agent: {mcp_servers: [weather]}}\n"))
     forecast = named.named("forecast")
     assert forecast is not None
     assert forecast.enabled
     assert (
-        await session.try_tool(tool_id(session.registry, "forecast"), {"city": "Rome"})
+        await session.current.try_tool(tool_id(session.registry, "forecast"), {"city": "Rome"})
     ).text == "sunny in Rome"
-    assert own in session.watched
+    assert own in session.current.watched
     await session.close()
 
 

@@ -291,7 +291,7 @@ async def test_a_document_names_a_description(
         ("add_pet", "once"),
     ]
     assert "/pets/7" in await session.request_text(tool_id(session.registry, "getPet"), {"id": "7"})
-    outcome = await session.toolbox().call("getPet", {"id": "7"})
+    outcome = await session.current.toolbox().call("getPet", {"id": "7"})
     assert outcome.status == "ok"
     await session.close()
 
@@ -339,7 +339,7 @@ async def test_a_named_connection_gives_address_and_key(
     assert shown.startswith(f"GET {endpoint}/pets/7")
     assert "key-of-the-office" not in shown
     assert "•••" in shown
-    outcome = await session.toolbox().call("getPet", {"id": "7"})
+    outcome = await session.current.toolbox().call("getPet", {"id": "7"})
     assert outcome.status == "ok"
     assert outcome.value == {
         "path": "/pets/7",
@@ -348,7 +348,7 @@ async def test_a_named_connection_gives_address_and_key(
     }
     assert "key-of-the-office" not in outcome.text
     session.find_connection = office(endpoint, "")
-    missing = await session.toolbox().call("getPet", {"id": "7"})
+    missing = await session.current.toolbox().call("getPet", {"id": "7"})
     assert missing.status == "error"
     assert "KEY is not set" in missing.text
     await session.close()
@@ -362,7 +362,7 @@ async def test_a_connections_key_goes_to_no_server_that_the_file_chose(
     session = ToolSession(TrustStore())
     session.find_connection = office("https://api.example.test/v1")
     await session.load(prompt(other))
-    outcome = await session.toolbox().call("getPet", {"id": "7"})
+    outcome = await session.current.toolbox().call("getPet", {"id": "7"})
     assert outcome.status == "error"
     assert "gets no key" in outcome.text
     with pytest.raises(ToolSourceError, match="gets no key"):

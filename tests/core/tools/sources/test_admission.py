@@ -96,12 +96,12 @@ async def test_planted_canaries_stay_asleep(
     assert {status.state for status in registry.sources} == {"untrusted"}
     assert len(registry.sources) == 7, "six sources, and the variables"
     for status in registry.sources:
-        await session.restart(status.key)
+        await session.current.sources.restart(status.key)
         session.start_server(status.key)
     await session.load(document)
     for name in ("command", "web", "described", "my_tools"):
         assert (
-            await session.try_tool(tool_id(session.registry, name), {})
+            await session.current.try_tool(tool_id(session.registry, name), {})
         ).status == "unknown-tool"
     assert list(marks.iterdir()) == []
     assert heard == []
@@ -199,4 +199,4 @@ async def test_an_open_python_file_is_its_own_source(
     TrustStore().trust(tmp_path)
     registry = await session.load(document)
     assert [entry.name for entry in registry.entries if entry.enabled] == ["add", "also"]
-    assert (await session.try_tool(tool_id(session.registry, "add"), {"a": 1})).value == 2
+    assert (await session.current.try_tool(tool_id(session.registry, "add"), {"a": 1})).value == 2

@@ -75,7 +75,7 @@ async def test_a_server_that_comes_into_a_trusted_folder_asks(
     assert not mark.exists()
     assert registry.named("forecast") is None
 
-    session.allow_source("mcp:weather")
+    session.current.allow_source("mcp:weather")
     registry = await session.load(document)
     assert status(registry, "mcp:weather").state == "ready"
     assert mark.exists()
@@ -98,7 +98,7 @@ async def test_another_command_line_under_the_same_name_asks_with_both(
     assert not other.exists()
     # The old one does not run on either, and a new session knows it as well.
     assert (
-        await session.try_tool(tool_id(session.registry, "forecast"), {"city": "Rome"})
+        await session.current.try_tool(tool_id(session.registry, "forecast"), {"city": "Rome"})
     ).status == "unknown-tool"
     again = ToolSession(TrustStore())
     assert status(await again.load(document), "mcp:weather").state == "waiting"
@@ -224,19 +224,19 @@ async def test_tools_get_no_key_but_those_that_the_prompt_names_and_the_user_all
     waiting = [each for each in registry.sources if each.state == "waiting"]
     assert [each.doubt.want.text for each in waiting if each.doubt] == ["WANTED_KEY", "ANOTHER_KEY"]
     assert status(registry, "python:" + str(tmp_path / "my_tools.py")).state == "ready"
-    seen = (await session.try_tool(tool_id(session.registry, "seen"), {})).value
+    seen = (await session.current.try_tool(tool_id(session.registry, "seen"), {})).value
     assert isinstance(seen, dict)
     assert not [name for name in seen if "KEY" in name]
     assert "planted" not in json.dumps(seen)
     assert {"PATH", "HOME", "HTTPS_PROXY", "SSL_CERT_FILE"} <= set(seen)
 
-    session.allow_source("give:WANTED_KEY")
+    session.current.allow_source("give:WANTED_KEY")
     registry = await session.load(document)
-    seen = (await session.try_tool(tool_id(session.registry, "seen"), {})).value
+    seen = (await session.current.try_tool(tool_id(session.registry, "seen"), {})).value
     assert isinstance(seen, dict)
     assert [name for name in seen if "KEY" in name] == ["WANTED_KEY"]
     digest = (
-        await session.try_tool(tool_id(session.registry, "digest"), {"name": "WANTED_KEY"})
+        await session.current.try_tool(tool_id(session.registry, "digest"), {"name": "WANTED_KEY"})
     ).text
     assert digest == sha256(b"planted-WANTED_KEY").hexdigest()
     assert "planted" not in json.dumps(seen), "what a tool was given is masked where it says it"
