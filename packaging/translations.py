@@ -15,6 +15,7 @@ import argparse
 import ast
 import subprocess
 import sys
+import tomllib
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,11 +28,14 @@ CONTEXT = "Studio"
 TABLES = (
     "base/actions.py",
     "base/menus.py",
-    "editing/words.py",
     "models/connections.py",
     "models/choice.py",
 )
 """Files whose tables are translated where they are shown."""
+
+ROWS = ("resources/words/completion.txt", "resources/words/snippets.toml")
+"""Bundled tables of words, each with a text that is translated."""
+
 _IN_CALLS = {"ActionSpec": (1, 4), "Preset": (1, 3), "_choice": (2,)}
 """Which arguments are texts, by what is called in those tables."""
 
@@ -71,21 +75,36 @@ def _table_words(path: Path, tree: ast.Module) -> Iterator[Word]:
             if places:
                 values += [each.value for each in node.keywords if each.arg in {"text", "tip"}]
             yield from (Word(text) for each in values if (text := _text(each)))
-        elif path.name == "menus.py":
-            if isinstance(node, ast.Constant) and str(node.value).startswith("&"):
-                yield Word(str(node.value))
-        elif isinstance(node, ast.Dict) and path.name == "words.py":
-            yield from (Word(text) for each in node.values if (text := _text(each)))
+        elif isinstance(node, ast.Constant) and path.name == "menus.py":
+            yield from (Word(text) for text in (str(node.value),) if text.startswith("&"))
 
 
-def collect(root: Path = ROOT / "studio") -> list[Word]:
-    """Return every text of the window once."""
+def _row_words(path: Path) -> Iterator[Word]:
+    """Yield the texts of a bundled table: what stands behind the first word of each row.
+
+    Of a table in TOML: each `help`.
+    """
+    if path.suffix == ".toml":
+        for rows in tomllib.loads(path.read_text(encoding="utf-8")).values():
+            yield from (Word(row["help"]) for row in rows)
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        text = line.partition("  ")[2].strip()
+        if text and not line.startswith("#"):
+            yield Word(text)
+
+
+def collect(root: Path = ROOT) -> list[Word]:
+    """Return every text of the window once, of the program and of its bundled tables."""
     found: set[Word] = set()
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted((root / "studio").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found.update(_called_words(tree))
         if _table(path) in TABLES:
             found.update(_table_words(path, tree))
+    for part in ROWS:
+        if (root / part).exists():
+            found.update(_row_words(root / part))
     return sorted(found)
 
 

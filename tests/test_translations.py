@@ -114,15 +114,19 @@ def test_every_word_of_the_window_passes_through_qt() -> None:
 
 
 def test_words_are_found_in_all_forms(tool: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(
+    (tmp_path / "studio").mkdir()
+    (tmp_path / "studio" / "a.py").write_text(
         "T = {'a': marked('One ' 'two')}\n"
         "class Pane(QWidget):\n"
         "    def f(self):\n"
         "        return tr('Three {x}').format(x=tr('Run', 'verb') + tr(self.name))\n",
         encoding="utf-8",
     )
+    table = tmp_path / tool.ROWS[0]
+    table.parent.mkdir(parents=True)
+    table.write_text("# No  text\n[roles]\nuser  What is said\n", encoding="utf-8")
     found = {(word.source, word.meaning) for word in tool.collect(tmp_path)}
-    assert found == {("One two", ""), ("Three {x}", ""), ("Run", "verb")}
+    assert found == {("One two", ""), ("Three {x}", ""), ("Run", "verb"), ("What is said", "")}
 
 
 def test_qt_is_not_asked_for_words_past_the_one_function() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+
+from studio.core.text.bounded_file import read_text
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -38,3 +41,24 @@ def docs_root() -> Path:
 def resource(*parts: str) -> Path:
     """The path of one bundled file, whether or not it exists."""
     return resource_root().joinpath(*parts)
+
+
+def resource_table(*parts: str) -> Mapping[str, Mapping[str, str]]:
+    """Read a bundled table: the rows below each `[section]`, by their first word.
+
+    Two blanks or more stand between the word and the rest of its row; `#` begins a comment.
+
+    Raises:
+        ValueError: A row has one word alone, or stands before the first section.
+    """
+    sections: dict[str, dict[str, str]] = {}
+    rows: dict[str, str] | None = None
+    for line in read_text(resource(*parts), encoding="utf-8").splitlines():
+        word, _, rest = line.partition("  ")
+        if line.startswith("["):
+            rows = sections.setdefault(line.strip("[]"), {})
+        elif line and not line.startswith("#"):
+            if rows is None or not rest:
+                raise ValueError(f"{'/'.join(parts)}: {line!r} is no row of a section")
+            rows[word] = rest.strip()
+    return sections

@@ -7,12 +7,15 @@ Pure; `snippet_session.py` moves the caret.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from studio.application.words import marked, tr
+from studio.application.words import tr
 from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
+from studio.core.resource_files import resource
+from studio.core.text.bounded_file import read_text
 from studio.core.text.span import Span
 
 SnippetContext: TypeAlias = Literal["body", "statement", "root", "inputs", "tools"]
@@ -103,203 +106,11 @@ def _with_thread(snippet: Snippet, document: PromptDocument) -> Snippet:
     return replace(snippet, body=body, declares="" if declared else name)
 
 
-_SECTION: tuple[Dialect, ...] = ("section",)
-_OTHERS: tuple[Dialect, ...] = ("prompty", "legacy")
-_JINJA: tuple[TemplateFormat, ...] = ("jinja2",)
-_MUSTACHE: tuple[TemplateFormat, ...] = ("mustache",)
+def _bundled_snippets() -> Iterator[Snippet]:
+    for row in tomllib.loads(read_text(resource("words", "snippets.toml")))["snippet"]:
+        lists = {name: tuple(each) for name, each in row.items() if isinstance(each, list)}
+        values: dict[str, Any] = row | lists
+        yield Snippet(**values)
 
-SNIPPETS: tuple[Snippet, ...] = (
-    Snippet(
-        "system section",
-        marked("Instructions for the model"),
-        "system:\n${1:You are a helpful assistant.}\n$0",
-    ),
-    Snippet(
-        "user section",
-        marked("What the user says"),
-        "user:\n{{ ${1:question} }}\n$0",
-        formats=("jinja2", "mustache"),
-    ),
-    Snippet(
-        "user section",
-        marked("What the user says"),
-        "user:\n{${1:question}}\n$0",
-        formats=("fstring",),
-    ),
-    Snippet(
-        "assistant section", marked("An answer, as an example"), "assistant:\n${1:An answer}\n$0"
-    ),
-    Snippet(
-        "developer section",
-        marked("Instructions for newer models"),
-        "developer:\n${1:Instructions}\n$0",
-        dialects=("prompty", "section"),
-    ),
-    Snippet(
-        "example",
-        marked("A question and its answer"),
-        "user:\n${1:A question}\n\nassistant:\n${2:Its answer}\n\n$0",
-    ),
-    Snippet(
-        "user with a name",
-        marked("Who speaks is named"),
-        'user[name="${1:name}"]:\n${2:Text}\n$0',
-        dialects=_SECTION,
-    ),
-    Snippet(
-        "tool result",
-        marked("What a tool answered"),
-        'tool[name="${1:name}", tool_call_id="${2:call_1}"]:\n${3:Result}\n$0',
-        dialects=_SECTION,
-    ),
-    Snippet(
-        "tool call",
-        marked("A call that the model made"),
-        'assistant[type="tool_call"]:\nid: ${1:call_1}\ntype: function\nfunction:\n'
-        "  name: ${2:name}\n  arguments:\n    ${3:city}: ${4:Oslo}\n$0",
-        dialects=_SECTION,
-    ),
-    Snippet(
-        "tools block",
-        marked("Tools of this prompt, before any text"),
-        "tools:\n  - id: ${1:name}\n    type: ${2:function}\n    options:\n"
-        "      ${3:key}: ${4:value}\n\n$0",
-        dialects=_SECTION,
-    ),
-    Snippet("thread", marked("The conversation so far"), "![thread]\n$0", dialects=_SECTION),
-    Snippet(
-        "thread",
-        marked("The conversation so far"),
-        "{{ thread }}\n$0",
-        dialects=_OTHERS,
-        formats=("jinja2", "mustache"),
-        declares="thread",
-    ),
-    Snippet(
-        "image",
-        marked("A picture, by path or address"),
-        "![image](${1:picture.png})$0",
-        dialects=_SECTION,
-    ),
-    Snippet(
-        "image with quality",
-        marked("A picture with attributes"),
-        '![type="image", quality="${1:high}"](${2:picture.png})$0',
-        dialects=_SECTION,
-    ),
-    Snippet(
-        "file", marked("A file, by path or address"), "![file](${1:paper.pdf})$0", dialects=_SECTION
-    ),
-    Snippet("code", marked("Fenced code"), "```${1:python}\n${2:code}\n```\n$0"),
-    Snippet(
-        "if block",
-        marked("Text under a condition"),
-        "{% if ${1:condition} %}\n${2:Text}\n{% endif %}\n$0",
-        formats=_JINJA,
-    ),
-    Snippet(
-        "if else block",
-        marked("One text or another"),
-        "{% if ${1:condition} %}\n${2:Text}\n{% else %}\n${3:Text}\n{% endif %}\n$0",
-        formats=_JINJA,
-    ),
-    Snippet(
-        "for block",
-        marked("Text for each item of a list"),
-        "{% for ${1:item} in ${2:items} %}\n- {{ ${3:item} }}\n{% endfor %}\n$0",
-        formats=_JINJA,
-    ),
-    Snippet(
-        "set", marked("A name for a value"), "{% set ${1:name} = ${2:value} %}\n$0", formats=_JINJA
-    ),
-    Snippet(
-        "list block",
-        marked("Text for each item of a list"),
-        "{{#${1:items}}}\n- {{${2:.}}}\n{{/${3:items}}}\n$0",
-        formats=_MUSTACHE,
-    ),
-    Snippet(
-        "if",
-        marked("With its end"),
-        "if ${1:condition} %}${2:text}{% endif",
-        "statement",
-        formats=_JINJA,
-    ),
-    Snippet(
-        "if else",
-        marked("With its end"),
-        "if ${1:condition} %}${2:text}{% else %}${3:text}{% endif",
-        "statement",
-        formats=_JINJA,
-    ),
-    Snippet(
-        "for",
-        marked("With its end"),
-        "for ${1:item} in ${2:items} %}${3:text}{% endfor",
-        "statement",
-        formats=_JINJA,
-    ),
-    Snippet(
-        "model block",
-        marked("Which model, and how it samples"),
-        "model:\n  id: ${1:gpt-4o-mini}\n  provider: ${2:openai}\n  options:\n"
-        "    temperature: ${3:0.7}\n$0",
-        "root",
-        ("prompty", "section"),
-    ),
-    Snippet(
-        "inputs block",
-        marked("What the prompt is given"),
-        "inputs:\n  ${1:question}:\n    kind: ${2:string}\n"
-        "    description: ${3:What is asked}\n    sample: ${4:Why is the sky blue?}\n$0",
-        "root",
-        ("prompty", "section"),
-    ),
-    Snippet(
-        "tools list",
-        marked("A function that the model may call"),
-        "tools:\n  - name: ${1:get_weather}\n    kind: function\n"
-        "    description: ${2:The weather in a city}\n    parameters:\n"
-        "      - name: ${3:city}\n        kind: ${4:string}\n        required: ${5:true}\n$0",
-        "root",
-        ("prompty", "section"),
-    ),
-    Snippet(
-        "template block",
-        marked("Template language and rule set"),
-        "template:\n  format:\n    kind: ${1:jinja2}\n  parser:\n    kind: ${2:prompty}\n$0",
-        "root",
-        ("prompty",),
-    ),
-    Snippet(
-        "template block",
-        marked("Template language and rule set"),
-        "template:\n  format:\n    kind: ${1:jinja2}\n  parser:\n    kind: ${2:section}\n$0",
-        "root",
-        _SECTION,
-    ),
-    Snippet(
-        "new input",
-        marked("One more input"),
-        "${1:name}:\n  kind: ${2:string}\n  description: ${3:What it is}\n$0",
-        "inputs",
-        ("prompty", "section"),
-    ),
-    Snippet(
-        "new function tool",
-        marked("One more tool"),
-        "- name: ${1:name}\n  kind: function\n  description: ${2:What it does}\n"
-        "  parameters:\n    - name: ${3:city}\n      kind: ${4:string}\n"
-        "      required: ${5:true}\n$0",
-        "tools",
-        ("prompty", "section"),
-    ),
-    Snippet(
-        "new MCP tool",
-        marked("The tools of an MCP server"),
-        "- name: ${1:name}\n  kind: mcp\n  serverName: ${2:server}\n  connection:\n"
-        "    kind: ${3:reference}\n    name: ${2:server}\n$0",
-        "tools",
-        ("prompty", "section"),
-    ),
-)
+
+SNIPPETS = tuple(_bundled_snippets())

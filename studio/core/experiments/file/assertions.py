@@ -3,64 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 
 from studio.core.experiments.file.foreign import foreign_code, foreign_type
 from studio.core.experiments.file.nodes import YamlNode
 from studio.core.experiments.values import AssertionSpec
+from studio.core.resource_files import resource_table
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.values import Json
 
-ASSERTION_HELP: Mapping[str, str] = MappingProxyType(
-    {
-        "assert-set": "Assertions of which `threshold` (a share, else all) must hold.",
-        "contains": "The answer holds the text.",
-        "icontains": "The same, whatever the case.",
-        "contains-all": "It holds every text of a list.",
-        "icontains-all": "The same, any case.",
-        "contains-any": "It holds one text of a list.",
-        "icontains-any": "The same, any case.",
-        "starts-with": "It begins with the text.",
-        "ends-with": "It ends with the text.",
-        "equals": "It is the text, or the JSON.",
-        "regex": "The expression is found in it.",
-        "levenshtein": "It is at most `threshold` edits away from the text.",
-        "word-count": "How many words: a number, or {min, max}.",
-        "bleu": "Its words are those of a reference (BLEU).",
-        "gleu": "It shares its words with a reference (GLEU).",
-        "rouge-n": "It shares its words with a reference (ROUGE-1).",
-        "is-xml": "It is XML, with the elements in `value` (a.b).",
-        "contains-xml": "It holds XML, with the elements in `value` (a.b).",
-        "contains-html": "It holds HTML.",
-        "is-json": "It is JSON, and fits the schema in `value`.",
-        "contains-json": "It holds JSON, which fits the schema in `value`.",
-        "is-refusal": "The model declined.",
-        "python": "Python: an expression of `output`, or file://checks.py:function.",
-        "javascript": "JavaScript: an expression of `output`, or file://check.js.",
-        "llm-rubric": "A judge marks it by a rubric: a text, or a prompt file.",
-        "factuality": "A judge compares its facts with a text.",
-        "model-graded-factuality": "The same as factuality.",
-        "model-graded-closedqa": "A judge says whether it meets a criterion.",
-        "g-eval": "A judge marks it from 0 to 10 by criteria.",
-        "similar": "Its meaning is near a text, by embeddings of `provider`.",
-        "latency": "It came within `threshold` milliseconds.",
-        "cost": "It cost at most `threshold` dollars.",
-        "tokens": "Tokens of the run: a number, or {max}.",
-        "finish-reason": "Why the model ended: stop, length, …",
-        "no-error": "No step and no tool call failed.",
-        "final-answer": "The agent gave a final answer; with `value` one that holds it.",
-        "tool-call-f1": "How well the tools called fit the expected ones.",
-        "is-valid-openai-tools-call": "Every tool call fits the schema of its tool.",
-        "is-valid-openai-function-call": "The same.",
-        "trajectory:tool-used": "The tools were called.",
-        "trajectory:tool-sequence": "The tools were called in this order.",
-        "trajectory:tool-args-match": "A tool was called with these arguments.",
-        "trajectory:step-count": "How many steps: a number, or {min, max}.",
-        "trace-span-count": "How many steps or calls.",
-        "trace-error-spans": "How many of them failed.",
-    }
-)
+ASSERTION_HELP = resource_table("words", "assertions.txt")["assertions"]
 """What each type of assertion asks for."""
 
 TYPES = tuple(ASSERTION_HELP)

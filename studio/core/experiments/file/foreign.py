@@ -6,53 +6,14 @@ Source: promptfoo 0.123, configuration reference and "Assertions and metrics".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Literal, TypeAlias
+
+from studio.core.resource_files import resource_table
 
 ForeignPlace: TypeAlias = Literal["experiment", "test", "options", "prompt", "provider", "config"]
 """The mapping that a key stands in."""
 
-FOREIGN_KEYS: Mapping[ForeignPlace, Mapping[str, str]] = MappingProxyType(
-    {
-        "experiment": {
-            "redteam": "remove it; attacks are not made here",
-            "extensions": "remove it; hooks are not run",
-            "nunjucksFilters": "change the values in the dataset, or in the template",
-            "derivedMetrics": "remove it; compute it from `experiment export --format json`",
-            "env": "set the variables before the studio starts",
-            "plugins": "remove it; attacks are not made here",
-            "strategies": "remove it; attacks are not made here",
-        },
-        "test": {
-            "assertScoringFunction": "use `weight` and `threshold`",
-            "providerOutput": "remove it, or use the provider `echo`",
-            "provider": "name the model under `providers`, or a judge under `options.provider`",
-        },
-        "options": {
-            "storeOutputAs": "write the conversation with `_conversation`, or an agent's prompt",
-            "transformVars": "change the values in the dataset",
-        },
-        "prompt": {
-            "function": "write the prompt as a text or a .prompty file",
-        },
-        "provider": {
-            "transform": "put it under `defaultTest.options.transform`",
-            "env": "set the variables before the studio starts",
-            "inputs": "remove it; attacks are not made here",
-        },
-        "config": {
-            "functionToolCallbacks": "declare the tool in a .prompty file",
-            "isReasoningModel": "remove it; a request says nothing of it",
-            "mcp": "declare the server in a .prompty file",
-            "headers": "set them in the connection",
-            "organization": "set it in the connection",
-            "transformRequest": "remove it; nothing changes a request here",
-            "transformResponse": "put it under `defaultTest.options.transform`",
-            "showThinking": "remove it; reasoning is no part of the answer",
-        },
-    }
-)
+FOREIGN_KEYS = resource_table("words", "promptfoo.txt")
 """Keys by where they stand, each with what to do instead."""
 
 FOREIGN_TYPES = tuple(

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from studio.core.prompty.front import schema_shapes
 from studio.core.prompty.front.schema import (
     SHAPES,
+    Key,
     is_open,
     json_schema,
     key_at,
@@ -16,6 +18,7 @@ from studio.core.prompty.front.schema import (
     main,
     values_at,
 )
+from studio.core.prompty.front.schema_shapes import read_shapes
 from studio.core.prompty.parse import parse
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -102,3 +105,13 @@ def test_every_key_is_explained_and_leads_somewhere() -> None:
             assert key.help
             assert key.shape is None or key.shape in SHAPES
             assert not key.closed or key.values
+
+
+def test_a_row_of_a_table_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"kind": "text, one of @words  What it is."}
+    monkeypatch.setattr(schema_shapes, "resource_table", lambda *_: {"root": rows})
+    (key,) = read_shapes("x.keys", words=("a", "b"))["root"]
+    assert key == Key("kind", "What it is.", values=("a", "b"), closed=True)
+    rows["kind"] = "text What it is."
+    with pytest.raises(ValueError, match="'kind' cannot be read"):
+        read_shapes("x.keys")
