@@ -74,7 +74,7 @@ dist: setup-dev ## build the wheel, the archive and the Debian package into dist
 
 interop: setup-dev ## let other programs read the exports and work with the studio: Prompty, LangChain, promptfoo, MCP clients, …
 	@$(call each,"interop $(FILE)" promptfoo_verdicts mcp_clients hooks vscode neovim servers fastmcp_servers \
-	  descriptions portability importers traces report_pages,-m tests.interop.)
+	  frameworks descriptions landing portability importers traces report_pages,-m tests.interop.)
 
 chaos: setup-dev ## meet 47 faults of servers on three APIs; kill experiments, batches, commands and windows 50 times
 	@$(call each,run kills batch_kills kill_series,-m tests.chaos.)

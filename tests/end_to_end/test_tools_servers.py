@@ -11,9 +11,12 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from studio.cli.exit_codes import FINE
+from studio.cli.main import run_command
 from studio.core.prompty.tool_spec import ToolId
 from studio.ui.app.workbench import Workbench
 from studio.ui.tools.add_server import AddServerDialog
+from tests.support.tool_ids import tool_id
 
 Open = Callable[[Path], Workbench]
 SERVER = """
@@ -33,6 +36,25 @@ def write() -> str:
 
 
 server.run()
+"""
+
+
+PETS = {
+    "openapi": "3.1.0",
+    "info": {"title": "Pets", "version": "1"},
+    "servers": [{"url": "http://127.0.0.1:9"}],
+    "paths": {"/pets": {"get": {"operationId": "list"}, "delete": {"operationId": "clear"}}},
+}
+AGENT = """---
+name: agent
+model: {id: m, provider: openai}
+metadata: {agent: {tools: [tools.py]}}
+tools:
+  - {name: pets, kind: openapi, specification: pets.json, connection: {kind: anonymous}}
+  - {name: ask, kind: function, description: Ask.}
+---
+user:
+Hi
 """
 
 
@@ -98,3 +120,41 @@ def test_a_pasted_server_is_tried_added_ticked_edited_and_removed(
         return [each.state for each in found] == ["failed"]
 
     qtbot.waitUntil(is_gone)
+
+
+def test_ticks_of_functions_and_operations_are_what_the_command_line_sends(
+    qtbot: QtBot, tmp_path: Path, open_workbench: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "tools.py").write_text("def add(a: int) -> int:\n    return a\n", encoding="utf-8")
+    (folder / "pets.json").write_text(json.dumps(PETS), encoding="utf-8")
+    path = folder / "agent.prompty"
+    path.write_text(AGENT, encoding="utf-8")
+    workbench = open_workbench(path)
+    workbench.tools.trust_folder(folder)
+    page, pane = workbench.window.tabs.current, workbench.tools_pane
+    assert page is not None
+    qtbot.waitUntil(lambda: ticked(workbench) == ["ask", "list", "clear"])
+
+    # At once, and faster than the text is read again after the first of them.
+    for tool, is_on in (
+        (ToolId("openapi:pets", "clear"), False),
+        (ToolId("", "ask"), False),
+        (tool_id(workbench.tools.registry, "add"), True),
+    ):
+        pane.request_change.emit(tool, {"enabled": is_on})
+    qtbot.waitUntil(lambda: ticked(workbench) == ["add", "list"])
+    qtbot.waitUntil(lambda: not workbench.tools.is_loading)
+    assert ticked(workbench) == ["add", "list"]
+    path.write_text(page.editor.text(), encoding="utf-8")
+    capsys.readouterr()
+    assert run_command(["request", str(path), "--trust"]) == FINE
+    body = json.loads(capsys.readouterr().out)
+    names = {each["function"]["name"] for each in body["tools"]}
+    assert names == {"add", "list"}
+
+    # Back as it was: nothing of it is left in the file.
+    for tool, is_on in ((ToolId("openapi:pets", "clear"), True), (ToolId("", "ask"), True)):
+        pane.request_change.emit(tool, {"enabled": is_on})
+    assert "{add: true}" in page.editor.text()

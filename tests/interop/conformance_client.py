@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx2
 
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import HttpLogin, HttpServer
 from studio.core.tools.mcp.source import McpSource
@@ -21,6 +22,9 @@ from tests.interop.environments import PATIENT
 
 SCENARIO = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
 CONTEXT: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}") or "{}")
+
+OLD = bool(os.environ.get("MCP_CONFORMANCE_OLD"))
+"""Whether the protocols before 2026-07-28 are spoken."""
 
 
 async def answer(wanted: InputWanted) -> InputGiven:
@@ -34,6 +38,12 @@ async def answer(wanted: InputWanted) -> InputGiven:
     return InputGiven("accept", filled)
 
 
+def filled(spec: ToolSpec, first: ToolSpec) -> dict[str, Any]:
+    """Arguments of a call; one that echoes a schema gets that of the first tool."""
+    required: Any = spec.parameters.get("required", [])
+    return {name: first.parameters if name == "schema" else 1 for name in required}
+
+
 def login() -> HttpLogin | None:
     """How to log in, as a user would have written it down."""
     if not SCENARIO.startswith("auth/"):
@@ -45,15 +55,15 @@ def login() -> HttpLogin | None:
 
 
 async def main(url: str) -> int:
-    """List the tools, call each, and leave."""
-    server = HttpServer(url, login=login())
+    """List the tools, make the calls that the suite asks for, else one of each, and leave."""
+    server = HttpServer(url, login=login(), is_old=OLD)
     source = McpSource("suite", server, limits=PATIENT, ask=answer)
     try:
-        for spec in await source.list_tools():
-            required: Any = spec.parameters.get("required", [])
-            arguments = dict.fromkeys(required, 1)
-            outcome = await source.call(spec.name, arguments)
-            print(spec.name, outcome.status, outcome.text[:200])
+        specs = await source.list_tools()
+        calls = [(each["name"], each["arguments"]) for each in CONTEXT.get("toolCalls", ())]
+        for name, arguments in calls or [(spec.name, filled(spec, specs[0])) for spec in specs]:
+            outcome = await source.call(name, arguments)
+            print(name, outcome.status, outcome.text[:200])
     finally:
         await source.close()
     return 0

@@ -1,4 +1,4 @@
-"""Calls of real operations against an echo server: `python -m tests.interop.landing FILE…`.
+"""Calls of real operations against an echo server: `python -m tests.interop.landing [FILE…]`.
 
 Of each description some operations are called, with what they need and with all that they take. The
 server writes down the bytes; this file reads the description by itself (no code of the studio) and
@@ -24,8 +24,8 @@ import yaml
 
 from studio.core.tools.openapi.operation import Operation
 from studio.core.tools.openapi.source import OpenApiSource
-from tests.interop.descriptions import arguments_of
-from tests.interop.environments import PATIENT
+from tests.interop.descriptions import arguments_of, descriptions
+from tests.interop.environments import PATIENT, build
 
 SEED = 39
 OPERATIONS = int(os.environ.get("OPERATIONS", "4"))
@@ -235,7 +235,10 @@ async def meet(path: Path, got: list[dict[str, Any]], address: str) -> tuple[int
 
 
 def main(paths: list[Path]) -> int:
-    """Call them; 1 where an argument arrived elsewhere."""
+    """Call those of the files, or those that can be had; 1 where an argument arrived elsewhere."""
+    if not paths:
+        python = build("mcp-servers")
+        paths = descriptions(python) if python is not None else []
     got: list[dict[str, Any]] = []
 
     class Echo(BaseHTTPRequestHandler):

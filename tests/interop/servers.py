@@ -7,10 +7,13 @@ Then the protocol's conformance suite plays a server, and looks at what our clie
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from studio.core.text.values import JsonObject
@@ -44,37 +47,11 @@ CALLS: Mapping[str, tuple[tuple[str, JsonObject, str], ...]] = {
 """By server: a tool, its arguments, and what its answer says."""
 
 CONFORMANCE = "@modelcontextprotocol/conformance"
-PARTS = (
-    "initialize",
-    "tools_call",
-    "elicitation-sep1034-client-defaults",
-    "sse-retry",
-    "auth/metadata-default",
-    "auth/metadata-var1",
-    "auth/metadata-var2",
-    "auth/metadata-var3",
-    "auth/basic-cimd",
-    "auth/scope-from-www-authenticate",
-    "auth/scope-from-scopes-supported",
-    "auth/scope-omitted-when-undefined",
-    "auth/scope-step-up",
-    "auth/scope-retry-limit",
-    "auth/token-endpoint-auth-basic",
-    "auth/token-endpoint-auth-post",
-    "auth/token-endpoint-auth-none",
-    "auth/pre-registration",
-    "auth/2025-03-26-oauth-metadata-backcompat",
-    "auth/2025-03-26-oauth-endpoint-fallback",
-    "auth/resource-mismatch",
-    "auth/client-credentials-basic",
-    "auth/client-credentials-jwt",
-)
-"""Those for clients; "cross-app access" wants a company's own identity provider."""
+ERAS = ("2026-07-28", "2025-11-25")
+"""Revisions of the specification whose required scenarios for clients are played."""
 
 NOT_HAD = {
     "auth/basic-cimd": "a client that is named by an address wants a public page of its own",
-    "auth/2025-03-26-oauth-metadata-backcompat": "the SDK refuses an issuer with another path",
-    "auth/client-credentials-jwt": "logins by signed JWT are not made",
 }
 """What is not done, and why."""
 
@@ -141,38 +118,49 @@ async def meet(name: str, server: StdioServer, folder: Path) -> list[str]:
     return [f"{name}: {each}" for each in wrong]
 
 
-def conform(python: Path) -> Iterator[tuple[str, str]]:
-    """Each part of the conformance suite, and what our client did wrong there."""
-    script = npm_file(python, CONFORMANCE, "dist/index.js")
-    if script is None:
-        return
-    client = f"{sys.executable} -m tests.interop.conformance_client"
-    command = [
-        str(node_of(python)),
-        str(script),
-        "client",
-        "--command",
-        client,
-        "--timeout",
-        str(int(LIMIT * 1000)),
-        "--scenario",
-    ]
-    for part in PARTS:
-        said = _played(command, part)
-        for _ in range(MOST_LATE):
-            if LATE not in said:
-                break
-            said = _played(command, part)
-        wrong = [line.strip() for line in said.splitlines() if line.startswith("  - ")]
-        yield part, "; ".join(wrong) or said[-300:]
-
-
-def _played(command: list[str], part: str) -> str:
-    """What the suite says of a part that our client failed; empty where it passed."""
-    done = subprocess.run(
-        [*command, part], capture_output=True, text=True, check=False, timeout=LIMIT, cwd=ROOT
+def required(command: Sequence[str], era: str) -> list[str]:
+    """Return the scenarios that a revision of the specification requires of clients."""
+    listed = subprocess.run(
+        [*command, "list", "--client", "--requirements", era],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LIMIT,
     )
-    return "" if done.returncode == 0 else done.stdout + done.stderr
+    scored = listed.stdout.partition("Run and reported")[0]
+    return re.findall(r"^  - (\S+)$", scored.partition("Client scenarios")[2], re.MULTILINE)
+
+
+def conform(command: Sequence[str], era: str) -> Iterator[tuple[str, str, int]]:
+    """Yield each scenario of an era, what our client did wrong there, and the checks it passed."""
+    client = f"{sys.executable} -m tests.interop.conformance_client"
+    playing = [*command, "client", "--command", client, "--timeout", str(int(LIMIT * 1000))]
+    for part in required(command, era):
+        play = partial(_played, [*playing, "--spec-version", era, "--scenario", part], era)
+        is_passed, told = play()
+        for _ in range(MOST_LATE):
+            if LATE not in told:
+                break
+            is_passed, told = play()
+        passed = re.search(r"^Passed: (\d+)/", told, re.MULTILINE)
+        wrong = [line.strip() for line in told.splitlines() if line.startswith("  - ")]
+        said = "; ".join(wrong) or told[-300:]
+        yield part, "" if is_passed else said, int(passed.group(1)) if passed else 0
+
+
+def _played(command: list[str], era: str) -> tuple[bool, str]:
+    """Play a scenario with our client, which speaks the protocols of its era; what was said."""
+    old = {"MCP_CONFORMANCE_OLD": "1"} if era == ERAS[1] else {}
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT,
+        cwd=ROOT,
+        env={**os.environ, **old},
+    )
+    return done.returncode == 0, done.stdout + done.stderr
 
 
 async def main() -> int:
@@ -188,15 +176,18 @@ async def main() -> int:
             else:
                 print(f"{name:12} not installed here")
     python = python_of("mcp-servers")
-    passed = 0
-    for part, said in conform(python) if python is not None else ():
-        if not said:
-            passed += 1
-        elif part in NOT_HAD:
-            print(f"{part}: {NOT_HAD[part]}")
-        else:
-            wrong.append(f"{part}: {said}")
-    print(f"conformance suite: {passed} of {len(PARTS)} parts as a client")
+    script = npm_file(python, CONFORMANCE, "dist/index.js") if python is not None else None
+    if python is not None and script is not None:
+        for era in ERAS:
+            parts = [*conform([str(node_of(python)), str(script)], era)]
+            passed = [part for part, said, _ in parts if not said]
+            checks = sum(count for _, _, count in parts)
+            print(f"conformance {era}: {len(passed)} of {len(parts)} scenarios, {checks} checks")
+            for part, said, _ in parts:
+                if said and part in NOT_HAD:
+                    print(f"{part}: {NOT_HAD[part]}")
+                elif said:
+                    wrong.append(f"{era} {part}: {said}")
     print(*wrong, sep="\n")
     return 1 if wrong else 0
 

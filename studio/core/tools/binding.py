@@ -26,6 +26,7 @@ from studio.core.tools.schema import with_constraints, without_properties
 from studio.core.tools.trust.wants import Approval, stricter
 
 _NO_ROUTE = ("", "")
+_NO_OFFERS: Mapping[str, bool] = {}
 _UNUSABLE = ("failed", "untrusted", "waiting")
 
 
@@ -35,6 +36,7 @@ def build_registry(
     sources: Iterable[SourceStatus] = (),
     before: ToolRegistry | None = None,
     effects: frozenset[str] = frozenset(),
+    offers: Mapping[str, bool] = _NO_OFFERS,
 ) -> ToolRegistry:
     """Bring declarations and implementations together.
 
@@ -42,8 +44,9 @@ def build_registry(
         declared: the document's tools, hoisted ones included.
         offered: what each source has; the first that has a declared tool runs it.
         sources: how the sources fare.
-        before: the registry so far; what the user set (enabled, approval, mock) is kept.
+        before: the registry so far; what the user set (approval, mock) is kept.
         effects: names of the tools that the document says change something.
+        offers: whether the document offers the model a tool, where that is not as usual.
     """
     own: dict[str, ToolSpec] = {}
     for spec in declared:
@@ -71,8 +74,7 @@ def build_registry(
             entries.append(
                 replace(_bound_entry(told, spec, source), declared=False, enabled=is_offered)
             )
-    chosen = {source.key for source in offered if source.allowed}
-    return ToolRegistry(tuple(_as_before(entries, before, chosen)), sources)
+    return ToolRegistry(tuple(_as_before(entries, before, offers)), sources)
 
 
 def _names(
@@ -172,28 +174,28 @@ def _default_approval(spec: ToolSpec) -> Approval:
 
 
 def _as_before(
-    entries: Iterable[ToolEntry], before: ToolRegistry | None, chosen: AbstractSet[str]
+    entries: Iterable[ToolEntry], before: ToolRegistry | None, offers: Mapping[str, bool]
 ) -> Iterator[ToolEntry]:
     """Yield the entries as the user left them; a declared one also where another source runs it.
 
     Args:
         entries: as the document and the sources have them.
         before: the registry so far.
-        chosen: keys of the sources of which the document itself says which tools are offered.
+        offers: whether the document offers the model a tool, where that is not as usual.
     """
     known = before.entries if before is not None else ()
     kept = {entry.id: entry for entry in known}
     declared = {entry.name: entry for entry in known if entry.declared}
-    for entry in entries:
+    for usual in entries:
+        enabled = offers.get(usual.name, offers.get(usual.id.name, usual.enabled))
+        entry = replace(usual, enabled=enabled, usually_enabled=usual.enabled)
         old = kept.get(entry.id) or (declared.get(entry.name) if entry.declared else None)
         if old is None or old.declared != entry.declared:
             yield entry
             continue
-        is_kept = old.further == entry.further and entry.id.source not in chosen
         is_same = old.id.source in ("", entry.id.source)  # an approval is for one source's tool
         yield replace(
             entry,
-            enabled=old.enabled if is_kept else entry.enabled,
             approval=old.approval if is_same else entry.approval,
             mock=old.mock,
             calls=old.calls,

@@ -17,7 +17,7 @@ from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.document import declared_items, server_names
+from studio.core.tools.document import chosen_offers, declared_items, server_names
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.schema import required_names
 
@@ -207,6 +207,24 @@ def write_choice(document: PromptDocument, name: str, value: Json) -> tuple[Text
         entry = document.entry(*path)
         return remove_entry(document, entry) if entry is not None else ()
     return set_value(document, path, flow_value(value))
+
+
+def write_offers(
+    document: PromptDocument, offers: Mapping[str, bool | None]
+) -> tuple[TextEdit, ...]:
+    """Return edits that write which tools the model is offered (`metadata.agent.offered`).
+
+    Args:
+        document: the prompt.
+        offers: whether each tool is offered, by its name; None where that is as usual.
+    """
+    chosen = {**chosen_offers(document), **offers}
+    wanted: dict[str, Json] = {name: value for name, value in chosen.items() if value is not None}
+    path = ("metadata", "agent", "offered")
+    if wanted:
+        return set_value(document, path, flow_value(wanted))
+    entry = document.entry(*path)
+    return remove_entry(document, entry) if entry is not None else ()
 
 
 def _place(document: PromptDocument, name: str) -> str | int:

@@ -10,6 +10,7 @@ Keys under `metadata.agent`:
   front-matter tool of kind `mcp` names one too, by its `connection` or `serverName`.
 * `effects`: names of tools that change something outside.
 * `read_only`: names of tools that change nothing.
+* `offered`: whether the model is offered a tool, by its name, where that is not as usual.
 * `env`: names of variables that its Python tools are given; the user is asked about each.
 * `python`: the interpreter or environment that runs its Python files.
 * `tool_seconds`: the longest time of a call.
@@ -132,6 +133,15 @@ SourceDeclaration: TypeAlias = PythonFile | McpServer | OpenApi | PluginTool
 def declared_tools(
     document: PromptDocument, hoisted: Iterable[HoistedTool] = ()
 ) -> tuple[ToolSpec, ...]:
+    """Return the tools of the document that the model is offered."""
+    chosen = chosen_offers(document)
+    every = every_declared_tool(document, hoisted)
+    return tuple(spec for spec in every if chosen.get(spec.name, True))
+
+
+def every_declared_tool(
+    document: PromptDocument, hoisted: Iterable[HoistedTool] = ()
+) -> tuple[ToolSpec, ...]:
     """The document's tools: front matter first, then those of the body's `tools:` section."""
     if document.is_tool_file:
         return ()
@@ -148,6 +158,12 @@ def declared_tools(
         )
         for spec in found.values()
     )
+
+
+def chosen_offers(document: PromptDocument) -> dict[str, bool]:
+    """Return the tools that are offered, or not, other than usual (`metadata.agent.offered`)."""
+    chosen = object_of(agent_settings(document).get("offered"))
+    return {name: value for name, value in chosen.items() if isinstance(value, bool)}
 
 
 def tools_with_effects(document: PromptDocument) -> frozenset[str]:

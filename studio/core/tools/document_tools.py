@@ -18,7 +18,8 @@ from studio.core.tools.binding import build_registry
 from studio.core.tools.document import (
     PythonFile,
     SourceDeclaration,
-    declared_tools,
+    chosen_offers,
+    every_declared_tool,
     further_servers,
     named_sources,
     output_rule,
@@ -153,7 +154,7 @@ class DocumentTools:
             asked = [self._ask(key, item) for key, item in declarations.items()]
             answers = await asyncio.gather(*asked)
             registry = build_registry(
-                declared_tools(document, hoisted),
+                every_declared_tool(document, hoisted),
                 [tools for _, tools in answers if tools is not None],
                 [
                     *(status for status, _ in answers),
@@ -164,6 +165,7 @@ class DocumentTools:
                 ],
                 self.registry,
                 tools_with_effects(document),
+                chosen_offers(document),
             )
             registry = replace(registry, wants=self._consent.wants)
             self.registry = self._with_chosen_approvals(registry)

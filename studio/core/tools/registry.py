@@ -46,6 +46,9 @@ class ToolEntry:
     enabled: bool = True
     """Whether the model is offered it."""
 
+    usually_enabled: bool = True
+    """The same where the document does not choose (`metadata.agent.offered`)."""
+
     further: bool = False
     """Whether it is of a server that the prompt does not name."""
 

@@ -23,7 +23,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import JsonObject
-from studio.core.tools.declaration import declare_server
+from studio.core.tools.declaration import declare_server, write_offers
 from studio.core.tools.mcp.server_config import WORKSPACE_FILE, find_workspace_servers
 from studio.core.tools.registry import SourceStatus, ToolRegistry
 from studio.ui.tools.add_server import AddServerDialog, ServerPlace
@@ -140,18 +140,27 @@ class ServersCoordinator(QObject):
         return names
 
     def _write_ticks(self, tools: tuple[ToolId, ...], changes: Mapping[str, object]) -> None:
-        """Write which tools of a server are ticked: the command line sends what the prompt says."""
-        servers = {tool.source for tool in tools if tool.source.startswith("mcp:")}
-        for key in servers if "enabled" in changes else ():
-            own = [
-                entry
-                for entry in self._tools.registry.entries
-                if entry.id.source == key and not entry.declared
-            ]
+        """Write which tools are ticked: the command line sends what the prompt says."""
+        if "enabled" not in changes:
+            return
+        entries = self._tools.registry.entries
+        of_servers = {
+            entry.id: entry
+            for entry in entries
+            if entry.id.source.startswith("mcp:") and not entry.declared
+        }
+        is_on = bool(changes["enabled"])
+        offers: dict[str, bool | None] = {}
+        for entry in entries:
+            if entry.id in tools and entry.id not in of_servers:
+                is_usual = is_on == entry.usually_enabled and entry.name == entry.id.name
+                offers[entry.name] = None if is_usual else is_on
+        if offers:
+            self._edit(partial(write_offers, offers=offers))
+        for key in {tool.source for tool in tools if tool in of_servers}:
+            own = [entry for entry in of_servers.values() if entry.id.source == key]
             ticked = [
-                entry.id.name
-                for entry in own
-                if (changes["enabled"] if entry.id in tools else entry.enabled)
+                entry.id.name for entry in own if (is_on if entry.id in tools else entry.enabled)
             ]
             if not ticked:
                 words = tr("Without a tool, a server is taken out of the prompt by hand.")

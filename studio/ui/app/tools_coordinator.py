@@ -13,6 +13,7 @@ from studio.application.tools.server_content import kept_content, offered_text
 from studio.application.trust import FolderTrust, folder_trust
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.tools.declaration import choice_value, declare_tool, write_choice
@@ -194,10 +195,12 @@ class ToolsCoordinator(QObject):
         )
 
     def _edit(self, edits_of: Callable[[PromptDocument], Iterable[TextEdit]]) -> None:
-        """Edit the prompt, where it is read as it is written."""
+        """Edit the prompt as its text is now."""
         page, document = self._window.tabs.current, self._window.tabs.document
-        if page is None or document is None or document.source.text != page.editor.text():
+        if page is None or document is None or not document.is_prompt:
             return
+        if document.source.text != page.editor.text():
+            document = parse(page.editor.text(), document.source.path)
         page.editor.apply_edits(edits_of(document))
 
     def _declare(self, entry: ToolEntry) -> None:

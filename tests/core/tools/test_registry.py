@@ -76,14 +76,22 @@ def test_two_sources_with_one_name_stand_side_by_side() -> None:
     registry = build_registry([], [FILE, second])
     assert [spec.name for spec in registry.specs] == ["t__count", "more", "u__count"]
     theirs = tool_id(registry, "t__count")
-    registry = registry.change(theirs, enabled=False, approval="allow", mock=FixedMock(1))
-    again = build_registry([], [second, FILE], before=registry)
+    registry = registry.change(theirs, approval="allow", mock=FixedMock(1))
+    again = build_registry([], [second, FILE], before=registry, offers={"t__count": False})
     assert [spec.name for spec in again.specs] == ["u__count", "more"]
     other = again.named("u__count")
     assert other is not None
     assert (other.enabled, other.mock, other.id) == (True, None, ToolId("python:u.py", "count"))
     assert again.find("count") is None
     assert again.find("count", "python:u.py") == other
+
+
+def test_what_the_document_offers_holds_when_another_source_has_the_name() -> None:
+    offers = {"count": False, "u__count": True}
+    second = SourceTools("python:u.py", "u.py", (ToolSpec("count", source="u.py"),))
+    assert [spec.name for spec in build_registry([], [FILE], offers=offers).specs] == ["more"]
+    registry = build_registry([], [FILE, second], offers=offers)
+    assert [spec.name for spec in registry.specs] == ["more", "u__count"]
 
 
 def test_of_two_sources_the_first_runs_a_declared_tool() -> None:
@@ -129,10 +137,9 @@ def test_the_document_marks_tools_of_sources_that_it_does_not_declare() -> None:
 
 def test_what_the_person_set_survives_a_reload() -> None:
     before = build_registry([ToolSpec("count")], [FILE])
-    before = before.change(
-        tool_id(before, "count"), mock=FixedMock(1), enabled=False, approval="always", calls=2
-    )
-    entry = build_registry([ToolSpec("count", "new text")], [FILE], before=before).entries[0]
+    before = before.change(tool_id(before, "count"), mock=FixedMock(1), approval="always", calls=2)
+    spec = ToolSpec("count", "new text")
+    entry = build_registry([spec], [FILE], before=before, offers={"count": False}).entries[0]
     assert entry.spec.description == "new text"
     assert (entry.state, entry.enabled, entry.approval, entry.calls) == (
         "mocked",
