@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Literal, TypeAlias
 
-from studio.core.text.diff import changes, common_ends
+from studio.core.text.diff import changes, common_ends, line_edits
+from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
 LineKind: TypeAlias = Literal["same", "added", "removed", "gap"]
@@ -72,6 +74,9 @@ class ComparedPart:
     span: Span | None = None
     """Where it is written in the editor; `None` where it is not."""
 
+    take_back: tuple[TextEdit, ...] = ()
+    """Edits of the newer text that take the older lines back; none where that is not offered."""
+
 
 def compare_texts(
     before: str, after: str, most: int = _MOST_ROWS, *, whole: bool = False
@@ -100,6 +105,34 @@ def compare_texts(
         if len(rows) > most:
             return (*rows[:most], TextRow("gap"))
     return tuple(rows)
+
+
+def compare_for_taking_back(before: str, after: str) -> tuple[ComparedPart, ...]:
+    """Return what differs in parts, each with the edits that take its older lines back.
+
+    A long comparison that is cut has no such edits: a part of it may be out of sight.
+    """
+    rows = compare_texts(before, after)
+    parts: list[list[TextRow]] = [[]]
+    for row in rows:
+        if row.kind == "gap" and any(each.kind != "same" for each in parts[-1]):
+            parts.append([])
+        parts[-1].append(row)
+    edits = line_edits(after, before)
+    counts = [_changed_stretches(part) for part in parts]
+    if sum(counts) != len(edits):
+        return (ComparedPart("", rows),) if rows else ()
+    ends = accumulate(counts)
+    return tuple(
+        ComparedPart("", tuple(part), take_back=edits[end - count : end])
+        for part, count, end in zip(parts, counts, ends, strict=True)
+        if count
+    )
+
+
+def _changed_stretches(rows: Sequence[TextRow]) -> int:
+    is_changed = [row.kind in ("added", "removed") for row in rows]
+    return sum(now and not was for was, now in pairwise((False, *is_changed)))
 
 
 def lines_of(text: str) -> list[str]:

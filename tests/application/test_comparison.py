@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.application.comparison import compare_texts
+from studio.application.comparison import compare_for_taking_back, compare_texts
 from studio.core.text.diff import changes
+from studio.core.text.problem import apply_edits
 
 
 def test_the_words_that_differ_are_marked() -> None:
@@ -84,3 +85,19 @@ def test_many_long_lines_are_compared_within_bounds() -> None:
     marked = [any(piece.is_changed for piece in row.pieces) for row in rows]
     assert marked[0]
     assert not marked[59]
+
+
+@given(st.text(st.sampled_from("ab\n"), max_size=60), st.text(st.sampled_from("ab\n"), max_size=60))
+def test_what_all_parts_take_back_is_the_older_text(before: str, after: str) -> None:
+    edits = [edit for part in compare_for_taking_back(before, after) for edit in part.take_back]
+    assert not edits or apply_edits(after, edits) == before
+
+
+def test_far_changes_are_taken_back_one_by_one() -> None:
+    lines = [f"line {number}" for number in range(30)]
+    before = "\n".join(lines)
+    after = before.replace("line 3\n", "").replace("line 20\n", "line 20 and more\n")
+    first, second = compare_for_taking_back(before, after)
+    assert apply_edits(after, first.take_back) == before.replace("line 20\n", "line 20 and more\n")
+    assert apply_edits(after, second.take_back) == before.replace("line 3\n", "")
+    assert compare_for_taking_back(before, before) == ()

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from studio.application.comparison import ComparedPart, compare_texts
+from studio.application.comparison import (
+    ComparedPart,
+    compare_for_taking_back,
+    compare_texts,
+)
 from studio.application.preview.build import build_preview, prepare_job
 from studio.application.preview.copy import message_as_text
 from studio.application.preview.requests import provider_for, request_of
@@ -110,7 +114,7 @@ def compare_whole(order: PreviewJob, pair: Pair) -> PromptComparison:
     bodies = [request_of(made, provider_for(made)).text for made in (before, after)]
     messages, _ = _changes(before.messages.messages, after.messages.messages, pair)
     unlinked = tuple(replace(part, span=None) for part in messages)
-    return PromptComparison(_part(*texts), unlinked, _part(*bodies))
+    return PromptComparison(compare_for_taking_back(*texts), unlinked, _part(*bodies))
 
 
 def compare_inputs(order: PreviewJob, pair: Pair) -> PromptComparison:

@@ -25,6 +25,7 @@ from studio.application.preview.diff import (
     compare_whole,
 )
 from studio.application.words import tr
+from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json
 from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.editor.page.page import EditorPage
@@ -68,6 +69,9 @@ class Comparisons(QObject):
         self._reading = LatestJob(self, self._read)
         self._making = LatestJob(self, self._show)
         self._page: EditorPage | None = None
+        self._earlier: _Earlier | None = None
+        self._compared = ""  # the page's text of the comparison that is shown
+        self._dialog: ComparisonDialog | None = None
 
     def ask(self, page: EditorPage) -> None:
         """Offer every earlier text of a page."""
@@ -149,13 +153,14 @@ class Comparisons(QObject):
         if earlier.text is None:
             self._window.services.messages.info(tr("This text is not there any more."))
             return
+        self._earlier = earlier
         inputs = self._panes().inputs
         values = inputs.values() if inputs is not None else {}
         path, now, before = page.controller.path, page.editor.text(), earlier.text
         title = tr("{name}: now and {earlier}").format(
             name=page.controller.title, earlier=earlier.title
         )
-        trusted = self.trusted
+        self._compared, trusted = now, self.trusted
         pair = Pair(ConversationSide("", text=before), ConversationSide(""))
         self._making.submit(
             lambda: _Made(title, _compared(now, path, values, pair, trusted=trusted))
@@ -168,7 +173,26 @@ class Comparisons(QObject):
             tr("Messages"): found.messages,
             tr("Request"): found.request,
         }
-        ComparisonDialog(made.title, kinds, self._window.widget).open()
+        if self._dialog is not None:
+            self._dialog.show_kinds(kinds)
+            self._dialog.setWindowTitle(made.title)
+            return
+        self._dialog = ComparisonDialog(made.title, kinds, self._window.widget)
+        self._dialog.taken_back.connect(self._take_back)
+        self._dialog.finished.connect(self._forget_dialog)
+        self._dialog.show()
+
+    def _forget_dialog(self) -> None:
+        self._dialog = None
+
+    def _take_back(self, edits: tuple[TextEdit, ...]) -> None:
+        """Put older lines into the text, if it is still the one that was compared."""
+        page, earlier = self._page, self._earlier
+        if page is None or earlier is None:
+            return
+        if page.editor.text() == self._compared:
+            page.editor.apply_edits(edits)
+        self._read(earlier)
 
     def ask_sets(self, page: EditorPage) -> None:
         """Ask for two sets of input values, and compare what becomes of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -26,7 +27,9 @@ from studio.ui.parts.layouts import column_of, row_of
 
 
 class ComparisonDialog(QDialog):
-    """Shows what differs, with the changed words marked; one tab a kind."""
+    """Shows what differs, with the changed words marked; one tab a kind. The window goes on."""
+
+    taken_back = Signal(tuple)  # tuple[TextEdit, ...] of the newer text
 
     def __init__(
         self,
@@ -48,18 +51,30 @@ class ComparisonDialog(QDialog):
         legend = QLabel(tr("− earlier   + now"), self)
         legend.setProperty("tone", "muted")
         self.tabs = QTabWidget(self, documentMode=True)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        column_of(legend, (self.tabs, 1), buttons, on=self)
+        self.show_kinds(kinds)
+
+    def show_kinds(self, kinds: Mapping[str, Sequence[ComparedPart]]) -> None:
+        """Show what differs in the place of what was shown, on the tab that is chosen."""
+        chosen = max(0, self.tabs.currentIndex())
+        self.tabs.clear()
         for name, parts in kinds.items():
             view = ComparisonView()
             view.setAccessibleName(name)
+            view.part_chosen.connect(partial(self._take_back, parts))
             if parts:
                 view.show_parts(parts)
             else:
                 view.show_rows((), tr("Both are the same."))
             same = tr("{title} (same)").format(title=name)
             self.tabs.addTab(view, name if parts else same)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
-        column_of(legend, (self.tabs, 1), buttons, on=self)
+        self.tabs.setCurrentIndex(chosen)
+
+    def _take_back(self, parts: Sequence[ComparedPart], number: int) -> None:
+        if 0 <= number < len(parts) and parts[number].take_back:
+            self.taken_back.emit(parts[number].take_back)
 
 
 class DiskComparisonDialog(QDialog):

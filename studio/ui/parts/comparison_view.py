@@ -24,7 +24,7 @@ _SIGNS = {"same": " ", "added": "+", "removed": "−"}
 class ComparisonView(FollowsTheme, ClosedText):
     """Shows what differs, part by part, or the sentence that says why nothing does."""
 
-    part_chosen = Signal(int)  # the title of a part that is written in the editor was clicked
+    part_chosen = Signal(int)  # number of a part whose title, a link, was clicked
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,9 +61,10 @@ class ComparisonView(FollowsTheme, ClosedText):
             self._begin(cursor, heading)
             cursor.insertText(sentence, _look(theme.muted))
         for number, part in enumerate(parts):
-            if part.title:
+            title = part.title or (tr("Take these lines back") if part.take_back else "")
+            if title:
                 self._begin(cursor, heading)
-                cursor.insertText(part.title, _title_look(part, number, theme))
+                cursor.insertText(title, _title_look(part, number, theme))
             for row in part.rows:
                 self._begin(cursor, looks[row.kind].paragraph)
                 _write(cursor, row, looks[row.kind])
@@ -129,9 +130,10 @@ def _paragraph(ground: str, space: float = 0.0) -> QTextBlockFormat:
 
 
 def _title_look(part: ComparedPart, number: int, theme: Theme) -> QTextCharFormat:
-    look = _look(theme.text if part.span is None else theme.accent)
+    is_link = part.span is not None or bool(part.take_back)
+    look = _look(theme.accent if is_link else theme.text)
     look.setFontWeight(QFont.Weight.DemiBold)
-    if part.span is not None:
+    if is_link:
         look.setAnchor(True)
         look.setAnchorHref(f"part:{number}")
         look.setFontUnderline(True)

@@ -18,6 +18,7 @@ from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.inputs.pane import InputsPane
+from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.window.panes import Panes
 
 pytestmark = pytest.mark.qt_log_ignore("does not support")
@@ -57,6 +58,34 @@ def test_with_saved_in_text_messages_and_request(
         assert isinstance(view, QTextBrowser)
         assert "old " in view.toPlainText()
         assert "underline" in view.toHtml()
+    dialog.close()
+
+
+def test_lines_are_taken_back_while_the_window_goes_on(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = open_prompt(window, tmp_path, qtbot)
+    page = window.tabs.current
+    assert page is not None
+    page.editor.go_to_line(8, 7)
+    QTest.keyClicks(page.editor, "old ")
+    page.editor.go_to_line(2, 11)
+    QTest.keyClicks(page.editor, "s")
+    window.actions_by_id["prompt.compare_saved"].trigger()
+    dialog = shown(window, qtbot)
+    assert not dialog.isModal()
+    view = dialog.tabs.widget(0)
+    assert isinstance(view, ComparisonView)
+    assert view.toPlainText().count("Take these lines back") == 1  # both changes are near
+    QTest.keyClicks(page.editor, "!")  # the comparison is of an older text now
+    view.part_chosen.emit(0)
+    assert "Trips!" in page.editor.text()
+    qtbot.waitUntil(lambda: "Trips!" in dialog.tabs.widget(0).toPlainText())  # type: ignore[attr-defined]
+    dialog.tabs.widget(0).part_chosen.emit(0)  # type: ignore[attr-defined]
+    assert page.editor.text() == path.read_text(encoding="utf-8")
+    qtbot.waitUntil(lambda: "same" in dialog.tabs.tabText(0))
+    page.editor.undo()
+    assert "Trips!" in page.editor.text()
     dialog.close()
 
 

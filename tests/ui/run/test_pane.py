@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QToolButton,
+    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
@@ -357,8 +358,15 @@ def test_the_person_looks_at_an_earlier_card_while_the_run_goes_on(bench: Bench)
     assert chosen is not None
     assert chosen.key == (1, "thought", None)
     assert "I look it up." in bench.pane.inspector.text_of("reply")
+    assert bench.pane.timeline.geometry().intersected(_place(bench.pane.steps.back)).isEmpty()
     bench.click(bench.pane.steps.follow)
     assert bench.pane.inspector.tab == "answer"
+
+
+def _place(button: QWidget) -> QRect:
+    """The place of a button in the column of steps."""
+    column = button.parentWidget().parentWidget()
+    return QRect(button.mapTo(column, QPoint()), button.size())
 
 
 def test_a_breakpoint_is_set_by_the_diagram(bench: Bench) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
@@ -129,15 +129,20 @@ class StepsColumn(QWidget):
         self._chosen = -1  # row of the place that was gone to last
         self.timeline = TimelineView()
         self.search = SearchBar()
-        self.follow = QPushButton(tr("To the newest"), self.timeline)
-        self.back = QPushButton(tr("Go back to here"), self.timeline)
+        self.follow = QPushButton(tr("To the newest"))
+        self.back = QPushButton(tr("Go back to here"))
         self.follow.setToolTip(tr("Stay with the run as it goes on"))
         self.back.setToolTip(
             tr("Stand at this place again, as a new branch  ({keys})").format(keys="Ctrl+Return")
         )
-        self.follow.hide()
-        self.back.hide()
-        column_of(self.search, (self.timeline, 1), on=self, margins=0, spacing=0)
+        self._ways = QWidget()
+        row_of(1, self.back, self.follow, on=self._ways, margins=(8, 4, 8, 4), spacing=8)
+        # Keeps its room: no card moves, and no button comes, under the pointer.
+        policy = self._ways.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self._ways.setSizePolicy(policy)
+        self._ways.hide()
+        column_of(self.search, (self.timeline, 1), self._ways, on=self, margins=0, spacing=0)
         self.timeline.following_changed.connect(self._on_following)
         self.back.clicked.connect(self.timeline.ask_fork)
         self.follow.clicked.connect(self.timeline.follow)
@@ -161,28 +166,8 @@ class StepsColumn(QWidget):
             self._going, self._chosen = 0, -1
             self._search.look(None, (), "")
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the buttons at their corner."""
-        super().resizeEvent(event)
-        self.place_buttons()
-
-    def place_buttons(self) -> None:
-        """Put both buttons over the end of the list."""
-        size = self.follow.sizeHint()
-        view = self.timeline.viewport().size()
-        left, top = view.width() - size.width() - 8, view.height() - size.height() - 8
-        self.follow.setGeometry(left, top, size.width(), size.height())
-        width = self.back.sizeHint().width()
-        if left - width - 8 >= 8:
-            self.back.setGeometry(left - width - 8, top, width, size.height())
-        else:  # in a narrow column one above the other
-            above = top - size.height() - 4
-            self.back.setGeometry(view.width() - width - 8, above, width, size.height())
-
     def _on_following(self, following: bool) -> None:
-        self.follow.setVisible(not following)
-        self.back.setVisible(not following)
-        self.place_buttons()
+        self._ways.setVisible(not following)
 
     def _on_words(self, words: str) -> None:
         self._going, self._chosen = 0, -1
