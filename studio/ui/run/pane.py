@@ -74,7 +74,8 @@ class RunPane(FollowsTheme, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._view = RunView()
+        self.view = RunView()
+        """What is shown."""
         self.head = RunHead()
         self.bar = RunBar()
         self.diagram = LoopDiagram()
@@ -109,11 +110,6 @@ class RunPane(FollowsTheme, QWidget):
         self.follow_theme()
 
     @property
-    def view(self) -> RunView:
-        """What is shown."""
-        return self._view
-
-    @property
     def theme(self) -> Theme:
         """The colors it is painted in."""
         return theme_in_use()
@@ -127,7 +123,7 @@ class RunPane(FollowsTheme, QWidget):
 
     def show_view(self, view: RunView) -> None:
         """Show a run's state; the inspector is asked for anew where it follows the run."""
-        before, self._view = self._view, view
+        before, self.view = self.view, view
         self.bar.show_view(view)
         self.steps.show_view(view)
         self.head.show_view(view)
@@ -186,7 +182,7 @@ class RunPane(FollowsTheme, QWidget):
     # Inside ---------------------------------------------------------------------------------------
 
     def _is_same_run(self, before: RunView) -> bool:
-        old, new = before.state, self._view.state
+        old, new = before.state, self.view.state
         return old is not None and new is not None and old.setup.run == new.setup.run
 
     def _on_card(self) -> None:
@@ -282,8 +278,8 @@ class RunPane(FollowsTheme, QWidget):
 
     def _fit_diagram(self) -> None:
         """In a very low dock a run's buttons and texts come first; its sentence says the place."""
-        self.diagram.setVisible(self.height() >= _TOO_LOW or self._view.state is None)
-        self.head.setVisible(self.height() >= _TOO_LOW and self._view.state is not None)
+        self.diagram.setVisible(self.height() >= _TOO_LOW or self.view.state is None)
+        self.head.setVisible(self.height() >= _TOO_LOW and self.view.state is not None)
         self._fit_times()
 
     def _fit_times(self) -> None:
@@ -292,10 +288,10 @@ class RunPane(FollowsTheme, QWidget):
         Nothing else opens the axis: what lies below it would move under the pointer.
         """
         rows = len(self.waterfall.shown.rows)
-        has_waterfall = self.views.wants_waterfall and rows > 0 and self._view.state is not None
+        has_waterfall = self.views.wants_waterfall and rows > 0 and self.view.state is not None
         self.waterfall.setVisible(has_waterfall)
         self.bar.times.setChecked(has_waterfall)
-        shown = self.height() >= _LOW and self._view.state is not None
+        shown = self.height() >= _LOW and self.view.state is not None
         self.played.setVisible(shown and not has_waterfall)
 
     def _on_times(self, on: bool) -> None:
@@ -309,7 +305,7 @@ class RunPane(FollowsTheme, QWidget):
 
     def _lay_out(self) -> None:
         self.setAutoFillBackground(True)
-        self._show_start(self._view)
+        self._show_start(self.view)
         self._empty.linkActivated.connect(self.request_record)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -46,7 +46,8 @@ class StyledText(FollowsTheme, QTextEdit):
             parent: owner.
         """
         super().__init__(parent)
-        self._blocks: Blocks = ()
+        self.blocks: Blocks = ()
+        """What is shown."""
         self._starts: list[int] = []  # position of each block in the document
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
@@ -61,15 +62,10 @@ class StyledText(FollowsTheme, QTextEdit):
         self.document().setDocumentMargin(_MARGIN)
         self.follow_theme()
 
-    @property
-    def blocks(self) -> Blocks:
-        """What is shown."""
-        return self._blocks
-
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
         paint_page(self)
-        blocks, self._blocks = self._blocks, ()
+        blocks, self.blocks = self.blocks, ()
         place = self.verticalScrollBar().value()
         self.show_blocks(blocks)
         self.verticalScrollBar().setValue(place)
@@ -86,8 +82,8 @@ class StyledText(FollowsTheme, QTextEdit):
         place = bar.value()
         cut = tr("cut here; Copy takes the whole line")
         blocks = tuple(_with_short_lines(block, f" … [{cut}]") for block in blocks)
-        same = common_start(self._blocks, blocks)
-        if same == len(self._blocks) == len(blocks):
+        same = common_start(self.blocks, blocks)
+        if same == len(self.blocks) == len(blocks):
             return
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
@@ -97,7 +93,7 @@ class StyledText(FollowsTheme, QTextEdit):
             for block in blocks[same:]:
                 self._append(cursor, block)
         cursor.endEditBlock()
-        self._blocks = blocks
+        self.blocks = blocks
         if follow and at_end:
             bar.setValue(bar.maximum())
         elif same:
@@ -129,15 +125,15 @@ class StyledText(FollowsTheme, QTextEdit):
         position = self.cursorForPosition(event.position().toPoint()).position()
         for index in range(len(self._starts) - 1, -1, -1):
             if self._starts[index] <= position:
-                if self._blocks[index].kind == "same":
+                if self.blocks[index].kind == "same":
                     self.fold_clicked.emit()
                 return
 
     def _grow(self, cursor: QTextCursor, same: int, blocks: Blocks) -> bool:
         """The common case of a stream: only the last block grew at its end."""
-        if same != len(self._blocks) - 1 or same != len(blocks) - 1:
+        if same != len(self.blocks) - 1 or same != len(blocks) - 1:
             return False
-        old, new = self._blocks[same], blocks[same]
+        old, new = self.blocks[same], blocks[same]
         if old.kind != new.kind or not old.pieces or len(old.pieces) > len(new.pieces):
             return False
         count = len(old.pieces) - 1

@@ -35,7 +35,8 @@ class SettingsStore(QObject):
             is_kept: False to begin with the usual settings and to write nothing (safe mode).
         """
         super().__init__(parent)
-        self._path = path
+        self.path = path
+        """The settings file."""
         self._messages = messages
         self._is_kept = is_kept
         self._lent: ThemeSetting | None = None
@@ -50,11 +51,6 @@ class SettingsStore(QObject):
         Worded when it is asked for: the language is among the settings.
         """
         return _words(self._fault) if self._fault is not None else ""
-
-    @property
-    def path(self) -> Path:
-        """The settings file."""
-        return self._path
 
     @property
     def value(self) -> Settings:
@@ -85,7 +81,7 @@ class SettingsStore(QObject):
                     "warning",
                     tr("The settings cannot be written."),
                     tr("They hold until the studio is closed."),
-                    where=str(self._path),
+                    where=str(self.path),
                     key="settings",
                 )
             )
@@ -97,11 +93,11 @@ class SettingsStore(QObject):
         Another window, or the user with an editor, may have written it meanwhile.
         """
         base = before if self._lent is None else replace(before, theme=self._own_theme)
-        if self._path.exists():
-            found, _ = load_settings(self._path)
-            if self._path.exists():  # else it was broken, and is set aside now
+        if self.path.exists():
+            found, _ = load_settings(self.path)
+            if self.path.exists():  # else it was broken, and is set aside now
                 base = found
-        save_settings(self._path, replace(base, **self._unkept))  # type: ignore[arg-type]
+        save_settings(self.path, replace(base, **self._unkept))  # type: ignore[arg-type]
         self._unkept.clear()
 
 

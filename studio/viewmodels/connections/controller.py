@@ -55,7 +55,8 @@ class ConnectionsController(QObject):
         super().__init__(parent)
         self._background = background
         self._path = path
-        self._connections = read_connections(path)
+        self.connections = read_connections(path)
+        """What the user has set up."""
         self._picks = FilePicks()
         self._level: GrammarLevel | None = None
         self._allowed = ""
@@ -64,13 +65,14 @@ class ConnectionsController(QObject):
         self._prompt: Path | None = None
         self._is_other_shown = False
         self._running: SwitchedModel | None = None
-        self._server = EmbeddedServer()
+        self.server = EmbeddedServer()
+        """The studio's one embedded model, which may not have been started yet."""
         self.secrets = secret_store()
         """Where keys are."""
         self.keys = ConnectionKeys(background, self.secrets, self)
         """Says where keys are, and keeps new ones."""
         self.trials = ConnectionTrials(
-            background, self.secrets, self._server, lambda: self._connections, self.keys, self
+            background, self.secrets, self.server, lambda: self.connections, self.keys, self
         )
         """Tries connections."""
         self.trials.tried.connect(self._keep_tried)
@@ -85,23 +87,13 @@ class ConnectionsController(QObject):
         self._file.watch([path])
 
     @property
-    def connections(self) -> Connections:
-        """What the user has set up."""
-        return self._connections
-
-    @property
-    def server(self) -> EmbeddedServer:
-        """The studio's one embedded model, which may not have been started yet."""
-        return self._server
-
-    @property
     def choice(self) -> ModelChoice:
         """The connection for the open document, and why."""
         return self.choice_of(self._shown)
 
     def choice_of(self, asked: RequestedModel) -> ModelChoice:
         """The connection for a document, which need not be the open one."""
-        choice = choice_of(asked, self._connections, self._picks.connection(asked.file))
+        choice = choice_of(asked, self.connections, self._picks.connection(asked.file))
         if asked.settled is not None:
             return choice
         connection = choice.connection
@@ -176,7 +168,7 @@ class ConnectionsController(QObject):
             OSError: a connection that had no model keeps its first one, and that failed.
         """
         name, wanted = self.choice.connection.name, model_id.strip()
-        own = self._connections.named(name)
+        own = self.connections.named(name)
         if wanted and own is not None and not own.model:
             self.change(name, replace(own, model=wanted))
         self._picks.pick_model(self._shown.file, name, wanted)
@@ -191,7 +183,7 @@ class ConnectionsController(QObject):
         """Ask the document's connection for its models, once, where the user set it up."""
         choice = self.choice
         trials, connection = self.trials, choice.connection
-        is_own = self._connections.named(connection.name) == connection
+        is_own = self.connections.named(connection.name) == connection
         if connection.is_remote and is_own and trials.of(connection).state == "untried":
             trials.start(connection)
 
@@ -214,7 +206,7 @@ class ConnectionsController(QObject):
         Raises:
             OSError: the file cannot be written.
         """
-        self.save(with_trusted(self._connections, origin))
+        self.save(with_trusted(self.connections, origin))
 
     def open(self, prompt: Path | None, asked: RequestedModel | None = None) -> ChatModel:
         """The model for a document, nothing started yet.
@@ -240,7 +232,7 @@ class ConnectionsController(QObject):
             asked: what the document said of its model then.
             wanted: the model of the run.
         """
-        choices = (self.choice_of(asked), *choices_of_run(asked, self._connections, wanted))
+        choices = (self.choice_of(asked), *choices_of_run(asked, self.connections, wanted))
         found = self._answerers.open_same(
             wanted, choices, prompt, trusted=asked.trusted, allowed=self._allowed
         )
@@ -289,11 +281,11 @@ class ConnectionsController(QObject):
         if found.problems:
             hint = tr("The connections stay as they were.")
             self.refused.emit(" ".join(found.problems), hint)
-        elif found != self._connections:
+        elif found != self.connections:
             self._take_list(found)
 
     def _take_list(self, connections: Connections) -> None:
-        self._connections = connections
+        self.connections = connections
         self._picks.keep_known(connections)
         self.saved.emit(connections)
         self.changed.emit(self.choice)
@@ -305,14 +297,14 @@ class ConnectionsController(QObject):
             OSError: the file cannot be written.
             ValueError: it holds a secret.
         """
-        before = self._connections.named(name)
+        before = self.connections.named(name)
         if before is None or before == changed:
             return
         is_renamed = changed.name != name
         was_chosen = self.chosen == name
         if is_renamed:
             self._picks.rename(name, changed.name)
-        self.save(with_changed(self._connections, name, changed))
+        self.save(with_changed(self.connections, name, changed))
         if is_renamed:
             self.trials.rename(name, changed)
             if before.key == KEYRING:
@@ -322,7 +314,7 @@ class ConnectionsController(QObject):
 
     def _keep_tried(self, name: str, table: JsonObject) -> None:
         """Keep what a test showed with its connection."""
-        held = self._connections.named(name)
+        held = self.connections.named(name)
         if held is None:
             return
         try:
@@ -337,8 +329,8 @@ class ConnectionsController(QObject):
             OSError: the file cannot be written.
             ValueError: it is the last embedded model.
         """
-        gone = self._connections.named(name)
-        self.save(without(self._connections, name))
+        gone = self.connections.named(name)
+        self.save(without(self.connections, name))
         self.trials.forget(name)
         if gone is not None and gone.key == KEYRING:
             self.keys.forget(name)
@@ -351,11 +343,11 @@ class ConnectionsController(QObject):
         if self._background.is_running:
             self._close_model()
             with suppress(TimeoutError, CancelledError):
-                self._background.start(self._server.stop()).result(_CLOSE_SECONDS)
+                self._background.start(self.server.stop()).result(_CLOSE_SECONDS)
 
     @property
     def _answerers(self) -> Answerers:
-        return Answerers(self._connections, self.secrets, self._server)
+        return Answerers(self.connections, self.secrets, self.server)
 
     def _open(self, prompt: Path | None, asked: RequestedModel, *, allowed: str = "") -> ChatModel:
         choice = self.choice_of(asked)

@@ -74,7 +74,8 @@ class DocumentReading(QObject):
         self._messages = messages
         self._text_now = text_now
         self._held = False
-        self._document: PromptDocument | None = None
+        self.document: PromptDocument | None = None
+        """The newest parsed document."""
         self._project: ProjectFindings | None = None
         self._seconds = 0.0
         self._unread_since = 0.0
@@ -84,20 +85,15 @@ class DocumentReading(QObject):
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._parse)
 
-    @property
-    def document(self) -> PromptDocument | None:
-        """The newest parsed document."""
-        return self._document
-
     def findings(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Those problems that the file's project wants to be told, with what it asks for beside.
 
         Args:
             problems: of the newest document, and what later stages found.
         """
-        if self._project is None or self._document is None:
+        if self._project is None or self.document is None:
             return tuple(problems)
-        return self._project.reported(self._document, problems)
+        return self._project.reported(self.document, problems)
 
     def start(self, milliseconds: int) -> None:
         """Parse the text after a wait."""
@@ -143,7 +139,7 @@ class DocumentReading(QObject):
 
     def _on_parsed(self, parsed: tuple[PromptDocument, ProjectFindings, float]) -> None:
         document, self._project, self._seconds = parsed
-        self._document = document
+        self.document = document
         self.parsed.emit(document)
 
     def _on_failed(self, error: Exception) -> None:
@@ -199,11 +195,14 @@ class DocumentController(QObject):
         self._messages = messages
         self._swaps = swaps
         self._read_text = read_text
-        self._file = FileText("")
-        self._path: Path | None = None
+        self.file = FileText("")
+        """The file as last read or written."""
+        self.path: Path | None = None
+        """The file, where there is one."""
         self._title = tr("Untitled")
-        self._dirty = False
-        self.reading = DocumentReading(messages, lambda: (read_text(), self._path), self)
+        self.is_dirty = False
+        """Whether the text differs from the file."""
+        self.reading = DocumentReading(messages, lambda: (read_text(), self.path), self)
         """Parses the text."""
         self._swapping: LatestJob[None] = LatestJob(self)
         self._watcher = QFileSystemWatcher(self)
@@ -224,35 +223,20 @@ class DocumentController(QObject):
     # -- what it is -----------------------------------------------------------------------------
 
     @property
-    def path(self) -> Path | None:
-        """The file, where there is one."""
-        return self._path
-
-    @property
     def title(self) -> str:
         """The name on the tab."""
-        return self._path.name if self._path else self._title
+        return self.path.name if self.path else self._title
 
     @property
     def is_read_only(self) -> bool:
         """Whether the file may not be written."""
-        return self._path is not None and is_read_only(self._path)
-
-    @property
-    def is_dirty(self) -> bool:
-        """Whether the text differs from the file."""
-        return self._dirty
-
-    @property
-    def file(self) -> FileText:
-        """The file as last read or written."""
-        return self._file
+        return self.path is not None and is_read_only(self.path)
 
     # -- begin ----------------------------------------------------------------------------------
 
     def begin(self, text: str, title: str) -> None:
         """Start with a text that has no file."""
-        self._file, self._title = FileText(text), title
+        self.file, self._title = FileText(text), title
         self.reading.start(FIRST_WAIT_MS)
 
     def open(self, path: Path) -> FileText:
@@ -283,7 +267,7 @@ class DocumentController(QObject):
         self._swap_timer.start(0)
 
     def _take(self, path: Path, file: FileText) -> None:
-        self._file = file
+        self.file = file
         self._set_path(path)
         self.reading.start(FIRST_WAIT_MS)
 
@@ -307,12 +291,12 @@ class DocumentController(QObject):
 
     def save(self, path: Path | None = None) -> bool:
         """Write the text to its file or to another; says so itself when it cannot."""
-        target = path or self._path
+        target = path or self.path
         if target is None:
             return False
-        before = self._file.text if target == self._path else ""
+        before = self.file.text if target == self.path else ""
         try:
-            self._file = write_file(target, replace(self._file, text=self._read_text()))
+            self.file = write_file(target, replace(self.file, text=self._read_text()))
         except EncodingError as error:
             self._offer_utf8(str(error), target)
             return False
@@ -320,13 +304,13 @@ class DocumentController(QObject):
             self._messages.error(str(error), error.hint, str(target))
             return False
         self._messages.withdraw(f"encoding:{self.id}")
-        if target != self._path:
+        if target != self.path:
             self._move_to(target)
             self.reading.start(0)
         self._watch()
         self.set_modified(False)
         self._messages.withdraw(f"disk:{self.id}")
-        if before and before != self._file.text:
+        if before and before != self.file.text:
             self.saved_over.emit(target, before)
         self.saved.emit(target)
         return True
@@ -354,26 +338,26 @@ class DocumentController(QObject):
 
     def use_utf8(self) -> None:
         """Save as UTF-8 from now on."""
-        self._file = replace(self._file, encoding="utf-8", bom=b"")
+        self.file = replace(self.file, encoding="utf-8", bom=b"")
 
     def accept_disk(self, file: FileText) -> None:
         """The editor took the text that is on disk now."""
-        self._file = file
+        self.file = file
         self.set_modified(False)
         self.disk_settled.emit()
 
     def keep_own(self, file: FileText) -> None:
         """The user keeps the editor's text; the same change is not reported again."""
-        self._file = replace(self._file, digest=file.digest)
+        self.file = replace(self.file, digest=file.digest)
         self._set_dirty(True)
         self.disk_settled.emit()
 
     def keep_for_next_start(self, caret: int) -> bool:
         """Keep unsaved text over the end of the studio; False where it cannot be written."""
         self._swapping.drop()
-        text, base = self._read_text(), self._file.digest
+        text, base = self._read_text(), self.file.digest
         try:
-            self._swaps.keep(make_swap(self.id, self._path, self.title, text, base, caret))
+            self._swaps.keep(make_swap(self.id, self.path, self.title, text, base, caret))
         except OSError:
             return False
         return True
@@ -392,16 +376,16 @@ class DocumentController(QObject):
     # -- inside ---------------------------------------------------------------------------------
 
     def _set_dirty(self, dirty: bool) -> None:
-        if dirty != self._dirty:
-            self._dirty = dirty
+        if dirty != self.is_dirty:
+            self.is_dirty = dirty
             self.dirty_changed.emit(dirty)
 
     def _move_to(self, path: Path) -> None:
-        self.path_moved.emit(str(self._path or ""), str(path))
+        self.path_moved.emit(str(self.path or ""), str(path))
         self._set_path(path)
 
     def _set_path(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._watch()
         self.path_changed.emit(path)
 
@@ -409,32 +393,32 @@ class DocumentController(QObject):
         watched = [*self._watcher.files(), *self._watcher.directories()]
         if watched:
             self._watcher.removePaths(watched)
-        if self._path is not None and self._path.exists():
+        if self.path is not None and self.path.exists():
             # The folder too: editors replace files, and a watch dies with the file it was on.
-            self._watcher.addPaths([str(self._path), str(self._path.parent)])
+            self._watcher.addPaths([str(self.path), str(self.path.parent)])
 
     def _look_at_disk(self) -> None:
-        if self._path is None:
+        if self.path is None:
             return
-        if not self._path.exists():
-            if self._file.digest:
-                self._file = replace(self._file, digest="")
+        if not self.path.exists():
+            if self.file.digest:
+                self.file = replace(self.file, digest="")
                 self._set_dirty(True)
                 self.gone_from_disk.emit()
             return
-        if str(self._path) not in self._watcher.files():
-            self._watcher.addPath(str(self._path))
-        if digest_of(self._path) == self._file.digest:
+        if str(self.path) not in self._watcher.files():
+            self._watcher.addPath(str(self.path))
+        if digest_of(self.path) == self.file.digest:
             return
         try:
-            self.changed_on_disk.emit(read_file(self._path))
+            self.changed_on_disk.emit(read_file(self.path))
         except FileError:
             self._watch_timer.start()  # it is being written; look again
 
     def _write_swap(self) -> None:
-        if not self._dirty:
+        if not self.is_dirty:
             return
-        swap = make_swap(self.id, self._path, self.title, self._read_text(), self._file.digest)
+        swap = make_swap(self.id, self.path, self.title, self._read_text(), self.file.digest)
         swaps = self._swaps
         self._swapping.submit(lambda: swaps.write(swap))
 

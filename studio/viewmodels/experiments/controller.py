@@ -94,7 +94,8 @@ class ExperimentController(QObject):
         self._run: StartedRun | None = None
         self._has_ended = False
         self._work: Future[str] | None = None
-        self._result: int | None = None
+        self.result: int | None = None
+        """The number of the result that is shown."""
         self._loading = LatestTask(background)
         self._planning = LatestTask(background)
         self._waits: str | None = None
@@ -117,16 +118,11 @@ class ExperimentController(QObject):
         return self._work is not None
 
     @property
-    def result(self) -> int | None:
-        """The number of the result that is shown."""
-        return self._result
-
-    @property
     def shown(self) -> ShownResult | None:
         """The result that is shown, with the ledger that has it."""
-        if self._ledger is None or self._result is None:
+        if self._ledger is None or self.result is None:
             return None
-        return ShownResult(self._ledger, self._result)
+        return ShownResult(self._ledger, self.result)
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -171,11 +167,11 @@ class ExperimentController(QObject):
         except CancelledError:
             return
         self._is_read = True
-        if self._work is not None and self._result is not None:
+        if self._work is not None and self.result is not None:
             return  # of before the run that goes now
         self.heads = found.heads
         self.report = found.report
-        self._result = found.report.head.id if found.report is not None else None
+        self.result = found.report.head.id if found.report is not None else None
         self.model.show(found.grid)
         self.loaded.emit()
         self.report_changed.emit(found.report)
@@ -227,7 +223,7 @@ class ExperimentController(QObject):
             lambda text: self._background.post(partial(signal.emit, text)),
             in_batches=self.in_batches,
         )
-        self._work = self._background.start(run.go(only, self._result), self._on_ended)
+        self._work = self._background.start(run.go(only, self.result), self._on_ended)
         self.running_changed.emit(True)
         self._drawing.start()
         self._counting.start(_REPORT_MS)
@@ -247,7 +243,7 @@ class ExperimentController(QObject):
         self, plan: ExperimentPlan, estimate: ExperimentEstimate, result: int, grid: ExperimentGrid
     ) -> None:
         self.plan = plan
-        self._result = result
+        self.result = result
         self.report = None
         self.model.show(grid)
         self.loaded.emit()
@@ -286,7 +282,7 @@ class ExperimentController(QObject):
         self.running_changed.emit(False)
         if result:
             self.reported.emit(result)
-        self.load(self._result)
+        self.load(self.result)
 
     def _draw(self) -> None:
         """Put into the grid what came since the last time."""
@@ -321,7 +317,7 @@ class ExperimentController(QObject):
             if self.is_running:  # a result of a million cells is counted more rarely
                 took = (time.monotonic() - self._asked_at) * 1000
                 self._counting.start(max(_REPORT_MS, int(_REPORT_SHARE * took)))
-        if report.head.id == self._result:
+        if report.head.id == self.result:
             self.report = report
             self.report_changed.emit(report)
 
@@ -345,7 +341,7 @@ class ExperimentController(QObject):
             found = ended.result()
         except (LedgerError, CancelledError):
             return
-        if result == self._result:
+        if result == self.result:
             self.facets_changed.emit(found)
 
     def earlier(self) -> tuple[tuple[int, dict[str, VariantTotal]], ...]:

@@ -52,22 +52,18 @@ class ExperimentGridModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._grid: ExperimentGrid | None = None
+        self.grid: ExperimentGrid | None = None
+        """What is shown."""
         self._shown: list[int] = []
         self._place: dict[int, int] = {}
         self._filter: tuple[RowFilter, str, str] = ("all", "", "")
         self._among: frozenset[int] | None = None
         self._sorted_by: int | None = None
 
-    @property
-    def grid(self) -> ExperimentGrid | None:
-        """What is shown."""
-        return self._grid
-
     def show(self, grid: ExperimentGrid | None) -> None:
         """Show another grid."""
         self.beginResetModel()
-        self._grid = grid
+        self.grid = grid
         self._choose_rows()
         self.endResetModel()
 
@@ -89,9 +85,9 @@ class ExperimentGridModel(QAbstractTableModel):
 
     def put(self, key: CellKey, state: DotState, score: float) -> None:
         """Set one cell, and say so where it is shown."""
-        if self._grid is None:
+        if self.grid is None:
             return
-        self._grid.put(key, state, score)
+        self.grid.put(key, state, score)
         at = self._place.get(key.row)
         if at is not None:
             index = self.index(at, FIRST_VARIANT + key.variant)
@@ -113,7 +109,7 @@ class ExperimentGridModel(QAbstractTableModel):
         return self.index(at, FIRST_VARIANT + variant) if at is not None else QModelIndex()
 
     def _choose_rows(self) -> None:
-        grid = self._grid
+        grid = self.grid
         wanted, words, tag = self._filter
         self._shown = (
             []
@@ -139,15 +135,15 @@ class ExperimentGridModel(QAbstractTableModel):
 
     def columnCount(self, parent: _Index | None = None) -> int:
         """Number, row, and a column for each variant."""
-        if (parent is not None and parent.isValid()) or self._grid is None:
+        if (parent is not None and parent.isValid()) or self.grid is None:
             return 0
-        return FIRST_VARIANT + len(self._grid.variants)
+        return FIRST_VARIANT + len(self.grid.variants)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:  # noqa: ANN401 - Qt's own
         """Names of the columns."""
-        grid = self._grid
+        grid = self.grid
         if orientation != Qt.Orientation.Horizontal or grid is None:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -164,7 +160,7 @@ class ExperimentGridModel(QAbstractTableModel):
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401
         """What stands in an item."""
-        grid, number = self._grid, self.row_at(index)
+        grid, number = self.grid, self.row_at(index)
         if grid is None or number is None:
             return None
         row: GridRow = grid.rows[number - 1]

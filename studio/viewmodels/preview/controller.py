@@ -216,7 +216,8 @@ class PreviewController(QObject):
         self._trusted = True
         self._opened: Path | None = None
         self._last_good: Preview | None = None
-        self._newest: Preview | None = None
+        self.preview: Preview | None = None
+        """The newest preview."""
         self._revision = 0
         self._timer = QTimer(self, singleShot=True, interval=debounce_ms)
         self._timer.timeout.connect(self._order)
@@ -228,11 +229,6 @@ class PreviewController(QObject):
             self, self.compared.emit, self._fail
         )
         self.details = PreviewDetails(self)
-
-    @property
-    def preview(self) -> Preview | None:
-        """The newest preview."""
-        return self._newest
 
     def set_document(self, document: PromptDocument | None) -> None:
         """Follow this revision of the document; `None` when no document is open."""
@@ -248,7 +244,7 @@ class PreviewController(QObject):
             self._timer.stop()
             self._job.drop()
             self._probe_job.drop()
-            self._newest = None
+            self.preview = None
             self.details.follow(None)
         else:
             self._timer.start()
@@ -336,7 +332,7 @@ class PreviewController(QObject):
         preview = keep_last_good(preview, self._last_good)
         if not preview.is_stale:
             self._last_good = preview
-        self._newest = preview
+        self.preview = preview
         self.details.follow(preview)
         self.previewed.emit(preview)
         self._compare()

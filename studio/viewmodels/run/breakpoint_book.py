@@ -24,30 +24,22 @@ class FileBreakpoints(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._set = BreakpointSet()
-        self._file: str | None = None
-        self._made = 0
-
-    @property
-    def value(self) -> BreakpointSet:
+        self.value = BreakpointSet()
         """The set."""
-        return self._set
-
-    @property
-    def file(self) -> str | None:
+        self.file: str | None = None
         """The file that the set is for: empty for a prompt that was never saved, None for any."""
-        return self._file
+        self._made = 0
 
     def open_file(self, file: str, value: BreakpointSet) -> None:
         """Hold the set of another file from now on."""
-        self._file = file
+        self.file = file
         named = tuple(replace(item, id=self._next()) for item in value.breakpoints)
         self._take(replace(value, breakpoints=named))
 
     def belongs_to(self, document: PromptDocument) -> bool:
         """Whether the set is for this prompt."""
         path = document.source.path
-        return self._file is None or self._file == (str(path) if path is not None else "")
+        return self.file is None or self.file == (str(path) if path is not None else "")
 
     def toggle_message(self, message: str) -> None:
         """Set or remove the plain breakpoint of a message: `user 2` is the second of that role."""
@@ -63,7 +55,7 @@ class FileBreakpoints(QObject):
 
     def _toggle(self, plain: Breakpoint) -> None:
         same = [
-            item for item in self._set.breakpoints if replace(item, id="", enabled=True) == plain
+            item for item in self.value.breakpoints if replace(item, id="", enabled=True) == plain
         ]
         if same:
             self.remove(same[0].id)
@@ -77,32 +69,32 @@ class FileBreakpoints(QObject):
     def add(self, item: Breakpoint) -> str:
         """Add one; gives the id that it got."""
         named = replace(item, id=self._next())
-        self._take(replace(self._set, breakpoints=(*self._set.breakpoints, named)))
+        self._take(replace(self.value, breakpoints=(*self.value.breakpoints, named)))
         return named.id
 
     def change(self, item: Breakpoint) -> None:
         """Put a changed one in the place of the one with its id."""
-        items = tuple(item if old.id == item.id else old for old in self._set.breakpoints)
-        self._take(replace(self._set, breakpoints=items))
+        items = tuple(item if old.id == item.id else old for old in self.value.breakpoints)
+        self._take(replace(self.value, breakpoints=items))
 
     def switch(self, identifier: str, on: bool) -> None:
         """Have one count, or not."""
-        for item in self._set.breakpoints:
+        for item in self.value.breakpoints:
             if item.id == identifier and item.enabled != on:
                 self.change(replace(item, enabled=on))
 
     def remove(self, identifier: str) -> None:
         """Remove one."""
-        items = tuple(item for item in self._set.breakpoints if item.id != identifier)
-        self._take(replace(self._set, breakpoints=items))
+        items = tuple(item for item in self.value.breakpoints if item.id != identifier)
+        self._take(replace(self.value, breakpoints=items))
 
     def set_exceptions(self, exceptions: Iterable[ExceptionFilter]) -> None:
         """Say what a run stops at by itself."""
-        self._take(replace(self._set, exceptions=frozenset(exceptions)))
+        self._take(replace(self.value, exceptions=frozenset(exceptions)))
 
     def _take(self, value: BreakpointSet) -> None:
-        if value != self._set:
-            self._set = value
+        if value != self.value:
+            self.value = value
             self.changed.emit(value)
 
 
@@ -118,16 +110,12 @@ class Debugging(QObject):
         super().__init__(parent)
         self._memory = memory
         self._file_breakpoints = file_breakpoints
-        self._watches: tuple[str, ...] = ()
+        self.watches: tuple[str, ...] = ()
+        """The expressions of the file that is open."""
         self._unsaved = FileDebugging()
         self._opening = False
         self._reported = ""
         file_breakpoints.changed.connect(self._on_breakpoints)
-
-    @property
-    def watches(self) -> tuple[str, ...]:
-        """The expressions of the file that is open."""
-        return self._watches
 
     def open_file(self, path: Path | None) -> None:
         """Go to the breakpoints and watches of a file; None for a prompt that was never saved."""
@@ -142,12 +130,12 @@ class Debugging(QObject):
 
     def set_watches(self, expressions: tuple[str, ...]) -> None:
         """The user changed the watches."""
-        if expressions != self._watches:
+        if expressions != self.watches:
             self._take_watches(expressions)
             self._keep(self._file_breakpoints.value)
 
     def _take_watches(self, expressions: tuple[str, ...]) -> None:
-        self._watches = expressions
+        self.watches = expressions
         self.watches_changed.emit(expressions)
 
     def _on_breakpoints(self, value: BreakpointSet) -> None:
@@ -155,7 +143,7 @@ class Debugging(QObject):
             self._keep(value)
 
     def _keep(self, value: BreakpointSet) -> None:
-        held = FileDebugging(value, self._watches)
+        held = FileDebugging(value, self.watches)
         if not self._file_breakpoints.file:
             self._unsaved = held
             return

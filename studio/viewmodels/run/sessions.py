@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import assert_never
@@ -59,15 +59,11 @@ class RunSessions(QObject):
         self._background = background
         self._journal = journal
         self._breakpoints = breakpoints
-        self._marks: dict[str, RunMark] = {}
+        self.marks: dict[str, RunMark] = {}
+        """Which prompts have a run that goes on."""
         self._drain = QTimer(self, interval=DRAIN_MS)
         self._drain.timeout.connect(self._take)
         breakpoints.changed.connect(self._on_breakpoints)
-
-    @property
-    def marks(self) -> Mapping[str, RunMark]:
-        """Which prompts have a run that goes on."""
-        return self._marks
 
     def begin(self, slot: RunSlot, plan: RunPlan, *first: Command, at_entry: bool = False) -> None:
         """Begin a run.
@@ -149,8 +145,8 @@ class RunSessions(QObject):
     def _tell_marks(self) -> None:
         """Say which prompts have a run that goes on, where that changed."""
         marks = self._slots.marks
-        if marks != self._marks:
-            self._marks = marks
+        if marks != self.marks:
+            self.marks = marks
             self.marks_changed.emit(dict(marks))
 
     def _on_sent(self, future: Future[str]) -> None:

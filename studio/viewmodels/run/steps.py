@@ -37,48 +37,44 @@ class StepListModel(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._cards = CardList()
-
-    @property
-    def cards(self) -> CardList:
+        self.cards = CardList()
         """The cards, in order."""
-        return self._cards
 
     def show_timeline(self, timeline: Timeline) -> None:
         """Take new cards; rows that are the same are not touched."""
-        new, old = timeline.cards, self._cards
+        new, old = timeline.cards, self.cards
         same = old.shares(new)
         shared = min(len(old), len(new))
         if len(new) < len(old):
             self.beginRemoveRows(QModelIndex(), len(new), len(old) - 1)
-            self._cards = old.upto(len(new))
+            self.cards = old.upto(len(new))
             self.endRemoveRows()
         if len(new) > len(old):
             self.beginInsertRows(QModelIndex(), len(old), len(new) - 1)
-            self._cards = new
+            self.cards = new
             self.endInsertRows()
-        self._cards = new
+        self.cards = new
         if same < shared:
             self.dataChanged.emit(self.index(same), self.index(shared - 1))
 
     def row_of(self, key: tuple[int, str, int | None]) -> int:
         """The row of the card with that key, searched from the newest; -1 where there is none."""
-        first, last = self._cards.before(key[0] - 1), self._cards.before(key[0])
+        first, last = self.cards.before(key[0] - 1), self.cards.before(key[0])
         for row in range(last - 1, first - 1, -1):
-            if self._cards[row].key == key:
+            if self.cards[row].key == key:
                 return row
         return -1
 
     def live_row(self) -> int:
         """The row where the run stands: the marked card, else the last one; -1 when empty."""
-        for row in range(len(self._cards) - 1, max(-1, len(self._cards) - 64), -1):
-            if self._cards[row].phase in ("live", "paused", "done"):
+        for row in range(len(self.cards) - 1, max(-1, len(self.cards) - 64), -1):
+            if self.cards[row].phase in ("live", "paused", "done"):
                 return row
-        return len(self._cards) - 1
+        return len(self.cards) - 1
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
         """How many cards there are."""
-        return 0 if parent is not None and parent.isValid() else len(self._cards)
+        return 0 if parent is not None and parent.isValid() else len(self.cards)
 
     def data(
         self,
@@ -86,9 +82,9 @@ class StepListModel(QAbstractListModel):
         role: int = int(Qt.ItemDataRole.DisplayRole),
     ) -> Any:  # noqa: ANN401 - Qt's signature
         """The card, its text, or its words for a screen reader."""
-        if not index.isValid() or index.row() >= len(self._cards):
+        if not index.isValid() or index.row() >= len(self.cards):
             return None
-        card = self._cards[index.row()]
+        card = self.cards[index.row()]
         if role == CARD_ROLE:
             return card
         if role == int(Qt.ItemDataRole.DisplayRole):
@@ -115,13 +111,9 @@ class RunSearch(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._question = SearchOrder(None, (), "")
-        self._found = SearchHits()
-        self._job = LatestJob(self, self._on_piece, self._on_failed)
-
-    @property
-    def found(self) -> SearchHits:
+        self.found = SearchHits()
         """What has been found so far."""
-        return self._found
+        self._job = LatestJob(self, self._on_piece, self._on_failed)
 
     def look(self, state: RunState | None, cards: Sequence[StepCard], words: str) -> None:
         """Look for words; for those looked for already only where the run is another one now."""
@@ -131,22 +123,22 @@ class RunSearch(QObject):
             return
         self._job.drop()
         self._question = SearchOrder(state, cards, wanted)
-        self._found = SearchHits(wanted, is_whole=state is None or not wanted)
-        if not self._found.is_whole:
+        self.found = SearchHits(wanted, is_whole=state is None or not wanted)
+        if not self.found.is_whole:
             self._submit(0)
-        self.found_changed.emit(self._found)
+        self.found_changed.emit(self.found)
 
     def _submit(self, begin: int) -> None:
         self._job.submit(partial(look_through, self._question, begin, _PIECE_SECONDS))
 
     def _on_piece(self, piece: SearchPiece) -> None:
         is_whole = piece.end >= len(self._question.cards)
-        self._found = SearchHits(self._question.words, self._found.rows + piece.rows, is_whole)
+        self.found = SearchHits(self._question.words, self.found.rows + piece.rows, is_whole)
         if not is_whole:
             self._submit(piece.end)
-        self.found_changed.emit(self._found)
+        self.found_changed.emit(self.found)
 
     def _on_failed(self, error: Exception) -> None:
         self._question = SearchOrder(None, (), "")
-        self._found = SearchHits()
+        self.found = SearchHits()
         self.failed.emit(str(error))

@@ -82,9 +82,8 @@ class ToolsController(QObject):
         self._background = background
         self._trust = trust
         self.questions = ToolQuestions(background, self)
-        self._session = ToolSession(
-            trust, limits, own_servers, masker, self.questions.ask_for_input
-        )
+        self.session = ToolSession(trust, limits, own_servers, masker, self.questions.ask_for_input)
+        """The session, whose `toolbox` a run uses; call it in the background loop only."""
         self.calls = ToolCalls(background, self.call, self)
         self._own_servers = own_servers
         self._history = history
@@ -105,22 +104,17 @@ class ToolsController(QObject):
         self._timer = QTimer(self, singleShot=True, interval=_LOAD_MS)
         self._timer.timeout.connect(self.reload)
         start = self._timer.start  # not a method of ours: a cycle would be collected in the loop
-        self._session.on_change = lambda: background.post(start)
+        self.session.on_change = lambda: background.post(start)
         emit = self._reading_changed.emit
         self._reading_changed.connect(self._on_reading)
-        self._session.on_reading = lambda path, key, progress: background.post(
+        self.session.on_reading = lambda path, key, progress: background.post(
             partial(emit, path, key, progress)
         )
 
     @property
-    def session(self) -> ToolSession:
-        """The session, whose `toolbox` a run uses; call it in the background loop only."""
-        return self._session
-
-    @property
     def registry(self) -> ToolRegistry:
         """The newest registry."""
-        return self._session.registry
+        return self.session.registry
 
     @property
     def is_loading(self) -> bool:
@@ -148,9 +142,9 @@ class ToolsController(QObject):
             self.document_left.emit()
         if document is None:
             self._timer.stop()
-            self._session.leave()
+            self.session.leave()
             self._saved.watch(())
-            self._show(self._session.registry)
+            self._show(self.session.registry)
         elif other_file:
             self.reload()
         else:
@@ -168,19 +162,19 @@ class ToolsController(QObject):
         self._loads += 1
         self.loading_changed.emit(True)
         self._load = self._background.start(
-            self._session.load(self._document, self._hoisted), self._loaded
+            self.session.load(self._document, self._hoisted), self._loaded
         )
 
     def load_again(self) -> None:
         """Ask every source for its tools now, also those whose reading the user stopped."""
         if self._background.is_running:
             self._background.start(
-                self._session.current.sources.read_again(), lambda _: self.reload()
+                self.session.current.sources.read_again(), lambda _: self.reload()
             )
 
     def stop_reading(self, key: str) -> None:
         """Stop the reading of a description; it is then not read by itself."""
-        self._background.start(self._session.current.sources.stop_reading(key))
+        self._background.start(self.session.current.sources.stop_reading(key))
 
     def change(self, tool: ToolId, changes: Mapping[str, object]) -> None:
         """Set `enabled`, `approval` or `mock` of a tool; in the loop, where loading happens too."""
@@ -192,7 +186,7 @@ class ToolsController(QObject):
 
         def change() -> None:
             for tool in wanted:
-                self._session.current.change(tool, **changes)
+                self.session.current.change(tool, **changes)
 
         self._make_change(change)
 
@@ -205,44 +199,44 @@ class ToolsController(QObject):
         """The user allows what is new in a trusted folder, or has changed, as it is."""
 
         async def allow() -> None:
-            self._session.current.allow_source(key)
+            self.session.current.allow_source(key)
 
         self._background.start(allow(), lambda _: self.reload())
 
     def allow_tool(self, tool: ToolId) -> None:
         """The user allows a tool as it is now."""
-        self._make_change(lambda: self._session.current.allow_tools(tool))
+        self._make_change(lambda: self.session.current.allow_tools(tool))
 
     def forget_folder(self, folder: Path) -> None:
         """The user trusts a folder no more: what runs of it is ended."""
         trusted_as = self._trust.current.trusted_as(folder)
         if trusted_as is not None:
             self._trust.forget(trusted_as)
-        self._background.start(self._session.close(), lambda _: self.reload())
+        self._background.start(self.session.close(), lambda _: self.reload())
 
     def approve_folder(self, approval: Approval | None) -> None:
         """Set when the user is asked before calls of the folder's tools; None: as usual."""
-        self._make_change(lambda: self._session.current.approve_folder(approval))
+        self._make_change(lambda: self.session.current.approve_folder(approval))
 
     def restart(self, key: str) -> None:
         """End a source's processes and load again."""
-        self._background.start(self._session.current.sources.restart(key), lambda _: self.reload())
+        self._background.start(self.session.current.sources.restart(key), lambda _: self.reload())
 
     def start_server(self, key: str) -> None:
         """Start a server that the prompt does not name."""
-        self._session.start_server(key)
+        self.session.start_server(key)
         self.reload()
 
     def read_logs(self) -> None:
         """Show what the servers wrote to their logs meanwhile."""
-        before = self._session.registry
+        before = self.session.registry
 
         def done(future: Future[ToolRegistry]) -> None:
             if not future.cancelled() and future.result() is not before:
                 self._show(future.result())
 
         if self._background.is_running:
-            self._background.start(self._session.current.read_logs(), done)
+            self._background.start(self.session.current.read_logs(), done)
 
     def find_recordings(self, tool: ToolEntry) -> None:
         """Look for what a tool answered in former runs."""
@@ -253,7 +247,7 @@ class ToolsController(QObject):
     def open_offer(self, key: str, offer: ServerOffer, given: Mapping[str, str]) -> None:
         """Open a prompt or resource of a server."""
         self._background.ask(
-            self._session.current.sources.open_offer(key, offer, given),
+            self.session.current.sources.open_offer(key, offer, given),
             lambda content: self.offer_opened.emit(offer, content, ""),
             lambda problem: self.offer_opened.emit(offer, OfferContent(()), problem),
         )
@@ -263,7 +257,7 @@ class ToolsController(QObject):
     ) -> None:
         """Ask a server what it proposes for an argument."""
         self._background.ask(
-            self._session.current.sources.complete_offer(key, offer, argument, text, given),
+            self.session.current.sources.complete_offer(key, offer, argument, text, given),
             partial(self.offer_completed.emit, offer, argument),
         )
 
@@ -271,7 +265,7 @@ class ToolsController(QObject):
         """Show what went to a source and came from it."""
         if self._background.is_running:
             show = partial(self.traffic_read.emit, key)
-            self._background.ask(self._session.current.sources.read_traffic(key), show)
+            self._background.ask(self.session.current.sources.read_traffic(key), show)
 
     def try_servers(self, servers: tuple[PastedServer, ...], folder: Path) -> None:
         """Start or reach servers that the user pasted, and list their tools.
@@ -294,7 +288,7 @@ class ToolsController(QObject):
     def list_operations(self, key: str) -> None:
         """List every operation of a service, to choose among them."""
         self._background.ask(
-            self._session.current.sources.operations(key),
+            self.session.current.sources.operations(key),
             lambda found: self.operations_listed.emit(key, found, ""),
             lambda problem: self.operations_listed.emit(key, (), problem),
         )
@@ -302,7 +296,7 @@ class ToolsController(QObject):
     def show_request(self, tool: ToolId, arguments: JsonObject) -> None:
         """Work out the HTTP request that a call of an OpenAPI tool would send."""
         show = partial(self.request_shown.emit, tool)
-        request = self._session.request_text(tool, arguments, self._inputs)
+        request = self.session.request_text(tool, arguments, self._inputs)
         self._background.ask(request, show, show)
 
     def try_tool(self, tool: ToolId, arguments: JsonObject) -> None:
@@ -311,12 +305,12 @@ class ToolsController(QObject):
 
     async def call(self, tool: ToolId, arguments: JsonObject) -> ToolOutcome:
         """Call a tool because the user asked for it; to be awaited in the loop."""
-        return await self._session.current.try_tool(
+        return await self.session.current.try_tool(
             tool, arguments, self._inputs, self.questions.ask
         )
 
     async def _read_live_output(self) -> str:
-        return await self._session.current.read_live_output()
+        return await self.session.current.read_live_output()
 
     def cancel_trial(self) -> None:
         """Stop the tried call; its process is ended."""
@@ -333,7 +327,7 @@ class ToolsController(QObject):
             self._load.cancel()
         if self._background.is_running:
             with suppress(TimeoutError, CancelledError):
-                self._background.start(self._session.close()).result(_CLOSE_SECONDS)
+                self._background.start(self.session.close()).result(_CLOSE_SECONDS)
 
     def _make_change(self, change: Callable[[], object]) -> None:
         async def make() -> None:
@@ -346,7 +340,7 @@ class ToolsController(QObject):
         self._changes -= 1
         if not future.cancelled():
             future.result()
-            self._show(self._session.registry)
+            self._show(self.session.registry)
 
     def _loaded(self, future: Future[ToolRegistry]) -> None:
         self._loads -= 1
@@ -357,9 +351,9 @@ class ToolsController(QObject):
         except CancelledError:
             return
         if self._document is not None:
-            self._saved.watch(self._session.current.watched)
+            self._saved.watch(self.session.current.watched)
             # Not what was loaded: that may be a document that is not shown any more.
-            self._show(self._session.registry)
+            self._show(self.session.registry)
 
     def _show(self, registry: ToolRegistry) -> None:
         if self._changes:
@@ -385,4 +379,4 @@ class ToolsController(QObject):
     def _on_trial(self, trial: ToolTrial) -> None:
         self.trial_changed.emit(trial)
         if trial.outcome is not None:
-            self._show(self._session.registry)
+            self._show(self.session.registry)

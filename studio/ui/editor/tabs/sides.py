@@ -182,19 +182,15 @@ class EditorSides(QSplitter):
         self._is_even = False
         """Whether the halves share what room there is, until one of them is dragged."""
         self.splitterMoved.connect(self._on_dragged)
-        self._active = self._new_group()
+        self.active = self._new_group()
+        """The side that has the keyboard, or had it last."""
 
     # -- what is there --------------------------------------------------------------------------
 
     @property
     def current(self) -> EditorPage | None:
         """The page that has the keyboard, or had it last."""
-        return self._active.current
-
-    @property
-    def active(self) -> TabGroup:
-        """The side that has the keyboard, or had it last."""
-        return self._active
+        return self.active.current
 
     @property
     def is_split(self) -> bool:
@@ -208,11 +204,11 @@ class EditorSides(QSplitter):
 
     def add_view(self, view: QWidget, title: str, tip: str) -> None:
         """Show what is not a prompt in the current side."""
-        self._active.add_view(view, title, tip)
+        self.active.add_view(view, title, tip)
 
     def pages(self) -> Iterator[EditorPage]:
         """Every page, those of the current side first."""
-        for group in sorted(self._groups, key=lambda each: each is not self._active):
+        for group in sorted(self._groups, key=lambda each: each is not self.active):
             yield from group.pages()
 
     def views_of(self, page: EditorPage) -> list[EditorPage]:
@@ -228,13 +224,13 @@ class EditorSides(QSplitter):
 
     def other_group(self) -> TabGroup | None:
         """The side that is not the current one."""
-        return next((group for group in self._groups if group is not self._active), None)
+        return next((group for group in self._groups if group is not self.active), None)
 
     # -- doing ----------------------------------------------------------------------------------
 
     def add(self, page: EditorPage) -> None:
         """Show a page in the current side."""
-        self._active.add(page)
+        self.active.add(page)
 
     def select(self, view: QWidget) -> None:
         """Show the tab of a page, or of what is not a prompt, and make its side the current one."""
@@ -266,7 +262,7 @@ class EditorSides(QSplitter):
         if page is None:
             return
         self._open_side(orientation)
-        there = self._active.pages()
+        there = self.active.pages()
         shown = next((each for each in there if each.controller is page.controller), None)
         if shown is None:
             shown = self._make_twin(page)
@@ -293,7 +289,7 @@ class EditorSides(QSplitter):
 
     def join(self) -> None:
         """Have one side again, with the pages of both."""
-        kept = self._active
+        kept = self.active
         current = self.current
         for page in list(self.pages()):
             if kept.indexOf(page) >= 0 or not self.is_split:
@@ -407,15 +403,15 @@ class EditorSides(QSplitter):
     def _activate(self, group: TabGroup) -> None:
         for each in self._groups:
             each.set_aside(each is not group)
-        if group is not self._active:
-            self._active = group
+        if group is not self.active:
+            self.active = group
             self.current_changed.emit()
 
     def _group_of(self, page: QWidget) -> TabGroup | None:
         return next((group for group in self._groups if group.indexOf(page) >= 0), None)
 
     def _on_page(self, group: TabGroup) -> None:
-        if group is self._active:
+        if group is self.active:
             self.current_changed.emit()
 
     def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:

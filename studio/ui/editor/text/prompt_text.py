@@ -42,22 +42,18 @@ class Folding(QObject):
         super().__init__(parent)
         self._document = document
         self._read: PromptDocument | None = None
-        self._folds: Mapping[int, FoldingRange] = {}
+        self.folds: Mapping[int, FoldingRange] = {}
+        """What can be folded, by first line."""
         self._closed: list[QTextCursor] = []
         """At the first lines of what is folded away: they go along when lines come in above."""
         self._hidden = 0
         """How many lines were hidden the last time."""
         self._looking = LatestJob(self, self._take)
 
-    @property
-    def folds(self) -> Mapping[int, FoldingRange]:
-        """What can be folded, by first line."""
-        return self._folds
-
     def is_closed(self, line: int) -> bool:
         """Whether lines are hidden behind that line."""
         behind = self._document.findBlockByNumber(line + 1)
-        return line in self._folds and behind.isValid() and not behind.isVisible()
+        return line in self.folds and behind.isValid() and not behind.isVisible()
 
     @property
     def is_any_closed(self) -> bool:
@@ -79,8 +75,8 @@ class Folding(QObject):
 
     def toggle(self, line: int) -> None:
         """Fold or unfold at a line, or at the nearest fold around it."""
-        if line not in self._folds:
-            around = [fold for fold in self._folds.values() if fold.first <= line <= fold.last]
+        if line not in self.folds:
+            around = [fold for fold in self.folds.values() if fold.first <= line <= fold.last]
             if not around:
                 return
             line = max(around, key=lambda fold: fold.first).first
@@ -91,7 +87,7 @@ class Folding(QObject):
         closed = self._closed_lines()
         around = [
             fold.first
-            for fold in self._folds.values()
+            for fold in self.folds.values()
             if fold.first <= line <= fold.last and fold.first not in closed
         ]
         if around:
@@ -107,7 +103,7 @@ class Folding(QObject):
 
     def fold_all(self) -> None:
         """Fold everything that can be folded."""
-        self._close(set(self._folds))
+        self._close(set(self.folds))
 
     def unfold_all(self) -> None:
         """Show every line."""
@@ -122,8 +118,8 @@ class Folding(QObject):
         closed = self._closed_lines()
         hiding = {
             each
-            for each in closed & self._folds.keys()
-            if any(each < line <= self._folds[each].last for line in lines)
+            for each in closed & self.folds.keys()
+            if any(each < line <= self.folds[each].last for line in lines)
         }
         if hiding:
             self._close(closed - hiding)
@@ -134,7 +130,7 @@ class Folding(QObject):
 
     def _take(self, found: Mapping[int, FoldingRange]) -> None:
         """What can be folded now; a fold whose first line is none any more opens."""
-        self._folds = found
+        self.folds = found
         if self._closed and self._is_of_now():
             self._close(self._closed_lines())
         self.found.emit()
@@ -150,13 +146,13 @@ class Folding(QObject):
 
     def _close(self, lines: set[int]) -> None:
         """Have these lines folded and no others."""
-        lines &= self._folds.keys()
+        lines &= self.folds.keys()
         self._closed = [
             QTextCursor(self._document.findBlockByNumber(line)) for line in sorted(lines)
         ]
         hidden: set[int] = set()
         for line in lines:
-            hidden.update(range(line + 1, self._folds[line].last + 1))
+            hidden.update(range(line + 1, self.folds[line].last + 1))
         if len(hidden) == self._hidden and all(
             not self._document.findBlockByNumber(line).isVisible() for line in hidden
         ):

@@ -57,7 +57,8 @@ class PromptEditor(FollowsTheme, TextInput):
         """
         super().__init__(parent, prompt)
         self.reading = ParseTracker(self)
-        self._problems: tuple[Problem, ...] = ()
+        self.problems: tuple[Problem, ...] = ()
+        """The problems underlined."""
         self._breakpoints = Breakpoints()
         self._is_going = False
         self._row_height = 0.0
@@ -110,11 +111,6 @@ class PromptEditor(FollowsTheme, TextInput):
         """The document of the text as it stands; None while a long one is still being read."""
         return self.reading.now()
 
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The problems underlined."""
-        return self._problems
-
     def set_document(self, document: PromptDocument) -> None:
         """Take a parsed document: its problems and folds."""
         self.reading.take(document)
@@ -124,7 +120,7 @@ class PromptEditor(FollowsTheme, TextInput):
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
         """Underline problems, those of the document and any found later (rendering)."""
-        self._problems = tuple(problems)
+        self.problems = tuple(problems)
         source = self.parsed.source if self.parsed else self.source()
         severities: dict[int, Severity] = {}
         fixable: set[int] = set()
@@ -187,7 +183,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self.highlighter.recolor()
         self.marks.recolor()
         self._caret_line.recolor()
-        self.set_problems(self._problems)
+        self.set_problems(self.problems)
         self.run_lines.paint_again()
 
     def set_font_size(self, points: float, family: str = "") -> None:

@@ -74,7 +74,8 @@ class LoopDiagram(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._state = DiagramState()
+        self.state = DiagramState()
+        """What is shown."""
         self._layout: DiagramLayout | None = None
         self._compact = False
         self._focused: Node = "prompt"
@@ -90,22 +91,17 @@ class LoopDiagram(QWidget):
         PaintedParts(self, self._parts)
         OwnKeys(self, {"F9": self._on_break_key, "Ctrl+F10": self._on_run_key})
 
-    @property
-    def state(self) -> DiagramState:
-        """What is shown."""
-        return self._state
-
     def show_state(self, state: DiagramState) -> None:
         """Light the node of `state`."""
-        if state == self._state:
+        if state == self.state:
             return
-        spoken = state.sentence != self._state.sentence
-        if state.nodes != self._state.nodes:
+        spoken = state.sentence != self.state.sentence
+        if state.nodes != self.state.nodes:
             self._layout = None
             self.updateGeometry()
-        if _drawn_rows(state) != _drawn_rows(self._state):
+        if _drawn_rows(state) != _drawn_rows(self.state):
             self._layout, self._lane = None, None
-        self._state = state
+        self.state = state
         self._run_clock()
         self.setAccessibleDescription(state.sentence)
         if spoken:
@@ -116,7 +112,7 @@ class LoopDiagram(QWidget):
 
     def _parts(self) -> list[PaintedPart]:
         """Nodes and lanes, as a screen reader finds them."""
-        state, places = self._state, self._lay_out()
+        state, places = self.state, self._lay_out()
         notes = dict(state.notes)
         parts = []
         for node in state.nodes:
@@ -135,7 +131,7 @@ class LoopDiagram(QWidget):
 
     def _run_clock(self) -> None:
         """Tick while a call of several runs; a single one has its time in the bar above."""
-        runs = any(lane.phase == "running" for lane in self._state.lanes)
+        runs = any(lane.phase == "running" for lane in self.state.lanes)
         if not runs or not self.isVisible():
             self.clock.stop()
             return
@@ -164,7 +160,7 @@ class LoopDiagram(QWidget):
         if self._compact:
             return QSize(960, self.minimumSizeHint().height())
         text = QFontMetricsF(self.font()).height()
-        return QSize(960, round(height_of(text, self._state.nodes)))
+        return QSize(960, round(height_of(text, self.state.nodes)))
 
     def minimumSizeHint(self) -> QSize:
         """Narrower than this the labels no longer fit; lower, nothing of it would be left."""
@@ -179,7 +175,7 @@ class LoopDiagram(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = self._focused if self.hasFocus() else None
         drawing = DiagramDrawing(
-            self._state,
+            self.state,
             theme_in_use(),
             self.font(),
             focused if self._lane is None else None,
@@ -205,17 +201,17 @@ class LoopDiagram(QWidget):
                 self._layout = lay_out(
                     size.width(), size.height(), widths, metrics.height(), _COMPACT_REACH
                 )
-            elif rows := _drawn_rows(self._state):
+            elif rows := _drawn_rows(self.state):
                 self._layout = lay_out_with_lanes(
                     size.width(),
                     size.height(),
                     metrics.height(),
                     rows,
-                    has_more=len(rows) < len(self._state.lanes),
+                    has_more=len(rows) < len(self.state.lanes),
                 )
             else:
                 self._layout = lay_out_with_facts(
-                    size.width(), size.height(), widths, metrics.height(), self._state.nodes
+                    size.width(), size.height(), widths, metrics.height(), self.state.nodes
                 )
         return self._layout
 
@@ -254,7 +250,7 @@ class LoopDiagram(QWidget):
     def menu_of(self, node: Node) -> QMenu:
         """What can be done at a node where a run can stand."""
         menu = QMenu(self)
-        held = node in self._state.breakpoints
+        held = node in self.state.breakpoints
         words = tr("Remove the breakpoint") if held else tr("Set a breakpoint")
         stop = menu.addAction(icon("circle-dot"), f"{words}\tF9")
         stop.triggered.connect(partial(self.break_toggled.emit, PLACE_OF_NODE[node]))
@@ -274,9 +270,9 @@ class LoopDiagram(QWidget):
         """Arrows move along the loop, Return shows the tab."""
         step = {Qt.Key.Key_Right: 1, Qt.Key.Key_Left: -1}.get(Qt.Key(event.key()), 0)
         down = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
-        rows = _drawn_rows(self._state)
+        rows = _drawn_rows(self.state)
         if step:
-            nodes = _stations(self._state)
+            nodes = _stations(self.state)
             at = nodes.index(self._focused) if self._focused in nodes else 0
             self._focused, self._lane = nodes[(at + step) % len(nodes)], None
             if self._focused == "action" and rows:
@@ -298,13 +294,13 @@ class LoopDiagram(QWidget):
         """Say to a screen reader what has the keyboard."""
         words = f"{label_of(self._focused)}: {tip_of(self._focused)}"
         if self._lane is not None:
-            lane = next(each for each in self._state.lanes if each.row == self._lane)
+            lane = next(each for each in self.state.lanes if each.row == self._lane)
             words = ", ".join(filter(None, (lane.tool, lane.words)))
         self.setAccessibleDescription(words)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Begin at the node where the run stands."""
-        self._focused = self._state.live or "prompt"
+        self._focused = self.state.live or "prompt"
         super().focusInEvent(event)
         self.update()
 
@@ -313,7 +309,7 @@ class LoopDiagram(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             node = self._node_at(QPointF(event.pos()))
             text = "" if node is None else tip_of(node)
-            notes = dict(self._state.notes)
+            notes = dict(self.state.notes)
             if node in notes:
                 text += f"\n{notes[node]}"
             if node in PLACE_OF_NODE:

@@ -155,7 +155,8 @@ class Inspector(FollowsTheme, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._view = InspectorView()
+        self.view = InspectorView()
+        """What is shown."""
         self._tabs = YieldingTabs(fits_itself=False)
         self._tabs.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._tabs.setAccessibleName(tr("Sides of the step"))
@@ -188,11 +189,6 @@ class Inspector(FollowsTheme, QWidget):
         """The tab in front."""
         return TABS[self._tabs.currentIndex()][0]
 
-    @property
-    def view(self) -> InspectorView:
-        """What is shown."""
-        return self._view
-
     def text_of(self, tab: Tab) -> str:
         """The text of a tab as it reads."""
         if tab == "answer":
@@ -207,7 +203,7 @@ class Inspector(FollowsTheme, QWidget):
 
     def show_inspector(self, view: InspectorView) -> None:
         """Show one tab of one step."""
-        before, self._view = self._view, view
+        before, self.view = self.view, view
         tab = view.inspection.tab
         self._show_tab(tab)
         if tab in self._texts:
@@ -246,7 +242,7 @@ class Inspector(FollowsTheme, QWidget):
         self._search.selectAll()
 
     def _show_tab(self, tab: Tab) -> None:
-        with_answer = self._view.has_answer or tab == "answer"
+        with_answer = self.view.has_answer or tab == "answer"
         # A change of ours is not a choice of the user; hiding a tab chooses its neighbour.
         self._tabs.blockSignals(True)
         if self._tabs.isTabVisible(_index("answer")) != with_answer:
@@ -263,7 +259,7 @@ class Inspector(FollowsTheme, QWidget):
         self._fit_search()
 
     def _show_legend(self) -> None:
-        view, theme = self._view, theme_in_use()
+        view, theme = self.view, theme_in_use()
         colors = {
             "thought": theme.roles["system"],
             "tool": theme.accent,
@@ -282,7 +278,7 @@ class Inspector(FollowsTheme, QWidget):
         """The legend gives way where the tabs and the search need the room."""
         parts = (self._tabs, self._search, self._copy, self._legend)
         needed = sum(part.sizeHint().width() for part in parts) + 8 * len(parts)
-        self._legend.setVisible(bool(self._view.legend) and self.width() >= needed)
+        self._legend.setVisible(bool(self.view.legend) and self.width() >= needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show the legend where there is room."""
@@ -320,7 +316,7 @@ class Inspector(FollowsTheme, QWidget):
         self._search.setPalette(palette)
 
     def _on_copy(self) -> None:
-        view = self._view
+        view = self.view
         shown = view.answer if self.tab == "answer" else whole_text(view.blocks)
         QApplication.clipboard().setText(shown)
 

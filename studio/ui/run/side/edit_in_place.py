@@ -207,17 +207,19 @@ class EditInPlace(FollowsTheme, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._spec: EditSpec | None = None
+        self.spec: EditSpec | None = None
+        """What is being written."""
         self._title = ElidedLabel()
         self._title.setProperty("title", "true")
         self._tool = ComboBox()
         self._tool.setAccessibleName(tr("Tool to call"))
         self._tool.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self._tool.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self._text = _TextField()
-        self._text.setAccessibleName(tr("What is edited"))
-        self._text.setFrameShape(QFrame.Shape.NoFrame)
-        self._text.document().setDocumentMargin(12)
+        self.field = _TextField()
+        """The text field."""
+        self.field.setAccessibleName(tr("What is edited"))
+        self.field.setFrameShape(QFrame.Shape.NoFrame)
+        self.field.document().setDocumentMargin(12)
         self._highlighter: JsonHighlighter | None = None
         self._messages = MessagesEditor()
         self._is_error = QCheckBox(tr("It reports a failure"))
@@ -230,7 +232,7 @@ class EditInPlace(FollowsTheme, QWidget):
         self._step = QPushButton(tr("Apply and step"))
         self._cancel = QPushButton(tr("Cancel"))
         self._lay_out()
-        self._text.textChanged.connect(self._check)
+        self.field.textChanged.connect(self._check)
         self._messages.changed.connect(self._check)
         self._tool.currentTextChanged.connect(self._check)
         self._apply.clicked.connect(lambda: self._send("stay"))
@@ -250,24 +252,14 @@ class EditInPlace(FollowsTheme, QWidget):
         paint_text(self._problem, "error")
         self.follow_theme()
 
-    @property
-    def spec(self) -> EditSpec | None:
-        """What is being written."""
-        return self._spec
-
-    @property
-    def field(self) -> QPlainTextEdit:
-        """The text field."""
-        return self._text
-
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        paint_page(self._text)
+        paint_page(self.field)
         self._set_font()
 
     def open_spec(self, spec: EditSpec) -> None:
         """Begin to write."""
-        self._spec = spec
+        self.spec = spec
         self._title.show_text(spec.title)
         self._title.ensurePolished()
         self._title.setMaximumWidth(self._title.fontMetrics().horizontalAdvance(spec.title) + 4)
@@ -297,7 +289,7 @@ class EditInPlace(FollowsTheme, QWidget):
     def result(self) -> EditResult:
         """What stands there now."""
         return EditResult(
-            text=self._text.toPlainText(),
+            text=self.field.toPlainText(),
             tool=self._tool.currentText(),
             is_error=self._is_error.isChecked(),
             messages=self._messages.messages(),
@@ -305,36 +297,36 @@ class EditInPlace(FollowsTheme, QWidget):
 
     def _set_font(self) -> None:
         """Code in its own writing; a change of the window's style takes it away."""
-        is_code = self._spec is not None and self._spec.kind in _CODE
+        is_code = self.spec is not None and self.spec.kind in _CODE
         size = self.font().pointSizeF()
-        self._text.setFont(mono_font(size) if is_code else ui_font(size))
+        self.field.setFont(mono_font(size) if is_code else ui_font(size))
 
     def _open_text(self, spec: EditSpec) -> None:
         is_messages = spec.kind == "messages"
         self._messages.setVisible(is_messages)
-        self._text.setVisible(not is_messages)
+        self.field.setVisible(not is_messages)
         if is_messages:
             self._messages.show_messages(spec.messages)
             self._messages.setFocus()
             return
-        self._text.setAccessibleName(spec.title)
+        self.field.setAccessibleName(spec.title)
         self._set_font()
-        self._text.setTabChangesFocus(not spec.is_json)
+        self.field.setTabChangesFocus(not spec.is_json)
         if spec.is_json and self._highlighter is None:
-            self._highlighter = JsonHighlighter(self._text.document())
+            self._highlighter = JsonHighlighter(self.field.document())
         elif not spec.is_json and self._highlighter is not None:
             self._highlighter.setDocument(None)
             self._highlighter = None
-        self._text.setPlainText(spec.text)
-        self._text.moveCursor(QTextCursor.MoveOperation.End)
-        self._text.setFocus()
+        self.field.setPlainText(spec.text)
+        self.field.moveCursor(QTextCursor.MoveOperation.End)
+        self.field.setFocus()
 
     def _check(self) -> None:
-        if self._spec is None:
+        if self.spec is None:
             return
-        problem = problem_of(self._spec, self.result())
+        problem = problem_of(self.spec, self.result())
         # Before anything is written there is nothing to blame: the hint stays.
-        blamed = bool(problem) and bool(self._text.toPlainText() or self._spec.text)
+        blamed = bool(problem) and bool(self.field.toPlainText() or self.spec.text)
         self._problem.setText(problem)
         self._problem.setVisible(blamed)
         self._hint.setVisible(not blamed)
@@ -346,11 +338,11 @@ class EditInPlace(FollowsTheme, QWidget):
         self._send("step" if self._step.isVisibleTo(self) else "stay")
 
     def _send(self, then: AfterEdit) -> None:
-        if self._spec is not None and self._apply.isEnabled():
+        if self.spec is not None and self._apply.isEnabled():
             result = self.result()
             if self.also_file.isVisibleTo(self) and self.also_file.isChecked():
-                self.request_file.emit(self._spec, result)
-            self.applied.emit(self._spec, result, then)
+                self.request_file.emit(self.spec, result)
+            self.applied.emit(self.spec, result, then)
 
     def _lay_out(self) -> None:
         self._step.setProperty("primary", "true")
@@ -374,4 +366,4 @@ class EditInPlace(FollowsTheme, QWidget):
             line.setWordWrap(True)
             footer.addWidget(line)
         footer.addLayout(keeps)
-        column_of(head, (self._text, 1), (self._messages, 1), footer, on=self, margins=0, spacing=0)
+        column_of(head, (self.field, 1), (self._messages, 1), footer, on=self, margins=0, spacing=0)

@@ -237,7 +237,8 @@ class StatePanel(QWidget):
         super().__init__(parent)
         self._view = RunView()
         self._shown_run = ""
-        self._is_open = True
+        self.is_open = True
+        """Whether more than its head is shown."""
         self.fold = QToolButton()
         self.tabs = QTabBar()
         self.variables = VariablesTable()
@@ -253,14 +254,9 @@ class StatePanel(QWidget):
         self.variables.value_written.connect(self._on_value)
         self.set_open(is_open=False)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether more than its head is shown."""
-        return self._is_open
-
     def set_open(self, *, is_open: bool) -> None:
         """Show its body, or its head alone."""
-        self._is_open = is_open
+        self.is_open = is_open
         for part in (self._left, self.console):
             part.setVisible(is_open)
         self.setFixedHeight(_HEAD + (_BODY if is_open else 0))
@@ -307,11 +303,11 @@ class StatePanel(QWidget):
         self.tabs.setTabText(1, f"{words} {count}" if count else words)
 
     def _on_fold(self) -> None:
-        self.set_open(is_open=not self._is_open)
-        self.folded.emit(not self._is_open)
+        self.set_open(is_open=not self.is_open)
+        self.folded.emit(not self.is_open)
 
     def _on_tab(self) -> None:
-        if not self._is_open:
+        if not self.is_open:
             self._on_fold()
 
     def _on_value(self, row: RunVariable, text: str) -> None:

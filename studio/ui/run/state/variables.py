@@ -30,7 +30,8 @@ class VariablesTable(FollowsTheme, QTableWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(0, 2, parent)
-        self._rows: tuple[RunVariable, ...] = ()
+        self.rows: tuple[RunVariable, ...] = ()
+        """What is shown."""
         self._before: tuple[RunVariable, ...] = ()
         self._moment: object = None
         self._filling = False
@@ -53,11 +54,6 @@ class VariablesTable(FollowsTheme, QTableWidget):
         self.itemChanged.connect(self._on_changed)
         self.follow_theme()
 
-    @property
-    def rows(self) -> tuple[RunVariable, ...]:
-        """What is shown."""
-        return self._rows
-
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
         self._fill()
@@ -70,10 +66,10 @@ class VariablesTable(FollowsTheme, QTableWidget):
             moment: whose they are; anything that compares.
         """
         if moment != self._moment:
-            self._moment, self._before = moment, self._rows
+            self._moment, self._before = moment, self.rows
         shown = with_changes(tuple(rows), self._before)
-        if shown != self._rows:
-            self._rows = shown
+        if shown != self.rows:
+            self.rows = shown
             if self.state() != QAbstractItemView.State.EditingState:
                 self._fill()
 
@@ -85,10 +81,10 @@ class VariablesTable(FollowsTheme, QTableWidget):
         theme = theme_in_use()
         self._filling = True
         row = self.currentRow()
-        self.setRowCount(len(self._rows))
+        self.setRowCount(len(self.rows))
         strong, code = QFont(self.font()), fixed_font(self.font())
         strong.setWeight(QFont.Weight.DemiBold)
-        for index, one in enumerate(self._rows):
+        for index, one in enumerate(self.rows):
             name = QTableWidgetItem(f"• {one.name}" if one.is_changed else one.name)
             name.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
             name.setForeground(QColor(theme.text if one.is_changed else theme.muted))
@@ -107,7 +103,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
                 )
             self.setItem(index, 0, name)
             self.setItem(index, 1, value)
-        if 0 <= row < len(self._rows):
+        if 0 <= row < len(self.rows):
             self.setCurrentCell(row, 1)
         self._filling = False
 
@@ -120,9 +116,9 @@ class VariablesTable(FollowsTheme, QTableWidget):
         return theme.text
 
     def _on_changed(self, item: QTableWidgetItem) -> None:
-        if self._filling or item.column() != 1 or item.row() >= len(self._rows):
+        if self._filling or item.column() != 1 or item.row() >= len(self.rows):
             return
-        row = self._rows[item.row()]
+        row = self.rows[item.row()]
         if item.text() != row.value:
             self.value_written.emit(row, item.text())
 

@@ -58,7 +58,8 @@ class TimelineView(QTableView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cards = StepListModel(self)
-        self._following = True
+        self.is_following = True
+        """Whether the newest card is chosen as the run goes on."""
         self._moving = False
         self._forks: Mapping[ForkKey, ForkView] = {}
         self._delegate = CardDelegate(self)
@@ -108,11 +109,6 @@ class TimelineView(QTableView):
         return self._cards.cards
 
     @property
-    def is_following(self) -> bool:
-        """Whether the newest card is chosen as the run goes on."""
-        return self._following
-
-    @property
     def current_card(self) -> StepCard | None:
         """The chosen card."""
         card = self.currentIndex().data(CARD_ROLE)
@@ -135,7 +131,7 @@ class TimelineView(QTableView):
         kept = self._cards.cards.shares(timeline.cards) if self.folds.is_active else 0
         self._cards.show_timeline(timeline)
         self.folds.refresh(kept)
-        if self._following:
+        if self.is_following:
             row = self._cards.live_row()
         else:
             row = self._cards.row_of(chosen.key) if chosen is not None else -1
@@ -301,6 +297,6 @@ class TimelineView(QTableView):
             self.card_chosen.emit(card)
 
     def _set_following(self, *, following: bool) -> None:
-        if following != self._following:
-            self._following = following
+        if following != self.is_following:
+            self.is_following = following
             self.following_changed.emit(following)

@@ -51,8 +51,10 @@ class RunScrubber(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._cards: Sequence[StepCard] = ()
-        self._row = -1
+        self.cards: Sequence[StepCard] = ()
+        """The cards that have bars."""
+        self.row = -1
+        """Row of the card at the cursor; below 0 for none."""
         self._total = 0.0
         self._known: tuple[int, int, float] | None = None
         """First and count of the bars in sight, and their longest time."""
@@ -64,27 +66,17 @@ class RunScrubber(QWidget):
 
     def show_cards(self, cards: Sequence[StepCard], total: float) -> None:
         """Show a run's cards; `total` is its time of work in seconds."""
-        self._cards, self._total, self._known = cards, total, None
-        self._row = min(self._row, len(cards) - 1)
+        self.cards, self._total, self._known = cards, total, None
+        self.row = min(self.row, len(cards) - 1)
         self.update()
 
     def show_cursor(self, row: int) -> None:
         """Put the cursor at a card."""
-        if row != self._row:
-            self._row = row
-            if 0 <= row < len(self._cards):
-                self.setAccessibleDescription(self._cards[row].spoken)
+        if row != self.row:
+            self.row = row
+            if 0 <= row < len(self.cards):
+                self.setAccessibleDescription(self.cards[row].spoken)
             self.update()
-
-    @property
-    def cards(self) -> Sequence[StepCard]:
-        """The cards that have bars."""
-        return self._cards
-
-    @property
-    def row(self) -> int:
-        """Row of the card at the cursor; below 0 for none."""
-        return self._row
 
     def sizeHint(self) -> QSize:
         """Wide and low."""
@@ -99,12 +91,12 @@ class RunScrubber(QWidget):
     def _window(self) -> tuple[int, int, float]:
         """First row and count of the bars in sight, and how wide each is."""
         room = max(1.0, self.width() - _LEFT - _RIGHT)
-        count = len(self._cards)
+        count = len(self.cards)
         width = min(_WIDEST, room / max(1, count))
         if width >= _NARROWEST:
             return 0, count, width
         shown = int(room / _NARROWEST)
-        first = max(0, min(self._row - shown // 2, count - shown))
+        first = max(0, min(self.row - shown // 2, count - shown))
         return first, shown, _NARROWEST
 
     def row_at(self, x: float) -> int:
@@ -115,7 +107,7 @@ class RunScrubber(QWidget):
     def bar_of(self, row: int) -> QRectF:
         """The box of a bar that is in sight."""
         first, _, width = self._window()
-        card = self._cards[row]
+        card = self.cards[row]
         height = max(_LEAST, min(_MOST, _MOST * (card.seconds / self._slowest()) ** 0.5))
         gap = 1.0 if width < 12 else 2.0
         left = _LEFT + (row - first) * width
@@ -124,16 +116,16 @@ class RunScrubber(QWidget):
     def _parts(self) -> list[PaintedPart]:
         """The bars in sight, as a screen reader finds them."""
         first, count, _ = self._window()
-        rows = range(first, first + count) if self._cards else range(0)
+        rows = range(first, first + count) if self.cards else range(0)
         return [
-            PaintedPart(self._cards[row].spoken, self.bar_of(row).toAlignedRect()) for row in rows
+            PaintedPart(self.cards[row].spoken, self.bar_of(row).toAlignedRect()) for row in rows
         ]
 
     def _slowest(self) -> float:
         """The longest time in sight; once for all bars, since a card of the past is read for it."""
         first, count, _ = self._window()
         if self._known is None or self._known[:2] != (first, count):
-            seen = self._cards[first : first + count]
+            seen = self.cards[first : first + count]
             longest = max((each.seconds for each in seen), default=0) or 1.0
             self._known = (first, count, longest)
         return self._known[2]
@@ -149,7 +141,7 @@ class RunScrubber(QWidget):
         font = QFont(self.font())
         font.setPointSizeF(max(7.5, font.pointSizeF() - 1.0))
         painter.setFont(font)
-        if not self._cards:
+        if not self.cards:
             return
         self._paint_texts(painter)
         first, count, _ = self._window()
@@ -157,8 +149,8 @@ class RunScrubber(QWidget):
         painter.drawLine(QPointF(_LEFT, _BASE + 0.5), QPointF(self.width() - _RIGHT, _BASE + 0.5))
         for row in range(first, first + count):
             self._paint_bar(painter, row)
-        if first <= self._row < first + count:
-            self._paint_cursor(painter, self.bar_of(self._row))
+        if first <= self.row < first + count:
+            self._paint_cursor(painter, self.bar_of(self.row))
         if self.hasFocus():
             painter.setPen(QPen(QColor(theme.accent), 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -167,9 +159,7 @@ class RunScrubber(QWidget):
     def _paint_texts(self, painter: QPainter) -> None:
         theme = theme_in_use()
         painter.setPen(QColor(theme.text))
-        words = tr("{row} of {count}").format(
-            row=f"{self._row + 1:,}", count=f"{len(self._cards):,}"
-        )
+        words = tr("{row} of {count}").format(row=f"{self.row + 1:,}", count=f"{len(self.cards):,}")
         left = QRectF(16, 0, _LEFT - 24, _BASE)
         painter.drawText(left, Qt.AlignmentFlag.AlignVCenter, words)
         painter.setPen(QColor(theme.muted))
@@ -178,7 +168,7 @@ class RunScrubber(QWidget):
         painter.drawText(right, at, duration(self._total))
 
     def _paint_bar(self, painter: QPainter, row: int) -> None:
-        theme, card = theme_in_use(), self._cards[row]
+        theme, card = theme_in_use(), self.cards[row]
         box = self.bar_of(row)
         tone = (
             theme.error
@@ -217,24 +207,24 @@ class RunScrubber(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go to the bar."""
-        if event.button() == Qt.MouseButton.LeftButton and self._cards:
+        if event.button() == Qt.MouseButton.LeftButton and self.cards:
             self.row_chosen.emit(self.row_at(event.position().x()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Drag the cursor through the run."""
-        if event.buttons() & Qt.MouseButton.LeftButton and self._cards:
+        if event.buttons() & Qt.MouseButton.LeftButton and self.cards:
             row = self.row_at(event.position().x())
-            if row != self._row:
+            if row != self.row:
                 self.row_chosen.emit(row)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Left and Right go by one, Home and End to the ends."""
-        last = len(self._cards) - 1
+        last = len(self.cards) - 1
         match event.key():
             case Qt.Key.Key_Left:
-                row = self._row - 1
+                row = self.row - 1
             case Qt.Key.Key_Right:
-                row = self._row + 1
+                row = self.row + 1
             case Qt.Key.Key_Home:
                 row = 0
             case Qt.Key.Key_End:

@@ -57,7 +57,8 @@ class WaterfallView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shown = Waterfall()
+        self.shown = Waterfall()
+        """What is shown."""
         self._call: int | None = None
         self._first = 0
         self._clock = QTimer(self, interval=_TICK_MS)
@@ -66,11 +67,6 @@ class WaterfallView(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("This iteration in time"))
 
-    @property
-    def shown(self) -> Waterfall:
-        """What is shown."""
-        return self._shown
-
     def show_waterfall(self, shown: Waterfall, call: int | None) -> None:
         """Show a turn.
 
@@ -78,8 +74,8 @@ class WaterfallView(QWidget):
             shown: the turn.
             call: row of the call that is looked at; None for the reply.
         """
-        rows = len(self._shown.rows)
-        self._shown, self._call = shown, call
+        rows = len(self.shown.rows)
+        self.shown, self._call = shown, call
         self.setAccessibleDescription(shown.words)
         if len(shown.rows) != rows:
             self._first = 0
@@ -91,7 +87,7 @@ class WaterfallView(QWidget):
 
     def sizeHint(self) -> QSize:
         """As high as its rows, up to five of them."""
-        rows = max(1, min(_MOST_ROWS, len(self._shown.rows)))
+        rows = max(1, min(_MOST_ROWS, len(self.shown.rows)))
         return QSize(640, round(_AXIS + rows * self._row_height() + 6))
 
     def minimumSizeHint(self) -> QSize:
@@ -107,11 +103,11 @@ class WaterfallView(QWidget):
         return self.fontMetrics().height() + 10.0
 
     def _current(self) -> int:
-        rows = self._shown.rows
+        rows = self.shown.rows
         return next((at for at, row in enumerate(rows) if row.call == self._call), 0)
 
     def _run_clock(self) -> None:
-        if self._shown.is_moving and self.isVisible():
+        if self.shown.is_moving and self.isVisible():
             self._clock.start()
         else:
             self._clock.stop()
@@ -135,13 +131,13 @@ class WaterfallView(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillRect(self.rect(), QColor(theme.window))
         now = time.time()
-        span = max(self._shown.span(now), 0.001) * 1.08
+        span = max(self.shown.span(now), 0.001) * 1.08
         self._paint_axis(painter, span)
-        rows = self._shown.rows
+        rows = self.shown.rows
         for at in range(self._first, min(len(rows), self._first + _MOST_ROWS)):
             self._paint_row(painter, rows[at], self.box_of(at), span, now)
-        if self._shown.is_moving:
-            x = self._x(now - self._shown.began, span)
+        if self.shown.is_moving:
+            x = self._x(now - self.shown.began, span)
             painter.setPen(QPen(QColor(theme.accent), 1.5))
             painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height() - 4))
         if self.hasFocus():
@@ -203,7 +199,7 @@ class WaterfallView(QWidget):
         going = next((bar for bar in row.bars if bar.end is None), None)
         total = row.total
         if going is not None:
-            total = duration(max(0.0, now - self._shown.began - going.begin))
+            total = duration(max(0.0, now - self.shown.began - going.begin))
         painter.setPen(QColor(theme.text))
         right = QRectF(self.width() - _RIGHT, box.top(), _RIGHT - 16, box.height())
         at = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
@@ -248,7 +244,7 @@ class WaterfallView(QWidget):
             "held": theme.warning,
         }
         begin = self._x(bar.begin, span)
-        close = self._x(now - self._shown.began if bar.end is None else bar.end, span)
+        close = self._x(now - self.shown.began if bar.end is None else bar.end, span)
         height = min(14.0, box.height() - 10)
         place = QRectF(begin, box.center().y() - height / 2, max(2.0, close - begin), height)
         color = QColor(tones[bar.tone])
@@ -265,14 +261,14 @@ class WaterfallView(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go to what the row is of."""
-        rows = range(len(self._shown.rows))
+        rows = range(len(self.shown.rows))
         at = next((at for at in rows if self.box_of(at).contains(event.position())), -1)
         if at >= 0 and event.position().y() > _AXIS:
             self._choose(at)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scroll where there are more rows than have room."""
-        most = max(0, len(self._shown.rows) - _MOST_ROWS)
+        most = max(0, len(self.shown.rows) - _MOST_ROWS)
         by = -1 if event.angleDelta().y() > 0 else 1
         self._first = max(0, min(most, self._first + by))
         self.update()
@@ -284,8 +280,8 @@ class WaterfallView(QWidget):
             super().keyPressEvent(event)
             return
         at = self._current() + by
-        if 0 <= at < len(self._shown.rows):
+        if 0 <= at < len(self.shown.rows):
             self._choose(at)
 
     def _choose(self, at: int) -> None:
-        self.row_chosen.emit(self._shown.step, self._shown.rows[at].call)
+        self.row_chosen.emit(self.shown.step, self.shown.rows[at].call)

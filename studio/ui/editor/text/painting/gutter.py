@@ -77,7 +77,8 @@ class Gutter(QWidget):
         self._breakpoints = breakpoints
         self._severities: Mapping[int, Severity] = {}
         self._fixable: frozenset[int] = frozenset()
-        self._changes: Mapping[int, LineChange] = {}
+        self.changes: Mapping[int, LineChange] = {}
+        """The lines marked as changed since the last commit."""
         self._run: frozenset[int] = frozenset()
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.ArrowCursor)
@@ -98,14 +99,9 @@ class Gutter(QWidget):
 
     def set_changes(self, changes: Mapping[int, LineChange]) -> None:
         """Show which lines, from 0, changed since the last commit."""
-        if changes != self._changes:
-            self._changes = dict(changes)
+        if changes != self.changes:
+            self.changes = dict(changes)
             self.update()
-
-    @property
-    def changes(self) -> Mapping[int, LineChange]:
-        """The lines marked as changed since the last commit."""
-        return self._changes
 
     def needed_width(self) -> int:
         """Room for the marks and the largest line number."""
@@ -160,7 +156,7 @@ class Gutter(QWidget):
             fill(painter, QRectF(0, top, self.width(), height), theme.current_line)
         if line in self._run:
             fill(painter, QRectF(0, top, _RUN_BAR, height), theme.accent)
-        change = self._changes.get(line)
+        change = self.changes.get(line)
         if change is not None:
             self._paint_change(painter, change, top, height)
         severity = self._severities.get(line)

@@ -93,16 +93,12 @@ class RunLines:
     def __init__(self, editor: PromptView, gutter: Gutter) -> None:
         self._editor = editor
         self._gutter = gutter
-        self._spans: tuple[Span, ...] = ()
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
+        self.spans: tuple[Span, ...] = ()
         """What is lit."""
-        return self._spans
 
     def show(self, spans: Sequence[Span]) -> None:
         """Light the lines of these places; none where there are none."""
-        is_new, self._spans = tuple(spans) != self._spans, tuple(spans)
+        is_new, self.spans = tuple(spans) != self.spans, tuple(spans)
         lines = self._lines()
         self._editor.marks.set_run(lines)
         self._gutter.set_run(frozenset(lines))
@@ -111,13 +107,13 @@ class RunLines:
 
     def paint_again(self) -> None:
         """The colors are others."""
-        self.show(self._spans)
+        self.show(self.spans)
 
     def _lines(self) -> list[int]:
         """The lines, from 0; of a place that is folded away the line that it is folded behind."""
         source, document = self._editor.source(), self._editor.document()
         lines: set[int] = set()
-        for span in self._spans:
+        for span in self.spans:
             last = max(span.start, span.end - 1)
             for number in range(source.line_of(span.start), source.line_of(last) + 1):
                 block = document.findBlockByNumber(number)
@@ -186,21 +182,17 @@ class GhostValues(QObject):
     def __init__(self, view: PromptView) -> None:
         super().__init__(view)
         self._view = view
-        self._values: dict[int, str] = {}
+        self.values: dict[int, str] = {}
+        """What stands behind which line, from 0."""
         self._fixes: dict[int, str] = {}
         self._lines = 0
         self._is_shown = True
 
-    @property
-    def values(self) -> Mapping[int, str]:
-        """What stands behind which line, from 0."""
-        return self._values
-
     def show(self, values: Mapping[int, str]) -> None:
         """Put texts behind lines, counted from 0, in place of those before."""
         self._lines = self._view.blockCount()
-        if dict(values) != self._values:
-            self._values = dict(values)
+        if dict(values) != self.values:
+            self.values = dict(values)
             self._view.viewport().update()
 
     def show_fixes(self, fixes: Mapping[int, str]) -> None:
@@ -215,22 +207,22 @@ class GhostValues(QObject):
 
     def follow_edit(self) -> None:
         """The text changed: nothing stands behind the caret's line now, and others move with it."""
-        if not self._values:
+        if not self.values:
             return
         line, grown = self._view.textCursor().blockNumber(), self._view.blockCount() - self._lines
         self._lines += grown
         first = line - max(0, grown)
         moved = {
             at if at < first else at + grown: text
-            for at, text in self._values.items()
+            for at, text in self.values.items()
             if at < first or at > first
         }
-        self._values = moved
+        self.values = moved
 
     def paint(self, dirty: QRect) -> None:
         """Paint what stands behind the lines on the screen."""
         caret = self._view.textCursor().blockNumber()
-        values = self._values if self._is_shown else {}
+        values = self.values if self._is_shown else {}
         if not values and caret not in self._fixes:
             return
         theme = theme_in_use()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, Qt, Signal
@@ -29,19 +29,15 @@ class MarkBar(QScrollBar):
     def __init__(self, view: PromptView) -> None:
         super().__init__(Qt.Orientation.Vertical, view)
         self._view = view
-        self._lines: dict[str, tuple[int, ...]] = {}
-        self.setAccessibleName(tr("Place in the text"))
-
-    @property
-    def marks(self) -> Mapping[str, tuple[int, ...]]:
+        self.marks: dict[str, tuple[int, ...]] = {}
         """The lines marked, from 0, by kind."""
-        return self._lines
+        self.setAccessibleName(tr("Place in the text"))
 
     def mark(self, kind: str, lines: Iterable[int]) -> None:
         """Mark lines, from 0, as of a kind: `error`, `warning`, `hint`, `match` or `change`."""
         shown = tuple(sorted(set(lines)))
-        if shown != self._lines.get(kind, ()):
-            self._lines[kind] = shown
+        if shown != self.marks.get(kind, ()):
+            self.marks[kind] = shown
             self._tell()
             self.update()
 
@@ -52,7 +48,7 @@ class MarkBar(QScrollBar):
             ("match", tr("1 match"), tr("{count} matches")),
             ("change", tr("1 changed line"), tr("{count} changed lines")),
         ]
-        counts = ((len(self._lines.get(kind, ())), one, many) for kind, one, many in lines)
+        counts = ((len(self.marks.get(kind, ())), one, many) for kind, one, many in lines)
         texts = [
             (one if count == 1 else many).format(count=count)
             for count, one, many in counts
@@ -63,7 +59,7 @@ class MarkBar(QScrollBar):
     def paintEvent(self, event: QPaintEvent) -> None:
         """The bar, then the marks over it."""
         super().paintEvent(event)
-        if not any(self._lines.values()):
+        if not any(self.marks.values()):
             return
         painter = QPainter(self)
         theme = theme_in_use()
@@ -80,7 +76,7 @@ class MarkBar(QScrollBar):
             # Changes stand at the left edge and the others at the right: neither hides the other.
             left = 0.0 if kind == "change" else self.width() / 2
             width = self.width() / 3 if kind == "change" else self.width() / 2
-            for line in self._lines.get(kind, ()):
+            for line in self.marks.get(kind, ()):
                 top = room * min(line, count) / count
                 painter.fillRect(QRectF(left, top, width, _MARK_HEIGHT), QColor(colors[kind]))
         painter.end()
