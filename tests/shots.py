@@ -274,7 +274,7 @@ def debugging(workbench: Workbench, camera: Camera) -> None:
     wait(400)
     camera.take("09c-run-compare", pane.comparing)
     pane.comparing.close()
-    pane.inspector.message_sent.emit("And twice that?")
+    pane.inspector.answer.chat.sent.emit("And twice that?")
     wait_until(lambda: workbench.run.is_live, "the thread goes on")
     wait_until(lambda: not workbench.run.is_live, "the thread is answered")
     wait(300)

@@ -132,7 +132,7 @@ class Commands(QObject):
             "run.stop": pane.commands.stop,
             "run.breakpoints": pane.request_breakpoints.emit,
             "run.go": pane.timeline.setFocus,
-            "run.console": pane.open_console,
+            "run.console": pane.state_panel.open_console,
             "run.find": pane.search.open_search,
             "run.branches": pane.bar.branches.click,
             "run.rerun": pane.commands.request_rerun.emit,

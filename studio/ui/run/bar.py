@@ -22,24 +22,16 @@ _TICK_MS = 250
 
 
 class RunBar(QWidget):
-    """Buttons emit wishes; `show_view` enables what can be done."""
+    """Buttons for the run that is shown; `show_view` enables what can be done."""
 
-    run_clicked = Signal()
     run_named = Signal(str)  # what the button does now: begin, or go on
     step_named = Signal(str)  # what a step does where the run stands; empty where it just steps
     step_clicked = Signal(str)  # "over", "into", "out"
-    pause_clicked = Signal()
-    stop_clicked = Signal()
-    restart_clicked = Signal()
-    breakpoints_clicked = Signal()
     branch_chosen = Signal(int)  # id of its last checkpoint
     branch_named = Signal(int, str)  # number of the branch, its new name
     compare_chosen = Signal(BranchView, BranchView)  # BranchView, BranchView
     compare_all_chosen = Signal()  # all ways, in one table
     export_chosen = Signal(str)  # name of the form
-    search_clicked = Signal()
-    filter_clicked = Signal()
-    times_toggled = Signal(bool)  # the waterfall, in place of the bars of the steps
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -135,18 +127,10 @@ class RunBar(QWidget):
         self.stop.setIcon(icon("square", "error") if self.stop.isEnabled() else icon("square"))
 
     def _connect(self) -> None:
-        self.run.clicked.connect(self.run_clicked)
         self.over.clicked.connect(lambda: self.step_clicked.emit("over"))
         self.into.clicked.connect(lambda: self.step_clicked.emit("into"))
         self.out.clicked.connect(lambda: self.step_clicked.emit("out"))
-        self.pause.clicked.connect(self.pause_clicked)
-        self.stop.clicked.connect(self.stop_clicked)
-        self.restart.clicked.connect(self.restart_clicked)
-        self.breakpoints.clicked.connect(self.breakpoints_clicked)
         self.branches.clicked.connect(lambda: open_below(self.branch_menu(), self.branches))
-        self.search.clicked.connect(self.search_clicked)
-        self.filter.clicked.connect(self.filter_clicked)
-        self.times.clicked.connect(self.times_toggled)
         self.export.clicked.connect(lambda: open_below(self.export_menu(), self.export))
 
     def branch_menu(self) -> QMenu:

@@ -7,11 +7,7 @@ from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QWidget
 
 from studio.application.run.cards.timeline import Tab
-from studio.application.run.debugging.console import ConsoleLine
-from studio.application.run.edits.in_place import EditResult, EditSpec
-from studio.application.run.inspector.tabs import InspectorView
 from studio.application.run.nodes import Node
-from studio.application.run.past.branches import BranchView
 from studio.application.run.past.compare import RunComparison, compare
 from studio.application.run.past.overview import RunOverview
 from studio.application.run.view import RunView
@@ -31,7 +27,6 @@ from studio.ui.run.time_axis.scrubber import RunScrubber
 from studio.ui.run.time_axis.waterfall import WaterfallView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
-from studio.ui.style.theme import Theme
 
 _LOWEST = 64
 _LOW = 440
@@ -59,15 +54,7 @@ _TAB_OF_NODE: dict[Node, Tab] = {
 class RunPane(FollowsTheme, QWidget):
     """Bar, loop diagram, timeline, action bar and inspector."""
 
-    request_break_place = Signal(str)  # Place whose breakpoint is switched
-    request_branch = Signal(int)  # id of the checkpoint to stand at
-    request_branch_name = Signal(int, str)  # number of a branch, its new name
-    request_compare = Signal(BranchView, BranchView)  # BranchView, BranchView
-    request_compare_all = Signal()  # all ways through the run, in one table
     request_breakpoints = Signal()  # the list of breakpoints should be shown
-    request_file_edit = Signal(EditSpec, EditResult)  # EditSpec, EditResult: also in the file
-    request_export = Signal(str)  # name of the form in which the run is to be written
-    breakpoint_switched = Signal(str, bool)  # id of a breakpoint, whether it is on
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
     request_record = Signal(str)  # id of a run of the history that is to be shown
     seen_changed = Signal(bool)  # whether the pane is on the screen
@@ -109,16 +96,10 @@ class RunPane(FollowsTheme, QWidget):
         paint_text(self._empty, "muted")
         self.follow_theme()
 
-    @property
-    def theme(self) -> Theme:
-        """The colors it is painted in."""
-        return theme_in_use()
-
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        theme = theme_in_use()
         palette = self.palette()
-        palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
+        palette.setColor(QPalette.ColorRole.Window, QColor(theme_in_use().window))
         self.setPalette(palette)
 
     def show_view(self, view: RunView) -> None:
@@ -146,14 +127,6 @@ class RunPane(FollowsTheme, QWidget):
         last = f'<br><br><a href="{view.earlier}">{link}</a>' if link else ""
         self._empty.setText(f"{words}{last}")
 
-    def show_inspector(self, view: InspectorView) -> None:
-        """Show one tab of one step."""
-        self.inspector.show_inspector(view)
-
-    def show_request(self, text: str) -> None:
-        """Show the request that the call that waits will send; none where it is empty."""
-        self.side.request.show_request(text)
-
     def show_comparison(self, comparison: RunComparison) -> None:
         """Show two ways through side by side, in a window of their own."""
         self.comparing.show_comparison(comparison)
@@ -170,14 +143,6 @@ class RunPane(FollowsTheme, QWidget):
         dialog.request_compare.connect(compare_two)
         dialog.finished.connect(dialog.deleteLater)
         dialog.show()
-
-    def show_value(self, lines: tuple[ConsoleLine, ...]) -> None:
-        """Show what an expression was worked out to."""
-        self.state_panel.console.add(lines)
-
-    def open_console(self) -> None:
-        """Put the caret into the line that works expressions out."""
-        self.state_panel.open_console()
 
     # Inside ---------------------------------------------------------------------------------------
 
@@ -208,29 +173,20 @@ class RunPane(FollowsTheme, QWidget):
         open_below(self.timeline.folds.filter_menu(), self.bar.filter)
 
     def _connect(self) -> None:
-        commands, views = self.commands, self.views
+        bar, commands, views = self.bar, self.commands, self.views
         # Its own buttons are for the run that stands beside them, whatever file is open.
-        self.bar.run_clicked.connect(commands.run_or_continue_shown)
-        self.bar.step_clicked.connect(commands.step_shown)
-        self.bar.pause_clicked.connect(commands.pause)
-        self.bar.stop_clicked.connect(commands.stop)
-        self.bar.restart_clicked.connect(commands.restart)
-        self.bar.breakpoints_clicked.connect(self.request_breakpoints)
-        self.bar.branch_chosen.connect(self.request_branch)
-        self.head.branch_chosen.connect(self.request_branch)
-        self.timeline.request_branch.connect(self.request_branch)
-        self.bar.filter_clicked.connect(self._on_filter)
-        self.bar.times_toggled.connect(self._on_times)
+        bar.run.clicked.connect(commands.run_or_continue_shown)
+        bar.step_clicked.connect(commands.step_shown)
+        bar.pause.clicked.connect(commands.pause)
+        bar.stop.clicked.connect(commands.stop)
+        bar.restart.clicked.connect(commands.restart)
+        bar.breakpoints.clicked.connect(self.request_breakpoints)
+        bar.filter.clicked.connect(self._on_filter)
+        bar.times.clicked.connect(self._on_times)
+        bar.search.clicked.connect(self.search.open_search)
         self.head.command_given.connect(commands.give)
-        self.state_panel.console.request_value.connect(views.ask_value)
-        self.state_panel.breakpoints.breakpoint_switched.connect(self.breakpoint_switched)
-        self.state_panel.breakpoints.request_breakpoints.connect(self.request_breakpoints)
-        self.bar.branch_named.connect(self.request_branch_name)
-        self.bar.compare_chosen.connect(self.request_compare)
-        self.bar.compare_all_chosen.connect(self.request_compare_all)
-        self.bar.export_chosen.connect(self.request_export)
-        self.bar.search_clicked.connect(self.search.open_search)
-        self.diagram.break_toggled.connect(self.request_break_place)
+        self.state_panel.console.field.entered.connect(views.ask_value)
+        self.state_panel.breakpoints.itemActivated.connect(self.request_breakpoints)
         self.diagram.request_run_to.connect(commands.run_to)
         self.diagram.node_chosen.connect(self._on_node)
         self.diagram.lane_chosen.connect(self._on_lane)
@@ -238,23 +194,19 @@ class RunPane(FollowsTheme, QWidget):
         self.timeline.request_fork.connect(commands.request_fork)
         self.timeline.request_rerun.connect(commands.rerun_from)
         self.timeline.request_edit.connect(commands.edit_at)
-        self.steps.words_changed.connect(self.inspector.find_words)
-        self.steps.request_newest.connect(views.ask_again)
+        self.search.words_changed.connect(self.inspector.search.setText)
+        self.steps.follow.clicked.connect(views.ask_again)
         self.side.command_given.connect(commands.give)
         self.side.wish_given.connect(commands.take_offer)
         self.inspector.tab_chosen.connect(views.open_tab)
-        self.inspector.watches_changed.connect(views.change_watches)
-        self.inspector.step_chosen.connect(views.go_to_step)
-        self.inspector.only_changes_toggled.connect(views.show_only_changes)
-        self.editor.request_file.connect(self.request_file_edit)
+        self.inspector.watch.expressions_changed.connect(views.change_watches)
+        self.inspector.usage.step_chosen.connect(views.go_to_step)
+        self.inspector.only_changes.toggled.connect(views.show_only_changes)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The numbers on the choices of a pause take them, from wherever nothing is written."""
         digit = event.text()
-        plain = event.modifiers() in (
-            Qt.KeyboardModifier.NoModifier,
-            Qt.KeyboardModifier.KeypadModifier,
-        )
+        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if plain and len(digit) == 1 and digit in "123456789":
             if not self.side.take_choice(int(digit)):
                 event.ignore()
@@ -287,8 +239,8 @@ class RunPane(FollowsTheme, QWidget):
 
         Nothing else opens the axis: what lies below it would move under the pointer.
         """
-        rows = len(self.waterfall.shown.rows)
-        has_waterfall = self.views.wants_waterfall and rows > 0 and self.view.state is not None
+        has_rows = bool(self.waterfall.shown.rows)
+        has_waterfall = self.views.wants_waterfall and has_rows and self.view.state is not None
         self.waterfall.setVisible(has_waterfall)
         self.bar.times.setChecked(has_waterfall)
         shown = self.height() >= _LOW and self.view.state is not None

@@ -61,17 +61,19 @@ class Bench:
         pane, controller = self.pane, self.controller
         self.dialog = BreakpointsDialog(controller.breakpoints, pane)
         controller.state_changed.connect(pane.show_view)
-        controller.inspector_changed.connect(pane.show_inspector)
+        controller.inspector_changed.connect(pane.inspector.show_inspector)
         controller.compared.connect(pane.show_comparison)
         controller.refused.connect(self.said.append)
         pane.commands.request_commands.connect(self.send)
         pane.views.request_inspection.connect(controller.inspect)
-        pane.request_break_place.connect(controller.breakpoints.toggle_place)
+        pane.diagram.break_toggled.connect(controller.breakpoints.toggle_place)
         pane.commands.request_fork.connect(controller.fork_from)
-        pane.request_branch.connect(controller.go_to)
-        pane.request_branch_name.connect(controller.name_branch)
+        pane.bar.branch_chosen.connect(controller.go_to)
+        pane.head.branch_chosen.connect(controller.go_to)
+        pane.timeline.request_branch.connect(controller.go_to)
+        pane.bar.branch_named.connect(controller.name_branch)
         pane.commands.request_run_to.connect(controller.run_to)
-        pane.request_compare.connect(controller.compare_branches)
+        pane.bar.compare_chosen.connect(controller.compare_branches)
         pane.commands.request_record_move.connect(controller.move_record)
         pane.request_breakpoints.connect(self.dialog.show)
         pane.resize(1200, 480)
@@ -424,7 +426,7 @@ def test_the_only_changes_switch_folds_and_a_click_on_a_fold_opens(bench: Bench)
         bench.pane.commands.step("over")
         bench.until_waiting(place)
     whole = bench.pane.inspector.text_of("messages")
-    bench.click(bench.pane.inspector._only_changes)
+    bench.click(bench.pane.inspector.only_changes)
     folded = bench.pane.inspector.text_of("messages")
 
     assert "lines as before" in folded
@@ -684,7 +686,7 @@ def test_watches_are_told_and_taken(bench: Bench) -> None:
 
 def test_what_outlasts_the_run_is_asked_where_it_makes_sense(bench: Bench) -> None:
     asked: list[tuple[str, str]] = []
-    bench.pane.request_file_edit.connect(
+    bench.pane.editor.request_file.connect(
         lambda spec, result: asked.append((spec.kind, result.text))
     )
     bench.controller.breakpoints.toggle_place(PausePoint.OBSERVATION)
@@ -713,7 +715,7 @@ def test_a_thread_goes_on_below_its_answer(bench: Bench, example: str) -> None:
     started = plan(said, example=example)
     bench.controller.start(started)
     bench.until_over()
-    chat = bench.pane.inspector.chat
+    chat = bench.pane.inspector.answer.chat
     assert chat.isVisible()
     with bench.qtbot.waitActive(bench.pane):
         bench.pane.activateWindow()
@@ -840,7 +842,7 @@ def test_the_console_has_what_log_points_and_tools_write_and_leads_to_it(bench: 
     pane = bench.pane
     panel = pane.state_panel
     bench.controller.breakpoints.changed.connect(panel.show_breakpoints)
-    pane.breakpoint_switched.connect(bench.controller.breakpoints.switch)
+    pane.state_panel.breakpoints.breakpoint_switched.connect(bench.controller.breakpoints.switch)
     point = Breakpoint("", frozenset({PausePoint.TOOL_CALL}), log="iter {iteration} {tool}")
     bench.controller.breakpoints.add(point)
     assert pane.diagram.state.log_points == {"action"}
@@ -999,7 +1001,7 @@ def test_ways_are_a_tree_and_all_of_them_are_compared_in_one_table(bench: Bench)
         bench.qtbot.waitUntil(lambda: bench.controller.view.place == place)
 
     bench.controller.overviewed.connect(bench.pane.show_overview)
-    bench.pane.request_compare_all.connect(bench.controller.compare_all)
+    bench.pane.bar.compare_all_chosen.connect(bench.controller.compare_all)
     bench.controller.start(plan([LOOKUP, FINAL, FINAL, FINAL, FINAL]), at_entry=True)
     bench.until_waiting()
     bench.pane.commands.run_or_continue()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import (
     QColor,
     QPalette,
@@ -43,8 +43,6 @@ _FEATURES = QTextDocument.MarkdownFeature(
 class AnswerView(FollowsTheme, QWidget):
     """Heading, the answer, what does not fit the declared outputs, and a line to go on with."""
 
-    message_sent = Signal(str)  # the next question in the same thread
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._answer = ""
@@ -70,7 +68,6 @@ class AnswerView(FollowsTheme, QWidget):
             margins=(_SIDE, 12, _SIDE, 8),
             spacing=8,
         )
-        self.chat.sent.connect(self.message_sent)
         self.chat.hide()
         self.setAutoFillBackground(True)
         paint_text(self._heading, "success")

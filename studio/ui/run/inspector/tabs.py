@@ -28,7 +28,6 @@ from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.separator import Separator
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.run.inspector.answer_view import AnswerView
-from studio.ui.run.inspector.chat_line import ChatLine
 from studio.ui.run.inspector.watch_table import WatchTable
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colors import paint_page, paint_text
@@ -148,10 +147,6 @@ class Inspector(FollowsTheme, QWidget):
     """Shows an `InspectorView`; asks for another when a tab is chosen."""
 
     tab_chosen = Signal(str)  # Tab
-    only_changes_toggled = Signal(bool)
-    watches_changed = Signal(tuple)  # expressions
-    step_chosen = Signal(int)  # number of a step whose figures were chosen
-    message_sent = Signal(str)  # the next question in the thread of the answer
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -163,19 +158,15 @@ class Inspector(FollowsTheme, QWidget):
         for _, name in TABS:
             self._tabs.addTab(tr(name))
         self._texts: dict[Tab, StyledText] = {
-            tab: StyledText(
-                tr(name),
-                tr(_EMPTY[tab]),
-            )
-            for tab, name in TABS[:4]
+            tab: StyledText(tr(name), tr(_EMPTY[tab])) for tab, name in TABS[:4]
         }
-        self._answer = AnswerView()
-        self._usage = UsageTable()
+        self.answer = AnswerView()
+        self.usage = UsageTable()
         self.watch = WatchTable()
         self._summary = ElidedLabel()
         self._legend = QLabel()
-        self._only_changes = QToolButton()
-        self._search = QLineEdit()
+        self.only_changes = QToolButton()
+        self.search = QLineEdit()
         self._copy = QToolButton()
         self._stack = QStackedWidget()
         self._lay_out()
@@ -192,7 +183,7 @@ class Inspector(FollowsTheme, QWidget):
     def text_of(self, tab: Tab) -> str:
         """The text of a tab as it reads."""
         if tab == "answer":
-            return self._answer.text
+            return self.answer.text
         return self._texts[tab].toPlainText()
 
     def recolor(self) -> None:
@@ -211,35 +202,22 @@ class Inspector(FollowsTheme, QWidget):
             text.show_blocks(view.blocks, follow=view.is_streaming)
             if view.inspection != before.inspection or view.first_change != before.first_change:
                 text.show_block(view.first_change)
-                if self._search.text():
+                if self.search.text():
                     self._on_find()  # what was looked for in the text before is looked for in this
         elif tab == "answer":
-            self._answer.show_answer(view.answer, view.blocks, view.thread)
+            self.answer.show_answer(view.answer, view.blocks, view.thread)
         elif tab == "watch":
             self.watch.show_rows(view.watches)
         else:
-            self._usage.show_rows(view.usage, view.inspection.step)
+            self.usage.show_rows(view.usage, view.inspection.step)
         self._summary.show_text(view.summary)
         self._show_legend()
 
-    def set_chatting(self, on: bool) -> None:
-        """Offer the line below the answer, where the run can be gone on with."""
-        self._answer.chat.setVisible(on)
-
-    @property
-    def chat(self) -> ChatLine:
-        """The line below the answer."""
-        return self._answer.chat
-
-    def find_words(self, words: str) -> None:
-        """Look for words in the tab that is shown."""
-        self._search.setText(words)
-
     def focus_search(self) -> None:
         """Put the caret into the search field."""
-        self._search.setVisible(self.tab in self._texts)
-        self._search.setFocus()
-        self._search.selectAll()
+        self.search.setVisible(self.tab in self._texts)
+        self.search.setFocus()
+        self.search.selectAll()
 
     def _show_tab(self, tab: Tab) -> None:
         with_answer = self.view.has_answer or tab == "answer"
@@ -253,7 +231,7 @@ class Inspector(FollowsTheme, QWidget):
         self._tabs.setCurrentIndex(_index(tab))
         self._tabs.blockSignals(False)
         self._stack.setCurrentIndex(_index(tab))
-        self._only_changes.setVisible(tab == "messages")
+        self.only_changes.setVisible(tab == "messages")
         self._copy.setVisible(tab in self._texts or tab == "answer")
         self._fit_tabs()
         self._fit_search()
@@ -276,7 +254,7 @@ class Inspector(FollowsTheme, QWidget):
 
     def _fit_legend(self) -> None:
         """The legend gives way where the tabs and the search need the room."""
-        parts = (self._tabs, self._search, self._copy, self._legend)
+        parts = (self._tabs, self.search, self._copy, self._legend)
         needed = sum(part.sizeHint().width() for part in parts) + 8 * len(parts)
         self._legend.setVisible(bool(self.view.legend) and self.width() >= needed)
 
@@ -289,17 +267,17 @@ class Inspector(FollowsTheme, QWidget):
 
     def _fit_tabs(self) -> None:
         """The tabs have what is left beside the buttons."""
-        beside = (self._copy, self._only_changes)
+        beside = (self._copy, self.only_changes)
         taken = sum(each.sizeHint().width() + 8 for each in beside if not each.isHidden())
         self._tabs.fit(self.width() - taken - 16)
 
     def _fit_search(self) -> None:
         """The field gives way to the tabs where both do not fit, until it is asked for (Ctrl+F)."""
-        needed = self._tabs.sizeHint().width() + self._search.width() + _BESIDE_TABS
-        if not self._only_changes.isHidden():
-            needed += self._only_changes.sizeHint().width() + 8
-        wanted = bool(self._search.text()) or self._search.hasFocus()
-        self._search.setVisible(self.tab in self._texts and (wanted or self.width() >= needed))
+        needed = self._tabs.sizeHint().width() + self.search.width() + _BESIDE_TABS
+        if not self.only_changes.isHidden():
+            needed += self.only_changes.sizeHint().width() + 8
+        wanted = bool(self.search.text()) or self.search.hasFocus()
+        self.search.setVisible(self.tab in self._texts and (wanted or self.width() >= needed))
 
     def _on_tab(self, index: int) -> None:
         self._stack.setCurrentIndex(index)
@@ -308,12 +286,12 @@ class Inspector(FollowsTheme, QWidget):
     def _on_find(self) -> None:
         theme = theme_in_use()
         text = self._texts.get(self.tab)
-        found = text is not None and text.find_next(self._search.text())
-        wanted = bool(self._search.text())
-        palette = self._search.palette()
+        found = text is not None and text.find_next(self.search.text())
+        wanted = bool(self.search.text())
+        palette = self.search.palette()
         ink = theme.error if wanted and not found else theme.text
         palette.setColor(QPalette.ColorRole.Text, QColor(ink))
-        self._search.setPalette(palette)
+        self.search.setPalette(palette)
 
     def _on_copy(self) -> None:
         view = self.view
@@ -322,47 +300,38 @@ class Inspector(FollowsTheme, QWidget):
 
     def _connect(self) -> None:
         self._tabs.currentChanged.connect(self._on_tab)
-        self.watch.expressions_changed.connect(self.watches_changed)
-        self._answer.message_sent.connect(self.message_sent)
-        self._usage.step_chosen.connect(self.step_chosen)
-        self._only_changes.toggled.connect(self.only_changes_toggled)
-        self._texts["messages"].fold_clicked.connect(lambda: self._only_changes.setChecked(False))
-        self._search.returnPressed.connect(self._on_find)
-        self._search.textChanged.connect(self._on_find)
+        self._texts["messages"].fold_clicked.connect(lambda: self.only_changes.setChecked(False))
+        self.search.returnPressed.connect(self._on_find)
+        self.search.textChanged.connect(self._on_find)
         self._copy.clicked.connect(self._on_copy)
         OwnKeys(self, {"Ctrl+F": self.focus_search})
 
     def _lay_out(self) -> None:
         self._legend.setMinimumWidth(1)  # else no side of the window could be made narrower
         self._summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._only_changes.setText(tr("Changes only"))
-        self._only_changes.setCheckable(True)
-        self._only_changes.setToolTip(tr("Fold what is the same as in the step before"))
-        self._search.setPlaceholderText(tr("Find"))
-        self._search.setAccessibleName(tr("Find in this tab"))
-        self._search.setFixedWidth(112)
-        self._search.setClearButtonEnabled(True)
+        self.only_changes.setText(tr("Changes only"))
+        self.only_changes.setCheckable(True)
+        self.only_changes.setToolTip(tr("Fold what is the same as in the step before"))
+        self.search.setPlaceholderText(tr("Find"))
+        self.search.setAccessibleName(tr("Find in this tab"))
+        self.search.setFixedWidth(112)
+        self.search.setClearButtonEnabled(True)
         self._copy.setIcon(icon("copy"))
         self._copy.setToolTip(tr("Copy this tab"))
         self._copy.setAccessibleName(tr("Copy this tab"))
-        for tab, _ in TABS:
-            if tab in self._texts:
-                self._stack.addWidget(self._texts[tab])
-        self._stack.addWidget(self._answer)
-        self._stack.addWidget(self._usage)
-        self._stack.addWidget(self.watch)
+        for page in (*self._texts.values(), self.answer, self.usage, self.watch):
+            self._stack.addWidget(page)
         head = row_of(
             self._tabs,
             (self._summary, 1),
             self._legend,
-            self._only_changes,
-            self._search,
+            self.only_changes,
+            self.search,
             self._copy,
             margins=(4, 0, 8, 0),
             spacing=8,
         )
-        line = Separator()
-        column_of(head, line, (self._stack, 1), on=self, margins=0, spacing=0)
+        column_of(head, Separator(), (self._stack, 1), on=self, margins=0, spacing=0)
 
 
 def _index(tab: Tab) -> int:

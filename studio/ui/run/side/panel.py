@@ -222,7 +222,7 @@ class SidePanel(QWidget):
         self.actions_bar.offer_taken.connect(self._on_offer)
         self.editor.applied.connect(self._on_applied)
         self.editor.cancelled.connect(self.close_editor)
-        self.inspector.message_sent.connect(self._on_message)
+        self.inspector.answer.chat.sent.connect(self._on_message)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low dock the words on a problem stand in the inspector alone."""
@@ -246,10 +246,10 @@ class SidePanel(QWidget):
             self.close_editor()
             self.actions_bar.show_offers(view.offers)
             kinds = {each.edit.kind for each in view.offers.offers if each.edit is not None}
-            self.inspector.set_chatting("send_back" in kinds)
+            self.inspector.answer.chat.setVisible("send_back" in kinds)
             if self._chatting and "send_back" in kinds:
                 self._chatting = False
-                self.inspector.chat.setFocus()
+                self.inspector.answer.chat.setFocus()
 
     def point_out_choice(self) -> None:
         """Lead to what must be chosen here: the buttons, or what is being written instead."""

@@ -54,7 +54,7 @@ _SIGNS: dict[ConsoleLineKind, str] = {
 class _Input(ExpressionField):
     """Up and Down bring back what was asked before."""
 
-    entered = Signal(str)
+    entered = Signal(str)  # an expression, to be worked out at the moment shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,7 +83,6 @@ class _Input(ExpressionField):
 class Console(FollowsTheme, QWidget):
     """Lines of the run with those of the user's own between them, in the order that they came."""
 
-    request_value = Signal(str)  # an expression, to be worked out at the moment shown
     line_chosen = Signal(int, object)  # iteration and row of the call that a line is of
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -100,10 +99,8 @@ class Console(FollowsTheme, QWidget):
         self.field.setFont(fixed_font(self.font()))
         self.field.setPlaceholderText(tr("Work out an expression: args, tokens.total …"))
         self.field.setAccessibleName(tr("Expression to work out at the moment shown"))
-        column = column_of((self.list, 1), on=self, margins=0, spacing=0)
         line = column_of(self.field, margins=(4, 0, 4, 4))
-        column.addLayout(line)
-        self.field.entered.connect(self.request_value)
+        column_of((self.list, 1), line, on=self, margins=0, spacing=0)
         self.list.itemClicked.connect(self._on_item)
         self.list.itemActivated.connect(self._on_item)
         self.follow_theme()
@@ -176,7 +173,6 @@ class BreakpointList(QListWidget):
     """Space switches one, Return opens all of it in the dialog."""
 
     breakpoint_switched = Signal(str, bool)  # id, whether it is on
-    request_breakpoints = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -190,7 +186,6 @@ class BreakpointList(QListWidget):
         self.setAccessibleName(tr("Breakpoints"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.itemChanged.connect(self._on_item)
-        self.itemActivated.connect(self.request_breakpoints)
         paint_text(self._empty, "muted")
 
     def show_breakpoints(self, value: BreakpointSet) -> None:
@@ -320,7 +315,7 @@ class StatePanel(QWidget):
             table = self.variables
             place = table.visualRect(table.currentIndex()).bottomLeft()
             QToolTip.showText(table.viewport().mapToGlobal(place + QPoint(0, 4)), str(problem))
-            table.fill_again()
+            table.recolor()  # show the values as they are: what was written was not taken
             return
         self.command_given.emit((command,))
 
@@ -344,8 +339,7 @@ class StatePanel(QWidget):
         self._body.addWidget(_column(second, self.console))
         self._body.setChildrenCollapsible(False)
         self._body.setSizes([400, 400])
-        line = Separator()
-        column_of(line, (self._body, 1), on=self, margins=0, spacing=0)
+        column_of(Separator(), (self._body, 1), on=self, margins=0, spacing=0)
 
 
 def _column(head: QHBoxLayout, body: QWidget) -> QWidget:

@@ -73,10 +73,6 @@ class VariablesTable(FollowsTheme, QTableWidget):
             if self.state() != QAbstractItemView.State.EditingState:
                 self._fill()
 
-    def fill_again(self) -> None:
-        """Show the values as they are: what was written was not taken."""
-        self._fill()
-
     def _fill(self) -> None:
         theme = theme_in_use()
         self._filling = True

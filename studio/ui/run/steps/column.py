@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
@@ -47,13 +49,12 @@ class SearchBar(QWidget):
         self.field.textChanged.connect(self._timer.start)
         self._close.clicked.connect(self.close_search)
         for keys, slot in (
-            ("Return", self._on_next),
-            ("Enter", self._on_next),
-            ("Shift+Return", self._on_before),
+            ("Return", partial(self._go, 1)),
+            ("Enter", partial(self._go, 1)),
+            ("Shift+Return", partial(self._go, -1)),
             ("Esc", self.close_search),
         ):
-            shortcut = QShortcut(QKeySequence(keys), self.field)
-            shortcut.activated.connect(slot)
+            QShortcut(QKeySequence(keys), self.field).activated.connect(slot)
         self.hide()
         paint_text(self.count, "muted")
 
@@ -103,12 +104,6 @@ class SearchBar(QWidget):
         self._timer.stop()
         self.words_changed.emit(self.field.text())
 
-    def _on_next(self) -> None:
-        self._go(1)
-
-    def _on_before(self) -> None:
-        self._go(-1)
-
     def _go(self, by: int) -> None:
         if self._timer.isActive():
             self._on_words()
@@ -117,9 +112,6 @@ class SearchBar(QWidget):
 
 class StepsColumn(QWidget):
     """Finds words in the whole run, and leads back to where it stands."""
-
-    words_changed = Signal(str)  # what is looked for
-    request_newest = Signal()  # the user wants to stay with the run again
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -146,7 +138,6 @@ class StepsColumn(QWidget):
         self.timeline.following_changed.connect(self._on_following)
         self.back.clicked.connect(self.timeline.ask_fork)
         self.follow.clicked.connect(self.timeline.follow)
-        self.follow.clicked.connect(self.request_newest)
         self.search.words_changed.connect(self._on_words)
         self.search.request_next.connect(self._on_next)
         self.search.closed.connect(self.timeline.setFocus)
@@ -173,7 +164,6 @@ class StepsColumn(QWidget):
         self._going, self._chosen = 0, -1
         self._search.look(self._view.state, self.timeline.cards, words)
         self._show_found(self._search.found)
-        self.words_changed.emit(words)
 
     def _on_next(self, by: int) -> None:
         """Choose the next card with the words, round and round, once it is found."""

@@ -25,7 +25,7 @@ def test_what_was_looked_for_is_found_in_the_text_that_is_shown_next(qtbot: QtBo
         if each.accessibleName() == "Find in this tab"
     )
     inspector.show_inspector(_view(1, "nothing of it"))
-    inspector.find_words("77 + 1")
+    inspector.search.setText("77 + 1")
     assert field.palette().color(QPalette.ColorRole.Text).name() == LIGHT.error
 
     inspector.show_inspector(_view(2, "it asks for 77 + 1 at last"))
@@ -43,13 +43,13 @@ def test_in_a_narrow_pane_the_search_gives_way_to_the_tabs_until_it_is_asked_for
     inspector.show_inspector(_view(1, "text"))
     inspector.resize(440, 300)
     inspector.show()
-    assert not inspector._search.isVisible()
+    assert not inspector.search.isVisible()
 
     inspector.focus_search()
-    assert inspector._search.isVisible()
-    inspector.find_words("")
+    assert inspector.search.isVisible()
+    inspector.search.setText("")
     inspector.resize(1000, 300)
-    assert inspector._search.isVisible()
+    assert inspector.search.isVisible()
 
 
 def test_the_names_of_the_tabs_are_whole_where_the_pane_is_narrow(qtbot: QtBot) -> None:
