@@ -27,7 +27,7 @@ def pane(qtbot: QtBot, qapp: QApplication) -> Iterator[RunPane]:
     state = run.at_broken_reply()
 
     def inspect(wanted: Inspection) -> None:
-        one.show_inspector(inspector_view(state, wanted, run.SOURCES))
+        one.inspector.show_inspector(inspector_view(state, wanted, run.SOURCES))
 
     one.views.request_inspection.connect(inspect)
     one.resize(900, 204)
