@@ -211,7 +211,7 @@ def test_stepping_says_what_is_wrong_and_what_was_given(
     printed = capsys.readouterr()
     error = next(line for line in printed.out.splitlines() if line.startswith("Error: "))
     assert error.removeprefix("Error: ") in printed.err.split("(step)")[0]
-    assert "EditCall" not in printed.err
+    assert "CallEdited" not in printed.err
     assert "Refused: too dear\n" in printed.out
     assert "Observation (given): forty\n" in printed.out
 

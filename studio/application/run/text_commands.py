@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.run.gate import RunTarget
-from studio.core.agent.values import commands
+from studio.core.agent.values import commands, user_events
 from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.pause_point import PausePoint
@@ -102,7 +102,7 @@ def command_of(line: str, state: RunState, tree: RunTree) -> Command | str:
             return state.step.reply.text if state.step.reply is not None else "(no reply yet)"
         case "limit":
             allowed = rest or str((state.limits.iterations or state.iteration) + 5)
-            return commands.RaiseLimit("iterations", _number(allowed, "limit 20"))
+            return user_events.LimitRaised("iterations", _number(allowed, "limit 20"))
         case "to":
             target = target_of(rest)
             return commands.RunTo(target.place, target.iteration)
@@ -126,14 +126,14 @@ def _said(word: str, rest: str, state: RunState) -> Command:
     texts: Mapping[str, Callable[[], Command]] = {
         "reply": lambda: commands.EditReply(Reply(rest, finish_reason="stop")),
         "final": lambda: (
-            commands.EditAnswer(rest)
+            user_events.AnswerEdited(rest)
             if state.place == PausePoint.ANSWER and rest
             else commands.TreatAsFinal(rest or None)
         ),
         "obs": lambda: (
-            commands.EditErrorObservation(rest)
+            user_events.ErrorObservationEdited(rest)
             if state.place == PausePoint.ERROR
-            else commands.EditObservation(row, rest)
+            else user_events.ObservationEdited(row, rest)
         ),
         "y": lambda: commands.Approve(row, others=rest == "all"),
         "no": lambda: commands.Reject(row, rest),
@@ -142,9 +142,9 @@ def _said(word: str, rest: str, state: RunState) -> Command:
         "say": lambda: (
             commands.SendBack(rest) if state.place == PausePoint.ANSWER else commands.Steer(rest)
         ),
-        "ran": lambda: commands.TellOutcome(row, "ran"),
-        "not-run": lambda: commands.TellOutcome(row, "did-not-run"),
-        "result": lambda: commands.TellOutcome(row, "result", rest),
+        "ran": lambda: user_events.OutcomeTold(row, "ran"),
+        "not-run": lambda: user_events.OutcomeTold(row, "did-not-run"),
+        "result": lambda: user_events.OutcomeTold(row, "result", rest),
     }
     make = texts.get(word)
     if make is None:
@@ -195,4 +195,4 @@ def _arguments(rest: str, state: RunState) -> Command:
         raise CommandError(f"the arguments are not JSON: {reason_of(error)}") from None
     if not isinstance(value, dict):
         raise CommandError("the arguments are one JSON object")
-    return commands.EditCall(row, state.step.calls[row].tool, value)
+    return user_events.CallEdited(row, state.step.calls[row].tool, value)

@@ -29,11 +29,12 @@ from studio.core.agent.loop.tool_choice import choice_words
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.commands import Command, Continue, ForkFrom, RaiseLimit, StopRun
+from studio.core.agent.values.commands import Command, Continue, ForkFrom, StopRun
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, RunState
+from studio.core.agent.values.user_events import LimitRaised
 from studio.core.models.base import ChatModel
 from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
@@ -218,7 +219,7 @@ def _first_commands(
     if checkpoint is None:
         return ()
     first: list[Command] = [ForkFrom(checkpoint), *chosen]
-    first += (RaiseLimit(name, to) for name, to in _given_limits(options).items())
+    first += (LimitRaised(name, to) for name, to in _given_limits(options).items())
     if plan.options.headless:
         first.append(Continue())
     return tuple(first)

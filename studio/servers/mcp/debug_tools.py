@@ -15,7 +15,7 @@ from studio.application.history.find import call_of_step, find_run, raw_reply
 from studio.application.run.past.compare import RunSide, compare
 from studio.application.run.text_commands import CommandError, breakpoint_of, command_of
 from studio.core.agent.run.requests import NotAllowedError, choice_at
-from studio.core.agent.values import commands
+from studio.core.agent.values import commands, user_events
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.pause_point import PausePoint
@@ -247,7 +247,7 @@ def _add_decisions(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> N
         if state.error is None or state.error.code != "iterations":
             raise ToolError("This limit is raised in Prompt Studio: open the run in its history.")
         more = (state.limits.iterations or state.iteration) + 5
-        await _send(runs, run, commands.RaiseLimit("iterations", more), 1)
+        await _send(runs, run, user_events.LimitRaised("iterations", more), 1)
         return await _send(runs, run, commands.Continue(), wait)
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QToolButton, QWidget
 from studio.application.run.view import RunView
 from studio.application.run.words import LimitLine, limit_lines
 from studio.application.words import tr
-from studio.core.agent.values.commands import RaiseLimit
+from studio.core.agent.values.user_events import LimitRaised
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.colors import paint_text
@@ -109,7 +109,7 @@ class RunHead(QWidget):
     def _raise(self, line: LimitLine, to: float | None, *_: object) -> None:
         whole = line.name in ("iterations", "tokens")
         wanted = int(to) if whole and to is not None and not isinstance(to, bool) else to
-        self.command_given.emit((RaiseLimit(line.name, wanted),))
+        self.command_given.emit((LimitRaised(line.name, wanted),))
 
     def _on_meter(self) -> None:
         menu = self.limits_menu()

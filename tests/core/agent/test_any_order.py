@@ -84,37 +84,37 @@ def word(session: Session, kind: type, pick: int):
     match kind.__name__:
         case "StepOn":
             return say.StepOn(("over", "into", "out")[pick % 3])
-        case "EditMessages":
-            return say.EditMessages(state.step.messages[pick % 2 :])
+        case "MessagesEdited":
+            return say.MessagesEdited(state.step.messages[pick % 2 :])
         case "EditReply":
             options = [item for item in REPLIES[session.prompt] if not isinstance(item, ModelError)]
             chosen = options[pick % len(options)]
             return say.EditReply(chosen if isinstance(chosen, Reply) else Reply(chosen))
-        case "EditCall":
+        case "CallEdited":
             return (
-                say.EditCall(row, ("search", "gone")[pick % 2], {"query": "edited"})
+                say.CallEdited(row, ("search", "gone")[pick % 2], {"query": "edited"})
                 if rows
                 else None
             )
-        case "EditObservation":
-            return say.EditObservation(row, "edited") if rows else None
+        case "ObservationEdited":
+            return say.ObservationEdited(row, "edited") if rows else None
         case "Approve" | "SkipCall":
             return kind(state.call or 0)
         case "Reject" | "AnswerCall":
             return kind(state.call or 0, "said")
         case "TakeRepair":
             return say.TakeRepair(repairs[0].name, call=repairs[0].call) if repairs else None
-        case "RaiseLimit":
-            return say.RaiseLimit("iterations", state.iteration + 1 + pick % 3)
-        case "TellOutcome":
-            return say.TellOutcome(state.call or 0, ("ran", "did-not-run", "result")[pick % 3], "r")
+        case "LimitRaised":
+            return say.LimitRaised("iterations", state.iteration + 1 + pick % 3)
+        case "OutcomeTold":
+            return say.OutcomeTold(state.call or 0, ("ran", "did-not-run", "result")[pick % 3], "r")
         case "ChooseModel":
             names = (state.answered_by.name, "another")
             model, over = (RunModel(names[(pick + at) % 2]) for at in (0, 1))
             return say.ChooseModel(model, over)
         case "ForkFrom":
             return say.ForkFrom(points[pick % len(points)].id) if points else None
-        case "EditErrorObservation" | "EditAnswer" | "Steer" | "SendBack":
+        case "ErrorObservationEdited" | "AnswerEdited" | "Steer" | "SendBack":
             return kind("said")
         case _:
             return kind()

@@ -12,9 +12,10 @@ import pytest
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import walk
-from studio.core.agent.values.commands import Continue, EditAnswer, ForkFrom
+from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.user_events import AnswerEdited
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import FORMS, export_run, form_of, import_run, write_journal
 from studio.core.runs.store import RunStore
@@ -163,7 +164,7 @@ async def test_the_report_is_gone_through_card_by_card_and_says_what_a_person_di
     going = asyncio.create_task(run.go())
     while run.state.pause is None and not going.done():
         await asyncio.sleep(0)
-    run.send(EditAnswer("It is 2."))
+    run.send(AnswerEdited("It is 2."))
     run.send(Continue())
     await going
     text = made(run, "html")

@@ -13,11 +13,12 @@ from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import Walk, state_at, walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
-from studio.core.agent.values.commands import Continue, EditMessages, ForkFrom, SendBack, Steer
+from studio.core.agent.values.commands import Continue, ForkFrom, SendBack, Steer
 from studio.core.agent.values.events import Started
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.user_events import MessagesEdited
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.opened import OpenedRun
 from studio.core.runs.run_index import SNAPSHOT_EVERY, shape_of
@@ -140,7 +141,7 @@ async def test_branches_edits_and_further_questions_open_as_they_were(store):
             if item.place == PausePoint.BEFORE_REQUEST and item.branch == (2 if number == 2 else 0)
         )
         messages = tuple(past.state_at(at.id).step.messages)
-        more = (Steer("More."),) if number else (EditMessages(messages[-3:]),)
+        more = (Steer("More."),) if number else (MessagesEdited(messages[-3:]),)
         await again.go(ForkFrom(at.id), *more, Continue())
         assert again.state.status == "done"
         assert list(again.events) == list(store.events("r1"))

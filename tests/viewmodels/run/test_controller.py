@@ -12,18 +12,11 @@ from studio.application.run.text import plain_text
 from studio.application.run.view import RunView
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.plan import RunPlan
-from studio.core.agent.values.commands import (
-    Approve,
-    ChooseModel,
-    Continue,
-    EditCall,
-    EditObservation,
-    SendBack,
-)
+from studio.core.agent.values.commands import Approve, ChooseModel, Continue, SendBack
 from studio.core.agent.values.events import Stopped
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunModel
-from studio.core.agent.values.user_events import CallEdited, Forked
+from studio.core.agent.values.user_events import CallEdited, Forked, ObservationEdited
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel, ScriptedTurn
 from studio.core.tools.source import ToolSourceError
@@ -154,7 +147,7 @@ def test_edited_arguments_reach_the_tool_and_the_journal(
     controller.start(plan([LOOKUP, FINAL], tools=tools))
     _until_waiting(qtbot, controller, "Breakpoint before the tool runs: lookup")
 
-    controller.send(EditCall(0, "lookup", {"fact": "capital of Italy"}))
+    controller.send(CallEdited(0, "lookup", {"fact": "capital of Italy"}))
     qtbot.waitUntil(
         lambda: controller.state is not None and bool(controller.state.step.calls[0].edited)
     )
@@ -175,7 +168,7 @@ def test_the_model_is_told_the_edited_observation(qtbot: QtBot, controller: RunC
     controller.start(started)
     _until_waiting(qtbot, controller)
 
-    controller.send(EditObservation(0, "Lutetia"))
+    controller.send(ObservationEdited(0, "Lutetia"))
     controller.send(Continue())
     _until_over(qtbot, controller)
 
@@ -388,7 +381,7 @@ def test_going_back_makes_a_new_branch(
     _until_waiting(qtbot, controller)
     assert controller.state is not None
     assert (controller.state.iteration, controller.state.place) == (1, PausePoint.OBSERVATION)
-    controller.send(EditObservation(0, "Lyon"))
+    controller.send(ObservationEdited(0, "Lyon"))
     controller.send(Continue())
     _until_over(qtbot, controller)
 

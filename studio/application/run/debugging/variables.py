@@ -12,17 +12,17 @@ from studio.application.run.cards.card_text import step_at
 from studio.application.run.cursor import RunCursor
 from studio.application.run.words import plural
 from studio.application.words import tr
-from studio.core.agent.values.commands import (
-    Command,
-    EditAnswer,
-    EditCall,
-    EditObservation,
-    RaiseLimit,
-)
+from studio.core.agent.values.commands import Command
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, Step
+from studio.core.agent.values.user_events import (
+    AnswerEdited,
+    CallEdited,
+    LimitRaised,
+    ObservationEdited,
+)
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.shortened import shortened
 from studio.core.text.values import Json
@@ -112,16 +112,16 @@ def command_for(row: RunVariable, text: str, state: RunState) -> Command:
         case "argument":
             call = state.step.calls[index]
             arguments = {**(call.arguments or {}), row.name.removeprefix("args."): value}
-            return EditCall(index, call.tool, arguments)
+            return CallEdited(index, call.tool, arguments)
         case "observation":
             is_error = state.step.calls[index].is_error
-            return EditObservation(index, value if isinstance(value, str) else text, is_error)
+            return ObservationEdited(index, value if isinstance(value, str) else text, is_error)
         case "answer":
-            return EditAnswer(value if isinstance(value, str) else text)
+            return AnswerEdited(value if isinstance(value, str) else text)
         case "iterations":
             if isinstance(value, bool) or not isinstance(value, int) or value < state.iteration:
                 raise ValueError(tr("Write how many iterations there may be."))
-            return RaiseLimit("iterations", value)
+            return LimitRaised("iterations", value)
         case "":
             raise ValueError(tr("This cannot be changed here."))
 

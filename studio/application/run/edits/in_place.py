@@ -12,17 +12,19 @@ from studio.application.words import tr
 from studio.core.agent.values.commands import (
     AnswerCall,
     Command,
-    EditAnswer,
-    EditCall,
-    EditErrorObservation,
-    EditMessages,
-    EditObservation,
     EditReply,
     Reject,
     SendBack,
     Steer,
-    TellOutcome,
     TreatAsFinal,
+)
+from studio.core.agent.values.user_events import (
+    AnswerEdited,
+    CallEdited,
+    ErrorObservationEdited,
+    MessagesEdited,
+    ObservationEdited,
+    OutcomeTold,
 )
 from studio.core.prompty.messages import (
     MediaPart,
@@ -59,18 +61,18 @@ AfterEdit: TypeAlias = Literal["stay", "step", "continue"]
 
 
 COMMAND_OF_EDIT: dict[EditKind, type] = {
-    "messages": EditMessages,
+    "messages": MessagesEdited,
     "reply": EditReply,
-    "arguments": EditCall,
-    "observation": EditObservation,
-    "told": EditErrorObservation,
-    "answer": EditAnswer,
+    "arguments": CallEdited,
+    "observation": ObservationEdited,
+    "told": ErrorObservationEdited,
+    "answer": AnswerEdited,
     "treat_as_final": TreatAsFinal,
     "reject": Reject,
     "answer_call": AnswerCall,
     "steer": Steer,
     "send_back": SendBack,
-    "outcome": TellOutcome,
+    "outcome": OutcomeTold,
 }
 """The kind of command that each becomes; whether it is possible is for the machine to say."""
 
@@ -148,17 +150,17 @@ def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - o
         case "messages":
             if not result.messages:
                 raise EditError("Nothing would be sent. Keep at least one message.")
-            return EditMessages(result.messages)
+            return MessagesEdited(result.messages)
         case "reply":
             return EditReply(replace(spec.reply, text=text))
         case "arguments":
-            return EditCall(spec.call, result.tool or spec.tool, read_object(text))
+            return CallEdited(spec.call, result.tool or spec.tool, read_object(text))
         case "observation":
-            return EditObservation(spec.call, text, result.is_error)
+            return ObservationEdited(spec.call, text, result.is_error)
         case "told":
-            return EditErrorObservation(_needed(text, tr("the message to the model")))
+            return ErrorObservationEdited(_needed(text, tr("the message to the model")))
         case "answer":
-            return EditAnswer(text)
+            return AnswerEdited(text)
         case "treat_as_final":
             return TreatAsFinal(text)
         case "reject":
@@ -170,7 +172,7 @@ def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - o
         case "send_back":
             return SendBack(_needed(text, tr("a message")))
         case "outcome":
-            return TellOutcome(spec.call, "result", text)
+            return OutcomeTold(spec.call, "result", text)
 
 
 def problem_of(spec: EditSpec, result: EditResult) -> str:

@@ -19,10 +19,11 @@ from studio.application.run.offers.offer import (
 from studio.application.run.words import call_at, error_title, place_in_group
 from studio.application.words import tr
 from studio.core.agent.run.requests import allowed
-from studio.core.agent.values.commands import Approve, Continue, RaiseLimit, SkipCall
+from studio.core.agent.values.commands import Approve, Continue, SkipCall
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call
+from studio.core.agent.values.user_events import LimitRaised
 
 
 def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
@@ -66,8 +67,8 @@ def _fits(offer: Offer, possible: frozenset[type]) -> bool:
         return True
     if offer.edit is not None:
         return COMMAND_OF_EDIT[offer.edit.kind] in possible
-    if any(isinstance(command, RaiseLimit) for command in offer.commands):
-        return RaiseLimit in possible  # what keeps the run from going on is gone then
+    if any(isinstance(command, LimitRaised) for command in offer.commands):
+        return LimitRaised in possible  # what keeps the run from going on is gone then
     return all(type(command) in possible for command in offer.commands)
 
 

@@ -18,17 +18,10 @@ from studio.application.run.words import call_at, error_title, is_only_title
 from studio.application.words import tr
 from studio.core.agent.protocols.json_repair import find_repair
 from studio.core.agent.run.secrets import NO_VALUE
-from studio.core.agent.values.commands import (
-    Continue,
-    EditAnswer,
-    RaiseLimit,
-    SendBack,
-    StopRun,
-    TakeRepair,
-    TellOutcome,
-)
+from studio.core.agent.values.commands import Continue, SendBack, StopRun, TakeRepair
 from studio.core.agent.values.state import LimitName, RunState
 from studio.core.agent.values.step import StepError
+from studio.core.agent.values.user_events import AnswerEdited, LimitRaised, OutcomeTold
 
 _MORE_ITERATIONS = 5
 
@@ -152,7 +145,7 @@ def _longer_reply(state: RunState) -> Offer:
     return Offer(
         tr("Ask again with {count:,} tokens").format(count=2 * now),
         tr("Send the request once more, as a new branch; this run keeps the higher limit."),
-        (RaiseLimit("reply", 2 * now), Continue()),
+        (LimitRaised("reply", 2 * now), Continue()),
         ask="again",
     )
 
@@ -177,7 +170,7 @@ def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         return (again,)
     fixed = answer[: repair.span.start] + repair.after + answer[repair.span.end :]
     tip = tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after)
-    return (Offer(repair.title, tip, (EditAnswer(fixed),)), again)
+    return (Offer(repair.title, tip, (AnswerEdited(fixed),)), again)
 
 
 def _ask_again(error: StepError) -> str:
@@ -261,11 +254,11 @@ def _limit_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         Offer(
             more,
             tr("Raise the limit and go on."),
-            (RaiseLimit(name, to), Continue()),
+            (LimitRaised(name, to), Continue()),
             is_primary=True,
         ),
         Offer(
-            tr("No limit"), tr("Go on without this limit."), (RaiseLimit(name, None), Continue())
+            tr("No limit"), tr("Go on without this limit."), (LimitRaised(name, None), Continue())
         ),
         Offer(tr("Stop"), tr("End the run here."), (StopRun(),)),
     )
@@ -287,12 +280,12 @@ def _outcome_offers(state: RunState) -> tuple[Offer, ...]:
         Offer(
             tr("It did not run"),
             tr("It is run again."),
-            (TellOutcome(row, "did-not-run"),),
+            (OutcomeTold(row, "did-not-run"),),
         ),
         Offer(
             tr("It ran"),
             tr("Its work is done; the result is not known."),
-            (TellOutcome(row, "ran"),),
+            (OutcomeTold(row, "ran"),),
         ),
         Offer(
             tr("Its result is…"),

@@ -13,15 +13,9 @@ from studio.core.agent.values.commands import (
     ChooseModel,
     Command,
     Continue,
-    EditAnswer,
-    EditCall,
-    EditErrorObservation,
-    EditMessages,
-    EditObservation,
     EditReply,
     ForkFrom,
     PauseRun,
-    RaiseLimit,
     Reject,
     RunTo,
     SendBack,
@@ -31,7 +25,6 @@ from studio.core.agent.values.commands import (
     StopCall,
     StopRun,
     TakeRepair,
-    TellOutcome,
     TreatAsFinal,
 )
 from studio.core.agent.values.events import AnswerChecked, Event, Failed, Passed
@@ -63,36 +56,36 @@ class NotAllowedError(ValueError):
 
 
 _POINTS: dict[type, tuple[PausePoint, ...]] = {
-    EditMessages: (PausePoint.BEFORE_REQUEST,),
+    MessagesEdited: (PausePoint.BEFORE_REQUEST,),
     EditReply: (PausePoint.BEFORE_REQUEST, PausePoint.REPLY, PausePoint.ERROR),
-    EditCall: (PausePoint.TOOL_CALL, PausePoint.ERROR),
-    EditObservation: (PausePoint.OBSERVATION,),
-    EditErrorObservation: (PausePoint.ERROR,),
-    EditAnswer: (PausePoint.ANSWER, PausePoint.ERROR),
+    CallEdited: (PausePoint.TOOL_CALL, PausePoint.ERROR),
+    ObservationEdited: (PausePoint.OBSERVATION,),
+    ErrorObservationEdited: (PausePoint.ERROR,),
+    AnswerEdited: (PausePoint.ANSWER, PausePoint.ERROR),
     Approve: (PausePoint.TOOL_CALL,),
     Reject: (PausePoint.TOOL_CALL,),
     AnswerCall: (PausePoint.TOOL_CALL,),
     SkipCall: (PausePoint.TOOL_CALL,),
     TakeRepair: (PausePoint.ERROR,),
     TreatAsFinal: (PausePoint.REPLY, PausePoint.ERROR),
-    TellOutcome: (PausePoint.ERROR,),
+    OutcomeTold: (PausePoint.ERROR,),
 }
 
 
 _WORDS: dict[type, str] = {
-    EditMessages: "editing the messages",
+    MessagesEdited: "editing the messages",
     EditReply: "another reply",
-    EditCall: "editing a call",
-    EditObservation: "another observation",
-    EditErrorObservation: "another word on the error",
-    EditAnswer: "another answer",
+    CallEdited: "editing a call",
+    ObservationEdited: "another observation",
+    ErrorObservationEdited: "another word on the error",
+    AnswerEdited: "another answer",
     Approve: "allowing a call",
     Reject: "refusing a call",
     AnswerCall: "a result in the tool's place",
     SkipCall: "skipping a call",
     TakeRepair: "a repair",
     TreatAsFinal: "taking what came as the answer",
-    TellOutcome: "telling what became of a call",
+    OutcomeTold: "telling what became of a call",
     SendBack: "a message after the answer",
     ForkFrom: "going back",
     Continue: "going on",
@@ -102,7 +95,7 @@ _WORDS: dict[type, str] = {
     StopRun: "stopping",
     StopCall: "stopping a call",
     Steer: "a message before the next step",
-    RaiseLimit: "raising a limit",
+    LimitRaised: "raising a limit",
     ChooseModel: "another model",
 }
 """What a command does, for the sentence that refuses it."""
@@ -141,7 +134,7 @@ def allowed(state: RunState) -> frozenset[type]:
     if state.is_over:
         has_answer = state.status in ("done", "incomplete")
         return frozenset({ForkFrom, SendBack, ChooseModel} if has_answer else {ForkFrom})
-    always: set[type] = {PauseRun, StopRun, Steer, RaiseLimit, ChooseModel}
+    always: set[type] = {PauseRun, StopRun, Steer, LimitRaised, ChooseModel}
     if state.pause is None:
         if any(call.status == "running" for call in state.step.calls):
             always.add(StopCall)
@@ -150,20 +143,20 @@ def allowed(state: RunState) -> frozenset[type]:
     error = state.error
     if state.place == PausePoint.ERROR and error is not None:
         if error.kind == "outcome_unknown":
-            return frozenset(always | {TellOutcome, ForkFrom})
-        found.discard(TellOutcome)
+            return frozenset(always | {OutcomeTold, ForkFrom})
+        found.discard(OutcomeTold)
         if not error.repairs:
             found.discard(TakeRepair)
         if not error.answer:
             found.discard(TreatAsFinal)
         if error.kind not in ("unknown_tool", "schema", "format", "guardrail"):
-            found.discard(EditCall)
+            found.discard(CallEdited)
         if not error.observation:
-            found.discard(EditErrorObservation)
+            found.discard(ErrorObservationEdited)
         if error.kind == "output":
             found.add(SendBack)
         else:
-            found.discard(EditAnswer)
+            found.discard(AnswerEdited)
     if state.place == PausePoint.ANSWER:
         found.add(SendBack)
     moves: frozenset[type] = frozenset() if choice_at(state) else _MOVES
@@ -188,18 +181,16 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
         case StopCall(call=call):
             _row(state, call, "running")
             return ()
-        case EditMessages(messages=messages):
-            return (MessagesEdited(messages),)
+        case MessagesEdited() | ErrorObservationEdited() | AnswerEdited() | LimitRaised():
+            return (command,)
         case EditReply(reply=reply):
             return (ReplyEdited(reply, given=state.place == PausePoint.BEFORE_REQUEST),)
-        case EditCall(call=call, tool=tool, arguments=arguments):
-            return (CallEdited(_row(state, call, "asked"), tool, arguments),)
-        case EditObservation(call=call, text=text, is_error=is_error):
-            return (ObservationEdited(_row(state, call), text, is_error),)
-        case EditErrorObservation(text=text):
-            return (ErrorObservationEdited(text),)
-        case EditAnswer(text=text):
-            return (AnswerEdited(text),)
+        case CallEdited(call=call):
+            _row(state, call, "asked")
+            return (command,)
+        case ObservationEdited(call=call):
+            _row(state, call)
+            return (command,)
         case Approve(call=call, others=others):
             rows = [_row(state, call, "asked")]
             if others:
@@ -217,10 +208,9 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
             offered = state.error.answer if state.error is not None else ""
             words = state.step.reply.text if state.step.reply is not None else ""
             return (TreatedAsFinal(answer if answer is not None else offered or words, always),)
-        case RaiseLimit(limit=limit, to=to):
-            return (LimitRaised(limit, to),)
-        case TellOutcome(call=call, fate=fate, text=text):
-            return (OutcomeTold(_row(state, call, "unknown"), fate, text),)
+        case OutcomeTold(call=call):
+            _row(state, call, "unknown")
+            return (command,)
         case Steer(text=text):
             is_ready = state.pause is not None and state.place == PausePoint.BEFORE_REQUEST
             return (Steered(text, is_ready),)

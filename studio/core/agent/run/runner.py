@@ -32,7 +32,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import StepError
-from studio.core.agent.values.user_events import ModelChosen, Paused, Resumed
+from studio.core.agent.values.user_events import ModelChosen, OutcomeTold, Paused, Resumed
 
 
 class Run:
@@ -289,7 +289,7 @@ class Run:
                 | commands.SendBack()
             ):
                 self._decided(command)
-            case commands.TakeRepair() | commands.TreatAsFinal() | commands.TellOutcome():
+            case commands.TakeRepair() | commands.TreatAsFinal() | OutcomeTold():
                 self._stay(command)
             case commands.ForkFrom():
                 self._pause(

@@ -1,4 +1,4 @@
-"""What a user can tell a run to do."""
+"""What a user can tell a run to do; an edit is told as the event that it makes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from typing import Literal, TypeAlias
 
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunModel
-from studio.core.agent.values.state import LimitName
+from studio.core.agent.values.user_events import (
+    AnswerEdited,
+    CallEdited,
+    ErrorObservationEdited,
+    LimitRaised,
+    MessagesEdited,
+    ObservationEdited,
+    OutcomeTold,
+)
 from studio.core.models.base import ChatModel
-from studio.core.prompty.messages import Message
-from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
 
 
@@ -64,49 +70,10 @@ class StopCall:
 
 
 @dataclass(frozen=True, slots=True)
-class EditMessages:
-    """At `BEFORE_REQUEST`: send these instead."""
-
-    messages: tuple[Message, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class EditReply:
     """At `REPLY`, `ERROR` or `BEFORE_REQUEST` (in the model's place): take this as the reply."""
 
     reply: Reply
-
-
-@dataclass(frozen=True, slots=True)
-class EditCall:
-    """At `TOOL_CALL`: call this instead."""
-
-    call: int
-    tool: str
-    arguments: JsonObject
-
-
-@dataclass(frozen=True, slots=True)
-class EditObservation:
-    """At `OBSERVATION`: tell the model this instead."""
-
-    call: int
-    text: str
-    is_error: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EditErrorObservation:
-    """At `ERROR`: tell the model this about its reply."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class EditAnswer:
-    """At `ANSWER`: this is the answer."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,24 +136,6 @@ class TreatAsFinal:
 
 
 @dataclass(frozen=True, slots=True)
-class RaiseLimit:
-    """At `ERROR` of a limit: allow more; `Continue` then goes on."""
-
-    limit: LimitName
-    to: float | None
-    """The new allowance; None for none."""
-
-
-@dataclass(frozen=True, slots=True)
-class TellOutcome:
-    """What became of a call whose outcome is unknown."""
-
-    call: int
-    fate: Literal["ran", "did-not-run", "result"]
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Steer:
     """Put a user message in before the next step."""
 
@@ -231,20 +180,20 @@ Command: TypeAlias = (
     | PauseRun
     | StopRun
     | StopCall
-    | EditMessages
+    | MessagesEdited
     | EditReply
-    | EditCall
-    | EditObservation
-    | EditErrorObservation
-    | EditAnswer
+    | CallEdited
+    | ObservationEdited
+    | ErrorObservationEdited
+    | AnswerEdited
     | Approve
     | Reject
     | AnswerCall
     | SkipCall
     | TakeRepair
     | TreatAsFinal
-    | RaiseLimit
-    | TellOutcome
+    | LimitRaised
+    | OutcomeTold
     | Steer
     | SendBack
     | ChooseModel

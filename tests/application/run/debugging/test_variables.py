@@ -11,8 +11,8 @@ from studio.application.run.debugging.variables import (
     variables_at,
     with_changes,
 )
-from studio.core.agent.values.commands import EditCall, EditObservation, RaiseLimit
 from studio.core.agent.values.step import StepError
+from studio.core.agent.values.user_events import CallEdited, LimitRaised, ObservationEdited
 from tests.application.run import examples as run
 
 
@@ -64,9 +64,9 @@ def test_a_value_is_written_over_where_the_run_stands() -> None:
     row = _named(variables_at(state, None))["args.fact"]
 
     written = command_for(row, '"capital of Italy"', state)
-    assert written == EditCall(0, "lookup", {"fact": "capital of Italy"})
+    assert written == CallEdited(0, "lookup", {"fact": "capital of Italy"})
     # A text may be written without its quotes, also one that looks like a number.
-    assert command_for(row, "42", state) == EditCall(0, "lookup", {"fact": "42"})
+    assert command_for(row, "42", state) == CallEdited(0, "lookup", {"fact": "42"})
     with pytest.raises(ValueError, match="not a JSON"):
         command_for(replace(row, whole=[1]), "[1,", state)
 
@@ -75,7 +75,7 @@ def test_the_observation_is_written_over_after_the_tool() -> None:
     state = run.at_result()
     row = _named(variables_at(state, None))["observation"]
 
-    assert command_for(row, "Rome", state) == EditObservation(0, "Rome", is_error=False)
+    assert command_for(row, "Rome", state) == ObservationEdited(0, "Rome", is_error=False)
     assert _named(variables_at(state, RunCursor(1, "observation", 0)))["observation"].edit == ""
 
 
@@ -83,6 +83,6 @@ def test_at_a_limit_the_iterations_are_written_over() -> None:
     state = replace(run.at_result(), error=StepError("limit", "iterations", "Too many."))
     row = _named(variables_at(state, None))["iteration"]
 
-    assert command_for(row, "12", state) == RaiseLimit("iterations", 12)
+    assert command_for(row, "12", state) == LimitRaised("iterations", 12)
     with pytest.raises(ValueError, match="how many"):
         command_for(row, "0", state)

@@ -21,17 +21,9 @@ from studio.application.run.view import step_verb, view_of
 from studio.application.run.words import sentence_of
 from studio.core.agent.loop.steps import request_of
 from studio.core.agent.run.requests import facts_of
-from studio.core.agent.values.commands import (
-    AnswerCall,
-    Approve,
-    Continue,
-    EditCall,
-    EditMessages,
-    EditReply,
-    RaiseLimit,
-    TakeRepair,
-)
+from studio.core.agent.values.commands import AnswerCall, Approve, Continue, EditReply, TakeRepair
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.user_events import CallEdited, LimitRaised, MessagesEdited
 from studio.core.prompty.messages import Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.wire.reply import Reply, Usage
 from tests.application.run import examples as run
@@ -125,7 +117,7 @@ def test_a_limit_is_explained_by_the_bar_and_only_named_elsewhere() -> None:
 
 def test_a_limit_is_raised_and_the_run_goes_on() -> None:
     assert _offer(run.at_limit(), "Allow 5 more").commands == (
-        RaiseLimit("iterations", 6.0),
+        LimitRaised("iterations", 6.0),
         Continue(),
     )
 
@@ -135,7 +127,7 @@ def test_a_cut_reply_is_asked_for_again_with_room_for_twice_as_much() -> None:
     offer = _offer(state, "Ask again with 76 tokens")
 
     assert offer.ask == "again"
-    assert offer.commands == (RaiseLimit("reply", 76), Continue())
+    assert offer.commands == (LimitRaised("reply", 76), Continue())
     raised = replace(state, limits=replace(state.limits, reply=76))
     assert request_of(raised).options == {"maxOutputTokens": 76}
     twice = next(each for each in offers_of(raised).offers if each.ask == "again")
@@ -172,7 +164,7 @@ def test_of_calls_that_run_at_the_same_time_each_is_approved_and_the_last_runs_a
 def test_edited_arguments_become_a_command() -> None:
     spec = EditSpec("arguments", "", tool="lookup", call=1)
 
-    assert command_of(spec, EditResult('{"a": 1}', "calculator")) == EditCall(
+    assert command_of(spec, EditResult('{"a": 1}', "calculator")) == CallEdited(
         1, "calculator", {"a": 1}
     )
 
@@ -210,7 +202,7 @@ def test_an_answer_of_the_person_may_be_empty() -> None:
 def test_messages_need_at_least_one() -> None:
     assert problem_of(EditSpec("messages", ""), EditResult())
     one = (Message("user", (TextPart("x"),)),)
-    assert command_of(EditSpec("messages", ""), EditResult(messages=one)) == EditMessages(one)
+    assert command_of(EditSpec("messages", ""), EditResult(messages=one)) == MessagesEdited(one)
 
 
 def test_other_words_keep_calls_and_results() -> None:

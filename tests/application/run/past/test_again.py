@@ -17,8 +17,9 @@ from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.past import tree
 from studio.core.agent.past.tree import state_at, walk
 from studio.core.agent.run.plan import RunPlan
-from studio.core.agent.values.commands import Continue, EditCall, EditObservation
+from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.user_events import CallEdited, ObservationEdited
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import CALCULATE, FINAL, LOOKUP, ListJournal, LocalTools, plan
@@ -77,7 +78,7 @@ def test_a_run_of_the_past_goes_on_with_another_observation(
     assert controller.view.record == ""
     assert len(controller.view.branches) == 2
     with qtbot.waitSignal(controller.sessions.ended):
-        controller.send(EditObservation(0, "Rome"), Continue())
+        controller.send(ObservationEdited(0, "Rome"), Continue())
 
     assert controller.state is not None
     assert controller.state.answer == "Rome."
@@ -118,7 +119,7 @@ def test_a_run_is_replayed_with_what_the_person_did_in_it(
     controller.start(plan([LOOKUP, FINAL]))
     waiting(qtbot, controller, PausePoint.OBSERVATION)
     with qtbot.waitSignal(controller.sessions.ended):
-        controller.send(EditObservation(0, "Rome"), Continue())
+        controller.send(ObservationEdited(0, "Rome"), Continue())
     controller.breakpoints.toggle_place(PausePoint.OBSERVATION)
     past = controller.past
     assert past is not None
@@ -147,7 +148,7 @@ def test_a_replay_stops_at_a_breakpoint_and_goes_its_own_way_from_there(
     controller.breakpoints.toggle_tool("lookup")
     controller.start(exactly(past))
     waiting(qtbot, controller, PausePoint.TOOL_CALL)
-    controller.send(EditCall(0, "lookup", {"fact": "capital of Italy"}), Continue())
+    controller.send(CallEdited(0, "lookup", {"fact": "capital of Italy"}), Continue())
     waiting(
         qtbot, controller, PausePoint.ERROR
     )  # the next request is not the one that was recorded

@@ -12,9 +12,6 @@ from studio.core.agent.values.commands import (
     AnswerCall,
     Approve,
     Continue,
-    EditCall,
-    EditMessages,
-    EditObservation,
     Reject,
     SendBack,
     Steer,
@@ -25,6 +22,7 @@ from studio.core.agent.values.events import ModelReplied, ToolEnded
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.user_events import CallEdited, MessagesEdited, ObservationEdited
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.messages import Message, TextPart
 from tests.core.agent.runs import NATIVE, REACT, Functions, Session, call, calling, document, search
@@ -72,13 +70,13 @@ async def edited_native() -> Session:
     assert await session.until_still() == PausePoint.BEFORE_REQUEST
     messages = session.run.state.step.messages
     other = Message("user", (TextPart("Where is it?"),))
-    await session.send(EditMessages((*messages[:-1], other)), StepOn("into"))
+    await session.send(MessagesEdited((*messages[:-1], other)), StepOn("into"))
     await session.send(StepOn("into"))
     assert session.run.state.place == PausePoint.TOOL_CALL
-    await session.send(EditCall(0, "search", {"query": "other"}))
+    await session.send(CallEdited(0, "search", {"query": "other"}))
     await session.send(Approve(0))
     assert session.run.state.place == PausePoint.OBSERVATION
-    await session.send(EditObservation(0, "nothing at all"), Steer("Be quick."), StepOn("into"))
+    await session.send(ObservationEdited(0, "nothing at all"), Steer("Be quick."), StepOn("into"))
     for decide in (Reject(0, "not now"), AnswerCall(0, "by hand")):
         while session.run.state.place != PausePoint.TOOL_CALL:
             await session.send(StepOn("into"))

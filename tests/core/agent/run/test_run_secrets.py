@@ -14,9 +14,10 @@ from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, Recorded
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
-from studio.core.agent.values.commands import Continue, EditMessages, ForkFrom
+from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.user_events import MessagesEdited
 from studio.core.masking.masker import Masker
 from studio.core.models.base import ModelRequest
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
@@ -222,7 +223,7 @@ async def test_what_the_user_puts_in_is_sent() -> None:
     run, _ = started(given, shown=lambda event: states.append(run.state))
 
     def edit() -> None:
-        run.send(EditMessages((Message("user", (TextPart("take other-secret-value"),)),)))
+        run.send(MessagesEdited((Message("user", (TextPart("take other-secret-value"),)),)))
         run.send(Continue())
 
     task = asyncio.create_task(run.go())

@@ -18,15 +18,9 @@ from studio.core.agent.values.commands import (
     AnswerCall,
     Approve,
     Continue,
-    EditAnswer,
-    EditCall,
-    EditErrorObservation,
-    EditMessages,
-    EditObservation,
     EditReply,
     ForkFrom,
     PauseRun,
-    RaiseLimit,
     Reject,
     RunTo,
     SendBack,
@@ -36,13 +30,21 @@ from studio.core.agent.values.commands import (
     StopCall,
     StopRun,
     TakeRepair,
-    TellOutcome,
     TreatAsFinal,
 )
 from studio.core.agent.values.events import Logged, ModelFailed, ModelReplied, ToolCalled
 from studio.core.agent.values.options import Guard, RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.user_events import (
+    AnswerEdited,
+    CallEdited,
+    ErrorObservationEdited,
+    LimitRaised,
+    MessagesEdited,
+    ObservationEdited,
+    OutcomeTold,
+)
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
 from studio.core.prompty.messages import ToolCallPart
@@ -453,7 +455,7 @@ async def test_edited_messages_are_sent():
     session = Session.over(NATIVE, ["ok"], options=RunOptions(stop_at_entry=True))
     await session.until_still()
     messages = session.run.state.step.messages[1:]
-    await session.send(EditMessages(messages))
+    await session.send(MessagesEdited(messages))
     assert await session.send(Continue()) == "done"
     assert session.model.requests[0].messages == messages
 
@@ -476,7 +478,7 @@ async def test_an_edited_call_rewrites_the_assistants_message():
         options=RunOptions(pause_at=frozenset({PausePoint.TOOL_CALL})),
     )
     await session.until_still()
-    assert await session.send(EditCall(0, "search", {"query": "z"})) == PausePoint.TOOL_CALL
+    assert await session.send(CallEdited(0, "search", {"query": "z"})) == PausePoint.TOOL_CALL
     assert await session.send(Continue()) == "done"
     sent = session.model.requests[1].messages
     part = next(part for part in sent[2].parts if isinstance(part, ToolCallPart))
@@ -490,9 +492,9 @@ async def test_an_edited_call_is_checked_again():
         options=RunOptions(pause_at=frozenset({PausePoint.TOOL_CALL})),
     )
     await session.until_still()
-    assert await session.send(EditCall(0, "search", {"wrong": 1})) == PausePoint.ERROR
+    assert await session.send(CallEdited(0, "search", {"wrong": 1})) == PausePoint.ERROR
     assert session.run.state.error.kind == "schema"
-    assert await session.send(EditCall(0, "search", {"query": "z"})) == PausePoint.TOOL_CALL
+    assert await session.send(CallEdited(0, "search", {"query": "z"})) == PausePoint.TOOL_CALL
 
 
 async def test_an_edited_observation_is_what_the_model_sees():
@@ -500,7 +502,7 @@ async def test_an_edited_observation_is_what_the_model_sees():
         REACT, [ACT, END], options=RunOptions(pause_at=frozenset({PausePoint.OBSERVATION}))
     )
     await session.until_still()
-    await session.send(EditObservation(0, "nothing there"))
+    await session.send(ObservationEdited(0, "nothing there"))
     assert await session.send(Continue()) == "done"
     assert "Observation: nothing there" in session.model.requests[1].messages[-1].text
 
@@ -510,7 +512,7 @@ async def test_an_edited_answer():
         NATIVE, ["ok"], options=RunOptions(pause_at=frozenset({PausePoint.ANSWER}))
     )
     await session.until_still()
-    await session.send(EditAnswer("better"))
+    await session.send(AnswerEdited("better"))
     assert await session.send(Continue()) == "done"
     assert session.run.state.answer == "better"
 
@@ -586,7 +588,7 @@ async def test_going_on_never_ends_a_run_at_a_limit():
         with pytest.raises(NotAllowedError, match="a limit is reached"):
             session.run.send(move)
     assert choice_at(session.run.state) == "limit"
-    await session.send(RaiseLimit("iterations", 2))
+    await session.send(LimitRaised("iterations", 2))
     assert choice_at(session.run.state) == ""
     assert await session.send(Continue()) == "done"
 
@@ -603,9 +605,9 @@ async def test_what_is_not_possible_is_refused():
     session = Session.over(NATIVE, ["ok"], options=RunOptions(stop_at_entry=True))
     await session.until_still()
     with pytest.raises(NotAllowedError, match="editing a call is not possible here"):
-        session.run.send(EditCall(0, "x", {}))
-    assert EditMessages in allowed(session.run.state)
-    assert EditObservation not in allowed(session.run.state)
+        session.run.send(CallEdited(0, "x", {}))
+    assert MessagesEdited in allowed(session.run.state)
+    assert ObservationEdited not in allowed(session.run.state)
     await session.close()
 
 
@@ -658,7 +660,7 @@ async def test_two_bad_replies_in_a_row_stand_still_whatever_the_filters():
     session = Session.over(REACT, ["no", "no", END], options=RunOptions(exceptions=frozenset()))
     assert await session.until_still() == PausePoint.ERROR
     assert session.run.state.format_errors == 2
-    await session.send(EditErrorObservation("Please answer properly."))
+    await session.send(ErrorObservationEdited("Please answer properly."))
     assert await session.send(Continue()) == "done"
     assert session.model.requests[2].messages[-1].text == "Please answer properly."
 
@@ -667,7 +669,7 @@ async def test_a_limit_stands_still_and_can_be_raised():
     session = Session.over(NATIVE, [calling(call()), "ok"], options=RunOptions(limits=Limits(1)))
     assert await session.until_still() == PausePoint.ERROR
     assert session.run.state.pause.reason == "limit"
-    await session.send(RaiseLimit("iterations", 6))
+    await session.send(LimitRaised("iterations", 6))
     assert await session.send(Continue()) == "done"
 
 
@@ -687,7 +689,7 @@ async def test_tokens_money_and_time_stand_still_too(limits, name, more, iterati
     assert await session.until_still() == PausePoint.ERROR
     state = session.run.state
     assert (state.iteration, state.pause.reason, state.error.code) == (iteration, "limit", name)
-    assert await session.send(RaiseLimit(name, more), Continue()) == "done"
+    assert await session.send(LimitRaised(name, more), Continue()) == "done"
 
 
 async def test_a_failed_model_call_can_be_made_again_or_answered_by_the_person():
@@ -749,7 +751,7 @@ async def test_an_answer_that_does_not_fit_can_be_stopped_at_and_mended():
     session = Session.over(STRUCTURED, ["three", '{"count": 3}'], options=options)
     assert await session.until_still() == PausePoint.ERROR
     assert session.run.state.error.kind == "output"
-    assert await session.send(EditAnswer('{"count": 4}'), Continue()) == "done"
+    assert await session.send(AnswerEdited('{"count": 4}'), Continue()) == "done"
     assert session.run.state.answer_value == {"count": 4}
     other = Session.over(STRUCTURED, ["three", '{"count": 3}'], options=options)
     await other.until_still()
@@ -947,7 +949,7 @@ async def test_a_fork_goes_on_from_an_earlier_place_and_keeps_what_was():
         await session.send(ForkFrom(at(session, PausePoint.OBSERVATION).id))
         == PausePoint.OBSERVATION
     )
-    assert await session.send(EditObservation(0, "nothing"), Continue()) == "done"
+    assert await session.send(ObservationEdited(0, "nothing"), Continue()) == "done"
     assert session.run.state.answer == "two"
     assert session.model.requests[2].messages[-1].text == "nothing"
     assert list(session.run.events[: len(before)]) == before
@@ -1012,7 +1014,7 @@ async def interrupted(approve: str) -> tuple[Session, list[str]]:
 
 async def test_an_interrupted_call_with_effects_is_asked_about_before_it_is_made_again():
     session, ran = await interrupted("always")
-    await session.send(TellOutcome(0, "did-not-run"))
+    await session.send(OutcomeTold(0, "did-not-run"))
     assert await session.send(Continue()) == "done"
     assert len(ran) == 2
     assert fold(branch_path(session.run.events, len(session.run.events))) == session.run.state
@@ -1020,7 +1022,7 @@ async def test_an_interrupted_call_with_effects_is_asked_about_before_it_is_made
 
 async def test_an_interrupted_call_that_ran_is_not_made_again():
     session, ran = await interrupted("ask")
-    await session.send(TellOutcome(0, "result", "sent at noon"))
+    await session.send(OutcomeTold(0, "result", "sent at noon"))
     while not session.run.state.is_over:
         await session.send(Continue())
     assert session.run.state.answer == "ok"
@@ -1037,4 +1039,4 @@ async def test_an_unknown_checkpoint_is_refused():
 
 def test_outcomes_are_told_only_when_they_are_unknown():
     run, _ = run_of(NATIVE, [])
-    assert TellOutcome not in allowed(run.state)
+    assert OutcomeTold not in allowed(run.state)
