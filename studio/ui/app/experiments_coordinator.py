@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog, QInputDialog, QWidget
+from PySide6.QtWidgets import QInputDialog, QWidget
 
 from studio.application.connections.model import RequestedModel
 from studio.application.editing.experiment.names import experiments_of
@@ -38,9 +39,7 @@ from studio.core.text.atomic_file import write_atomically
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.wire_call import WireCall
-from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.improve_dialog import ImproveDialog
 from studio.ui.experiments.rows_dialog import InventedRowsDialog
@@ -50,7 +49,6 @@ from studio.ui.window.notices import DesktopNotice
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.notifications import Notification, NotificationAction
-from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.experiments.controller import ExperimentController, ServicesNow
 from studio.viewmodels.experiments.improving import ImproveController
 from studio.viewmodels.experiments.inventing import InventedRowsController
@@ -62,23 +60,12 @@ class ExperimentsCoordinator(QObject):
     request_record = Signal(str)  # id of a run of the history
     run_kept = Signal()  # the history has one more
 
-    def __init__(
-        self,
-        window: WindowParts,
-        background: Background,
-        connections: ConnectionsController,
-        run: RunCoordinator,
-        questions: ConnectionCoordinator,
-        trust: TrustStore,
-        store: RunStore | None,
-    ) -> None:
-        super().__init__(window.widget)
-        self._window = window
+    def __init__(self, background: Background, run: RunCoordinator, store: RunStore | None) -> None:
+        super().__init__(run)
+        window = self._window = run.window
         self._background = background
-        self._connections = connections
+        self._connections = connections = run.connections
         self._run = run
-        self._questions = questions
-        self._trust = trust
         self._store = store
         self._views: list[ExperimentView] = []
         self._dialogs = ExperimentDialogs(window, background, self._services, self)
@@ -111,7 +98,7 @@ class ExperimentsCoordinator(QObject):
     def _services(self) -> ExperimentServices:
         """What experiments are run with, as it is set up now."""
         return ExperimentServices(
-            self._trust,
+            self._run.trust,
             self._connections.connections,
             self._connections.secrets,
             self._connections.server,
@@ -133,7 +120,7 @@ class ExperimentsCoordinator(QObject):
         hint = tr("Nothing was sent. Make the connection, or choose one for the folder.")
         error = ModelError("missing-connection", words.format(name=prompt.name), hint)
         # Whatever is chosen is saved, and the file is planned again then.
-        self._questions.refuse(error, RequestedModel(file=prompt), lambda: None)
+        self._run.questions.refuse(error, RequestedModel(file=prompt), lambda: None)
 
     def _on_closed(self, view: QWidget) -> None:
         if isinstance(view, ExperimentView) and view in self._views:
@@ -184,9 +171,6 @@ class ExperimentsCoordinator(QObject):
         if agreed:
             self._add_row(found[names.index(name)], values, answer)
 
-    def _show(self, path: Path) -> None:
-        self._window.tabs.open(path)
-
     def _write_new(self, path: Path, text: str) -> None:
         try:
             write_atomically(path, text)
@@ -209,7 +193,7 @@ class ExperimentsCoordinator(QObject):
                 write_atomically(path, before)
 
         words = tr("The run is a row of {name} now.").format(name=path.name)
-        show = NotificationAction(tr("Show"), lambda: self._show(path))
+        show = NotificationAction(tr("Show"), partial(self._window.tabs.open, path))
         back = NotificationAction(tr("Undo"), undo)
         self._window.services.messages.say(
             Notification("success", words, offers=(show, back), key="run")
@@ -280,7 +264,7 @@ class ExperimentDialogs(QObject):
         view.request_improvement.connect(lambda: self._improve(view))
 
     def _workers(self, view: ExperimentView) -> None:
-        self._open(WorkersDialog(view.controller, self._window.widget))
+        WorkersDialog(view.controller, self._window.widget).open()
 
     def _rows(self, view: ExperimentView) -> None:
         plan, path = view.controller.plan, view.controller.path
@@ -288,7 +272,7 @@ class ExperimentDialogs(QObject):
             return
         controller = InventedRowsController(path, plan, self._background, self._services())
         controller.written.connect(lambda change: self._on_rows(view, change))
-        self._open(InventedRowsDialog(controller, self._window.widget))
+        InventedRowsDialog(controller, self._window.widget).open()
 
     def _improve(self, view: ExperimentView) -> None:
         plan, path = view.controller.plan, view.controller.path
@@ -299,10 +283,7 @@ class ExperimentDialogs(QObject):
         dialog = ImproveDialog(controller, self._window.widget)
         dialog.request_acceptance.connect(self._accept)
         dialog.request_result.connect(view.controller.load)
-        self._open(dialog)
-
-    def _open(self, dialog: WorkersDialog | InventedRowsDialog | ImproveDialog) -> None:
-        QDialog.open(dialog)
+        dialog.open()
 
     def _accept(self, found: Improvement) -> None:
         """Put the better text into the prompt's editor, as one step that can be undone."""

@@ -22,14 +22,9 @@ from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.runs.exchange import RunForm, form_of
 from studio.core.runs.summary import RunSummary
-from studio.core.tools.trust.store import TrustStore
-from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.app.run_coordinator import RunCoordinator
-from studio.ui.inputs.pane import InputsPane
 from studio.ui.run.file_choice import ask_journals, ask_target
-from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
-from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.exchange import RunExchange
 from studio.viewmodels.run.controller import RunController
 
@@ -39,41 +34,15 @@ class PastRuns(QObject):
 
     request_record = Signal(str)  # id of a run of the history that is to be shown
 
-    def __init__(
-        self,
-        window: WindowParts,
-        run: RunController,
-        coordinator: RunCoordinator,
-        connections: ConnectionsController,
-        questions: ConnectionCoordinator,
-        inputs: InputsPane,
-        trust: TrustStore,
-    ) -> None:
-        """Make it.
-
-        Args:
-            window: the window.
-            run: what runs, and shows a run of the past.
-            coordinator: what makes the plans of runs.
-            connections: where models come from.
-            questions: what is asked before a folder's connection is used.
-            inputs: the user's values.
-            trust: the folders that are trusted.
-        """
-        super().__init__(window.widget)
-        self._window = window
-        self._run = run
+    def __init__(self, coordinator: RunCoordinator) -> None:
+        """Share the window, the run, the connections and the inputs of `coordinator`."""
+        super().__init__(coordinator)
         self._coordinator = coordinator
-        self._connections = connections
-        self._questions = questions
-        self._inputs = inputs
-        self._trust = trust
+        self._run = coordinator.run
+        self._connections = coordinator.connections
+        self._messages = coordinator.messages
         self._awaited = ""
         """The run that is gone on with once it is shown."""
-
-    @property
-    def _messages(self) -> Notifications:
-        return self._window.services.messages
 
     def resume(self) -> None:
         """Go on with the run of the past that is shown, with the prompt as it was then."""
@@ -81,8 +50,8 @@ class PastRuns(QObject):
         if past is None or past.checkpoint is None:
             self._coordinator.refuse(tr("This run reached no place to go on from."))
             return
-        document, asked = past.document, asked_by(past.document, self._trust)
-        if self._questions.asks_first(self.resume, asked):
+        document, asked = past.document, asked_by(past.document, self._coordinator.trust)
+        if self._coordinator.questions.asks_first(self.resume, asked):
             return
         own = self._connections.open_same(document.source.path, asked, past.state.answered_by)
         values = dict(past.setup.inputs)
@@ -135,7 +104,7 @@ class PastRuns(QObject):
             chosen: the user's word on the model: the run's own, or the one that the prompt asks
                 for; empty where nobody was asked yet.
         """
-        past, document = self._run.past, self._window.tabs.document
+        past, document = self._run.past, self._coordinator.window.tabs.document
         if past is None or document is None:
             self._coordinator.refuse(tr("Open the prompt that should be run again."))
             return
@@ -144,7 +113,7 @@ class PastRuns(QObject):
             words = tr("This run is of another prompt: open {name}, then run it again.")
             self._coordinator.refuse(words.format(name=name))
             return
-        if self._questions.asks_first(partial(self.rerun, chosen)):
+        if self._coordinator.questions.asks_first(partial(self.rerun, chosen)):
             return
         path, had = document.source.path, past.state.answered_by
         now = self._connections.model_now(path)
@@ -153,14 +122,14 @@ class PastRuns(QObject):
             return
         references = self._coordinator.references(document.source.path)
         try:
-            values = values_of(past, self._inputs.values(), references)
+            values = values_of(past, self._coordinator.inputs.values(), references)
         except ModelError as error:
             self._coordinator.refuse(f"{error.message} {error.hint}")
             return
         answers: ChatModel | None = None
         first: tuple[Command, ...] = ()
         if chosen == "own" and now is not None:
-            asked = asked_by(past.document, self._trust)
+            asked = asked_by(past.document, self._coordinator.trust)
             answers = self._connections.open_same(path, asked, had)
             if answers is None:
                 words = tr("{model} is not set up here, so nothing was run.")

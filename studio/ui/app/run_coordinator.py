@@ -33,7 +33,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.window.parts import WindowParts
-from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
+from studio.viewmodels.app.notifications import Notification, NotificationAction
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.run.controller import RunController
 from studio.viewmodels.tools.controller import ToolsController
@@ -70,12 +70,13 @@ class RunCoordinator(QObject):
             tools: what makes the tools of a document ready.
         """
         super().__init__(window.widget)
-        self._window = window
-        self._run = run
-        self._connections = connections
-        self._questions = questions
-        self._inputs = inputs
-        self._trust = trust
+        self.window = window
+        self.messages = window.services.messages
+        self.run = run
+        self.connections = connections
+        self.questions = questions
+        self.inputs = inputs
+        self.trust = trust
         self._tools = tools
         self._protocol: ProtocolName | None = None
         self._grown = False
@@ -83,10 +84,6 @@ class RunCoordinator(QObject):
         run.sessions.started.connect(self.show_model)
         connections.changed.connect(self.show_model)
         connections.picked.connect(self.take_pick)
-
-    @property
-    def _messages(self) -> Notifications:
-        return self._window.services.messages
 
     # -- starting -------------------------------------------------------------------------------
 
@@ -97,21 +94,21 @@ class RunCoordinator(QObject):
             at_entry: stand still at its first place.
             to: stand still at the first place of this sort.
         """
-        document = self._window.tabs.document
+        document = self.window.tabs.document
         if document is None or not document.is_prompt:
-            self._messages.info(tr("Nothing to run."), tr("Open or write a prompt first."))
+            self.messages.info(tr("Nothing to run."), tr("Open or write a prompt first."))
             return
-        if self._questions.asks_first(lambda: self.start(at_entry, to)):
+        if self.questions.asks_first(lambda: self.start(at_entry, to)):
             return
-        plan = self.checked_plan(document, self._inputs.values(), lambda: self.start(at_entry, to))
+        plan = self.checked_plan(document, self.inputs.values(), lambda: self.start(at_entry, to))
         if plan is not None:
-            self._inputs.keep_history()
-            self._window.docks.show("run")
-            self._run.start(plan, at_entry=at_entry, to=to)
+            self.inputs.keep_history()
+            self.window.docks.show("run")
+            self.run.start(plan, at_entry=at_entry, to=to)
 
     def start_cell(self, cell: SteppedCell) -> None:
         """Step through a cell of an experiment, with its own model, protocol and mocks."""
-        if self._questions.asks_first(lambda: self.start_cell(cell), cell.asked):
+        if self.questions.asks_first(lambda: self.start_cell(cell), cell.asked):
             return
         document, values = cell.document, cell.values
         refusal = refusal_of(document, values, self.references(document.source.path))
@@ -127,12 +124,12 @@ class RunCoordinator(QObject):
             open_toolbox=cell.with_mocks(plan.open_toolbox),
             options=RunOptions(protocol=cell.protocol),
         )
-        self._window.docks.show("run")
-        self._run.start(plan, at_entry=True, follows_prompt=False)
+        self.window.docks.show("run")
+        self.run.start(plan, at_entry=True, follows_prompt=False)
 
     def ask_about_other(self, at_entry: bool) -> None:
         """A run of another prompt goes on: it is neither gone on with nor ended by a reflex."""
-        state, document = self._run.state, self._window.tabs.document
+        state, document = self.run.state, self.window.tabs.document
         if state is None or document is None:
             return
         path = Path(state.setup.path) if state.setup.path else None
@@ -142,12 +139,12 @@ class RunCoordinator(QObject):
         ]
         if path is not None:
             show = NotificationAction(
-                tr("Show {name}").format(name=name), partial(self._show_file, path)
+                tr("Show {name}").format(name=name), partial(self.window.tabs.open, path)
             )
             offers.insert(0, show)
         words = tr("A run of {name} is not over.").format(name=name)
         hint = tr("F5 and F10 are for the prompt that is open. The run stays as it is.")
-        self._messages.say(Notification("warning", words, hint, offers=tuple(offers), key="run"))
+        self.messages.say(Notification("warning", words, hint, offers=tuple(offers), key="run"))
 
     def tell_elsewhere(self, path: str, words: str) -> None:
         """Say that the run of another prompt than the one that is open wants the user, or ended.
@@ -160,80 +157,77 @@ class RunCoordinator(QObject):
             return
         name = Path(path).name
         show = NotificationAction(
-            tr("Show {name}").format(name=name), partial(self._show_file, Path(path))
+            tr("Show {name}").format(name=name), partial(self.window.tabs.open, Path(path))
         )
         text = tr("{name}: {words}.").format(name=name, words=words)
-        self._messages.say(Notification("info", text, offers=(show,), key=f"run {path}"))
-
-    def _show_file(self, path: Path) -> None:
-        self._window.tabs.open(path)
+        self.messages.say(Notification("info", text, offers=(show,), key=f"run {path}"))
 
     def take_sample(self, name: str) -> None:
         """Take the sample that the preview shows for an input as the user's value."""
-        document = self._window.tabs.document
+        document = self.window.tabs.document
         if document is None:
             return
-        values, path = self._inputs.values(), document.source.path
+        values, path = self.inputs.values(), document.source.path
         settled = settled_document(document, values, self.references(path))
         value = resolve_inputs(settled, values).shown.get(name)
         if isinstance(value, str) and whole_reference(value) is not None:
             self.refuse(tr("The sample is in a file: trust the folder to take it."))
         else:
-            self._inputs.library.add({name: value}, "sample")
+            self.inputs.library.add({name: value}, "sample")
 
     def run_to(self, place: str) -> None:
         """Go on to a place of the loop; without a run that waits, start one."""
         wanted: PausePoint | None = next((each for each in PausePoint if each == place), None)
         if wanted is None:
             return
-        if self._run.view.is_waiting:
-            self._run.run_to(wanted)
-        elif not self._run.view.is_busy:
+        if self.run.view.is_waiting:
+            self.run.run_to(wanted)
+        elif not self.run.view.is_busy:
             self.start(at_entry=False, to=wanted)
 
     def show_model(self) -> None:
         """Say which model a run of the open prompt would begin with now."""
-        self._run.set_model_now(self._model_now())
+        self.run.set_model_now(self._model_now())
 
     def take_pick(self) -> None:
         """The user picked another model while the run goes on: it stands still, and asks."""
-        self._run.take_pick(self._model_now())
+        self.run.take_pick(self._model_now())
 
     def _model_now(self) -> RunModel | None:
         """The model that a run of the open prompt would begin with now; None where nobody knows."""
-        document = self._window.tabs.document
+        document = self.window.tabs.document
         if document is None or not document.is_prompt:
             return None
-        return self._connections.model_now(document.source.path)
+        return self.connections.model_now(document.source.path)
 
     def switch_model(self) -> None:
         """Go on with the model that the prompt asks for by now, as the user said."""
-        state, document = self._run.state, self._window.tabs.document
-        stand_in = self._run.stand_in
+        state, document = self.run.state, self.window.tabs.document
+        stand_in = self.run.stand_in
         if state is not None and stand_in is not None:
             chosen = run_model_of(stand_in)
-            self._run.send(ChooseModel(chosen, state.answered_by, stand_in))
+            self.run.send(ChooseModel(chosen, state.answered_by, stand_in))
             return
-        if state is None or document is None or self._questions.asks_first(self.switch_model):
+        if state is None or document is None or self.questions.asks_first(self.switch_model):
             return
-        asked = asked_by(document, self._trust)
+        asked = asked_by(document, self.trust)
         try:
-            model = self._connections.open(document.source.path, asked)
+            model = self.connections.open(document.source.path, asked)
         except ModelError as error:
-            self._questions.refuse(error, asked, self.switch_model)
+            self.questions.refuse(error, asked, self.switch_model)
             return
-        self._run.send(ChooseModel(run_model_of(model), state.answered_by, model))
+        self.run.send(ChooseModel(run_model_of(model), state.answered_by, model))
 
     def ask_for_values(self) -> None:
         """Ask for the secrets that the run sends and that are not set here, and go on with them."""
-        state, masker = self._run.state, self._connections.secrets.masker
+        state, masker = self.run.state, self.connections.secrets.masker
         if state is None:
             return
         for reference in sorted(state.released):
             if masker.value(reference) is not None:
                 continue
             value, agreed = QInputDialog.getText(
-                self._window.widget,
+                self.window.widget,
                 tr("A value is not set"),
                 tr("The value of {name}:").format(name=reference),
                 QLineEdit.EchoMode.Password,
@@ -241,7 +235,7 @@ class RunCoordinator(QObject):
             if not agreed or not value:
                 return
             masker.note(reference, value)
-        self._run.send(Continue())
+        self.run.send(Continue())
 
     def choose_protocol(self, protocol: str) -> None:
         """The protocol for runs from now on; empty for the prompt's own."""
@@ -250,7 +244,7 @@ class RunCoordinator(QObject):
 
     def send(self, commands: tuple[Command, ...]) -> None:
         """Tell the run something."""
-        self._run.send(*commands)
+        self.run.send(*commands)
 
     def checked_plan(
         self,
@@ -294,13 +288,13 @@ class RunCoordinator(QObject):
         path = document.source.path
         references = self.references(path)
         document = settled_document(document, values, references)
-        wanted = asked or asked_by(document, self._trust)
+        wanted = asked or asked_by(document, self.trust)
         try:
-            model = answers or self._connections.open(path, wanted)
+            model = answers or self.connections.open(path, wanted)
         except ModelError as error:
-            self._questions.refuse(error, wanted, again)
+            self.questions.refuse(error, wanted, again)
             return None
-        self._messages.withdraw("run")
+        self.messages.withdraw("run")
         return RunPlan(
             document,
             values,
@@ -312,7 +306,7 @@ class RunCoordinator(QObject):
                 values,
                 references,
                 self._tools.questions.ask,
-                is_safe=self._window.services.is_safe,
+                is_safe=self.window.services.is_safe,
             ),
             options=RunOptions(protocol=self._protocol),
             references=references,
@@ -320,11 +314,11 @@ class RunCoordinator(QObject):
 
     def references(self, path: Path | None) -> ReferenceContext:
         """What the `${env:}` and `${file:}` of a prompt may read."""
-        return references_of(path, self._trust, masker=self._connections.secrets.masker)
+        return references_of(path, self.trust, masker=self.connections.secrets.masker)
 
     def _make_room(self) -> None:
         """At the first run of a window, a low dock grows: what was said should be readable."""
-        window = self._window
+        window = self.window
         dock = window.docks["run"]
         wanted = int(window.widget.height() * _SHARE)
         if not self._grown and not dock.isFloating() and dock.height() < wanted:
@@ -335,7 +329,7 @@ class RunCoordinator(QObject):
 
     def refuse(self, text: str) -> None:
         """Say why something was not done."""
-        self._messages.say(Notification("warning", text, key="run"))
+        self.messages.say(Notification("warning", text, key="run"))
 
     def _show_refusal(self, refusal: Refusal, with_samples: Callable[[], None]) -> None:
         """Say what keeps a prompt from being run, and offer what helps.
@@ -346,7 +340,7 @@ class RunCoordinator(QObject):
         """
         if refusal.missing:
             self.request_input.emit(refusal.missing[0])
-        show = NotificationAction(tr("Show"), lambda: self._window.tabs.go_to(refusal.span))
+        show = NotificationAction(tr("Show"), lambda: self.window.tabs.go_to(refusal.span))
         offers: tuple[NotificationAction, ...] = (show,)
         if refusal.samples:
             one, many = tr("Run with the sample"), tr("Run with the samples")
@@ -355,12 +349,12 @@ class RunCoordinator(QObject):
                 NotificationAction(words, with_samples),
                 show,
             )
-        self._messages.say(
+        self.messages.say(
             Notification("warning", refusal.text, refusal.hint, offers=offers, key="run")
         )
 
     def _with_samples(self, refusal: Refusal, again: Callable[[], None]) -> None:
         """Take the samples that the preview shows as the user's values, and try again."""
-        self._messages.withdraw("run")
-        self._inputs.library.add(refusal.samples, "sample")
+        self.messages.withdraw("run")
+        self.inputs.library.add(refusal.samples, "sample")
         again()

@@ -29,7 +29,7 @@ from studio.ui.tools.operations_dialog import OperationsDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.tools.traffic_dialog import TrafficDialog
 from studio.ui.window.parts import WindowParts
-from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
+from studio.viewmodels.app.notifications import Notification, NotificationAction
 from studio.viewmodels.tools.controller import ToolsController
 
 _NOTICE = "trust"
@@ -53,6 +53,7 @@ class ToolsCoordinator(QObject):
         self._pane = pane
         self._tools = tools
         self._window = window
+        self._messages = window.services.messages
         self._trust = trust
         self._own_servers = own_servers
         self._saved_calls = SavedCallsCoordinator(pane, tools, window)
@@ -61,10 +62,6 @@ class ToolsCoordinator(QObject):
         """Folders that the user was asked about since the start."""
         pane.folder_to_trust = self._folder_to_trust
         self._connect()
-
-    @property
-    def _messages(self) -> Notifications:
-        return self._window.services.messages
 
     def _connect(self) -> None:
         pane, tools = self._pane, self._tools

@@ -115,15 +115,7 @@ class Workbench(QObject):
             self.trust,
             self.tools,
         )
-        self.past_runs = PastRuns(
-            window.parts,
-            self.run,
-            self.run_coordinator,
-            self.connections,
-            self.coordinator,
-            self.inputs_pane,
-            self.trust,
-        )
+        self.past_runs = PastRuns(self.run_coordinator)
         self.kept_edits = PersistentEdits(window.parts, self.run)
         self.run_marks = RunMarks(window.parts, self.run.breakpoints, self.tools)
         self.debugging = Debugging(
@@ -145,13 +137,7 @@ class Workbench(QObject):
             self.trust,
         )
         self.experiments = ExperimentsCoordinator(
-            window.parts,
-            self.background,
-            self.connections,
-            self.run_coordinator,
-            self.coordinator,
-            self.trust,
-            self._store,
+            self.background, self.run_coordinator, self._store
         )
         self._wire()
         self.document.show_choice(self.connections.choice)

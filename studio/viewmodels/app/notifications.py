@@ -18,7 +18,7 @@ class NotificationAction:
     title: str
     """What the button says."""
 
-    act: Callable[[], None]
+    act: Callable[[], object]
     """What it does; called in the GUI thread."""
 
 

@@ -42,14 +42,12 @@ from studio.viewmodels.experiments.dialog_task import DialogTask
 _ERRORS = (ExperimentError, ImproveError, LedgerError, ModelError, ToolSourceError, OSError)
 
 
-class ImproveController(QObject):
+class ImproveController(DialogTask):
     """Searches and proposes for one experiment, as its file stands when it was made."""
 
     progress_changed = Signal(ImproveProgress)
     ended = Signal(Improvement)
     proposed = Signal(tuple)  # of ProposedText
-    failed = Signal(str)
-    running_changed = Signal(bool)
     written = Signal(int)  # how many variants were added
 
     def __init__(
@@ -60,15 +58,11 @@ class ImproveController(QObject):
         services: ExperimentServices,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(background, _ERRORS, parent)
         self.path = path
         self.plan = plan
-        self._background = background
         self._services = services
         self._search: SectionSearch | None = None
-        self._task = DialogTask(background, _ERRORS, self)
-        self._task.running_changed.connect(self.running_changed)
-        self._task.failed.connect(self.failed)
 
     @property
     def variants(self) -> list[str]:
@@ -93,20 +87,13 @@ class ImproveController(QObject):
         except ExperimentError:
             return ""
 
-    @property
-    def is_running(self) -> bool:
-        """Whether something is asked."""
-        return self._task.is_running
-
     def search(self, variant: str, provider: str, choices: ImproveChoices) -> None:
         """Search a better text."""
-        self._task.start(self._searched(variant, provider, choices), self.ended.emit)
+        self.start(self._searched(variant, provider, choices), self.ended.emit)
 
     def propose(self, variant: str, provider: str, section: str, count: int, wish: str) -> None:
         """Ask for some texts to be looked at."""
-        self._task.start(
-            self._proposed(variant, provider, section, count, wish), self.proposed.emit
-        )
+        self.start(self._proposed(variant, provider, section, count, wish), self.proposed.emit)
 
     def add_variants(self, variant: str, section: str, texts: list[str]) -> None:
         """Write texts into the experiment as variants."""
@@ -126,11 +113,7 @@ class ImproveController(QObject):
         if self._search is not None:
             self._background.start(self._stopped())
         else:
-            self._task.cancel()
-
-    def close(self) -> None:
-        """Stop what is under way; nobody is told any more."""
-        self._task.close()
+            self.cancel()
 
     # On the loop's thread -------------------------------------------------------------------------
 

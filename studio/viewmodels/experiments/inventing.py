@@ -25,12 +25,10 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.experiments.dialog_task import DialogTask
 
 
-class InventedRowsController(QObject):
+class InventedRowsController(DialogTask):
     """Asks for rows of one experiment; writes those that the user wants."""
 
     generated = Signal(GeneratedRows)
-    failed = Signal(str)
-    running_changed = Signal(bool)
     written = Signal(AcceptedAnswer)
 
     def __init__(
@@ -41,14 +39,11 @@ class InventedRowsController(QObject):
         services: ExperimentServices,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(background, (ExperimentError, ModelError), parent)
         self.path = path
         self._plan = plan
         self._document = plan.variants[0].document
         self._services = services
-        self._task = DialogTask(background, (ExperimentError, ModelError), self)
-        self._task.running_changed.connect(self.running_changed)
-        self._task.failed.connect(self.failed)
 
     @property
     def connections(self) -> list[str]:
@@ -69,7 +64,7 @@ class InventedRowsController(QObject):
         """Ask for rows of each kind."""
         earlier = tuple(dict(row.case.variables) for row in self._plan.rows)
         asked = RowRequest(tuple(kinds), count, about, earlier)
-        self._task.start(self._asked(provider, asked), self.generated.emit)
+        self.start(self._asked(provider, asked), self.generated.emit)
 
     def add(self, rows: Sequence[GeneratedRow]) -> None:
         """Write rows."""
@@ -80,10 +75,6 @@ class InventedRowsController(QObject):
             self.failed.emit(named_reason(error))
             return
         self.written.emit(change)
-
-    def close(self) -> None:
-        """Stop what is under way; nobody is told any more."""
-        self._task.close()
 
     async def _asked(self, provider: str, asked: RowRequest) -> GeneratedRows:
         trusted = self._plan.folder.trusted
