@@ -2,8 +2,7 @@
 
     python tests/chaos/typist.py FILE [alone]
 
-Says `typed N` whenever so many words stand in the text, and what it found at its start. A word of
-`typed 0` was in the file before.
+Says `typed N` whenever so many words stand in the text, and now and then which notices are shown.
 """
 
 from __future__ import annotations
@@ -32,12 +31,11 @@ def main() -> int:
         page = studio.window.tabs.current
         if studio.workbench is None or page is None:
             return
-        if number == 0:
-            notices = studio.window.notices.notices
-            print("said", [each.what for each in notices], flush=True)
         number += 1
         page.editor.textCursor().insertText(WORD.format(number=number))
         print("typed", number, flush=True)
+        if number % 10 == 0:
+            print("said", [each.what for each in studio.window.notices.notices], flush=True)
         if number % 20 == 10 and not studio.workbench.run.is_live:
             studio.workbench.run_coordinator.start(at_entry=False)
 

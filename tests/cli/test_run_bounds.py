@@ -14,6 +14,7 @@ from studio.cli.main import run_command
 from studio.core.agent.loop.setup import limits_of
 from studio.core.prompty.parse import parse
 from tests.support.chat_server import ChatServer, Exchange, chat_server, chunk, events
+from tests.support.hostile_answers import HASTE, HOSTILE
 
 PROMPT = "---\nname: p\n---\nuser:\nHello\n"
 
@@ -112,3 +113,22 @@ def test_the_end_says_tokens_and_cost_and_whose_price_it_is(
     told = capsys.readouterr().err
     assert "1,000,000 tokens in, 0 out; $2.5" in told
     assert "genai-prices: openai/gpt-4o ≠ gpt-4o-2024-08-06" in told
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_run_ends_whatever_the_server_sends(
+    server: ChatServer,
+    user_home: Path,
+    tmp_path: Path,
+    name: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with (user_home / "config" / "connections.toml").open("a", encoding="utf-8") as file:
+        file.write(HASTE)
+    server.always(HOSTILE[name])
+    path = tmp_path / "p.prompty"
+    path.write_text(PROMPT, encoding="utf-8")
+    assert run_command(["run", str(path)]) in (FINE, PROBLEMS)
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.err
+    assert "\x1b" not in printed.out + printed.err

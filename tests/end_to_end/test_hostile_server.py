@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import ChatServer, chat_server, streamed
-from tests.support.hostile_answers import HOSTILE
+from tests.support.hostile_answers import HASTE, HOSTILE
 from tests.support.planted import bytes_below
 
 KEY = "planted-key-0123456789abcdef"
@@ -33,7 +33,7 @@ def prompt(
     (user_home / "config").mkdir()
     (user_home / "config" / "connections.toml").write_text(
         'default = "Far"\n\n[[connection]]\nname = "Far"\nkind = "compatible"\nmodel = "m"\n'
-        f'base_url = "{server.url}"\nkey = "${{env:PLANTED_MODEL_KEY}}"\nretries = 0\n',
+        f'base_url = "{server.url}"\nkey = "${{env:PLANTED_MODEL_KEY}}"\n{HASTE}',
         encoding="utf-8",
     )
     path = tmp_path / "project" / "x.prompty"

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 from collections.abc import Mapping
 
-from tests.support.chat_server import EVENTS, JSON, Answer, Exchange, chunk, events, json_body, raw
+from tests.support.chat_server import (
+    EVENTS,
+    JSON,
+    Answer,
+    Exchange,
+    chunk,
+    events,
+    failure,
+    json_body,
+    raw,
+    silent,
+)
 
 
 def _calls(*calls: tuple[object, str]) -> list[object]:
@@ -48,8 +60,61 @@ def _echo_key() -> Answer:
     return answer
 
 
+def _split_key() -> Answer:
+    """Give the key back in pieces of one character, turned around and in hexadecimal."""
+
+    async def answer(exchange: Exchange) -> None:
+        key = exchange.request.headers.get("authorization", "").removeprefix("Bearer ")
+        pieces = (*key, " ", key.encode().hex())
+        await events([*(chunk({"content": piece}) for piece in pieces), END, "[DONE]"])(exchange)
+
+    return answer
+
+
+def _without_end(piece: bytes, *, at: bytes = b"", seconds: float = 0.0) -> Answer:
+    """Send one piece again and again, until the client leaves."""
+
+    async def answer(exchange: Exchange) -> None:
+        await exchange.send(at or f"HTTP/1.1 200 X\r\ncontent-type: {EVENTS}\r\n\r\n".encode())
+        while True:
+            await exchange.send(piece)
+            await asyncio.sleep(seconds)
+
+    return answer
+
+
+def _packed_twice() -> Answer:
+    packed = gzip.compress(gzip.compress(b"\0" * 200_000_000, 9), 9)
+    return raw(
+        f"HTTP/1.1 400 X\r\ncontent-type: {JSON}\r\ncontent-encoding: gzip, gzip\r\n"
+        f"content-length: {len(packed)}\r\nconnection: close\r\n\r\n".encode()
+        + packed
+    )
+
+
+HASTE = "first_byte_seconds = 1\nstall_seconds = 1\ncall_seconds = 4\nretries = 0\n"
+"""Keys of a connection that soon ends what would go on for minutes."""
+
 END = chunk({}, "stop")
+_OTHER = "http://localhost:9/v1/chat/completions"
 HOSTILE: Mapping[str, Answer] = {
+    "a head of 100 MB": _without_end(b"x-a: " + b"a" * 1_000_000, at=b"HTTP/1.1 200 X\r\n"),
+    "a line of 100 MB": _without_end(
+        b"a" * 1_000_000, at=f"HTTP/1.1 200 X\r\ncontent-type: {EVENTS}\r\n\r\ndata: ".encode()
+    ),
+    "a reply that breaks off": events([chunk({"content": "half a"})]),
+    "a reply without end": _without_end(
+        b"data: " + json.dumps(chunk({"content": "x" * 2000})).encode() + b"\n\n"
+    ),
+    "a defect of the server": failure(500),
+    "a wait of a day": failure(429, retry_after="100000"),
+    "an error that is packed twice": _packed_twice(),
+    "another address": json_body("", 307, location=_OTHER),
+    "another address for good": json_body("", 308, location=_OTHER),
+    "comments without end": _without_end(b": keepalive\n\n", seconds=0.1),
+    "one byte after the other": _without_end(b"d", seconds=0.1),
+    "silence": silent(),
+    "the key in pieces": _split_key(),
     "a page": json_body("<html><b>log in</b></html>", kind="text/html"),
     "a number": json_body("7"),
     "an error with status 200": json_body({"error": {"message": "no", "code": "x"}}),

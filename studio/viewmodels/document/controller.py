@@ -419,8 +419,7 @@ class DocumentController(QObject):
         if not self.is_dirty:
             return
         swap = make_swap(self.id, self.path, self.title, self._read_text(), self.file.digest)
-        swaps = self._swaps
-        self._swapping.submit(lambda: swaps.write(swap))
+        self._swapping.submit(self._swaps.writer(swap))
 
     def _on_swap_failed(self, error: Exception) -> None:
         self._messages.say(

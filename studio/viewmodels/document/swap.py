@@ -12,7 +12,10 @@ import os
 import shutil
 import threading
 import time
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QLockFile
@@ -59,15 +62,22 @@ class SwapFolder:
         self._own = root / os.urandom(16).hex()
         self._lock: QLockFile | None = None
         self._writing = threading.Lock()
-        self._forgotten: dict[str, float] = {}
+        self._forgotten: Counter[str] = Counter()
         self._kept: set[str] = set()
 
+    def writer(self, swap: Swap) -> Callable[[], None]:
+        """Return what writes a text in a worker, unless it is forgotten before."""
+        return partial(self._write, swap, self._forgotten[swap.id])
+
     def write(self, swap: Swap) -> None:
-        """Write one document's text, whole or not at all; safe to call from a worker."""
+        """Write one document's text, whole or not at all."""
+        self._write(swap, self._forgotten[swap.id])
+
+    def _write(self, swap: Swap, forgotten: int) -> None:
         import json  # with the first key typed, not with the window
 
         with self._writing:
-            if swap.time <= self._forgotten.get(swap.id, 0.0):
+            if forgotten != self._forgotten[swap.id]:
                 return  # saved while this was on its way
             self._begin()
             write_private(self._own / f"{swap.id}.json", json.dumps(asdict(swap)).encode())
@@ -101,7 +111,7 @@ class SwapFolder:
         if identifier in self._kept:
             return
         with self._writing:
-            self._forgotten[identifier] = time.time()
+            self._forgotten[identifier] += 1
             for suffix in (".json", ".tmp"):
                 with contextlib.suppress(OSError):  # where it could not be written either
                     (self._own / f"{identifier}{suffix}").unlink()

@@ -18,7 +18,7 @@ from studio.cli.main import run_command
 from studio.core.experiments.results.ledger import ExperimentLedger
 from tests.application.experiments.conftest import CAPITALS, EXPERIMENT, PROMPT, ROWS, answering
 from tests.support.chat_server import ChatServer, Exchange, chat_server, failure
-from tests.support.hostile_answers import HOSTILE
+from tests.support.hostile_answers import HASTE, HOSTILE
 from tests.support.patience import SECONDS, wait_until
 
 
@@ -216,8 +216,10 @@ def test_an_interrupt_ends_with_130_and_can_be_resumed(server: ChatServer, tmp_p
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_an_experiment_ends_whatever_the_server_sends(
-    server: ChatServer, name: str, capsys: pytest.CaptureFixture[str]
+    server: ChatServer, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    path = tmp_path / "home" / "config" / "connections.toml"
+    path.write_text(path.read_text().replace("retries = 1\n", HASTE))
     server.always(HOSTILE[name])
     assert run_command(["experiment", "run", FILE, "--no-cache"]) in (1, 3)
     printed = capsys.readouterr()

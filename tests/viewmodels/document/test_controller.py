@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -191,12 +192,25 @@ def test_a_running_session_is_not_offered_to_another(tmp_path: Path) -> None:
     assert not tmp_path.exists()
 
 
+def test_a_text_is_kept_after_the_clock_was_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from studio.viewmodels.document.swap import make_swap
+
+    folder = SwapFolder(tmp_path / "swap")
+    folder.forget("a")
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    folder.writer(make_swap("a", None, "t", "new", ""))()
+    assert len(list((tmp_path / "swap").glob("*/*.json"))) == 1
+    folder.close()
+
+
 def test_a_late_write_does_not_bring_back_what_was_saved(tmp_path: Path) -> None:
     from studio.viewmodels.document.swap import make_swap
 
     folder = SwapFolder(tmp_path / "swap")
-    late = make_swap("a", None, "t", "old", "")
+    late = folder.writer(make_swap("a", None, "t", "old", ""))
     folder.forget("a")
-    folder.write(late)
+    late()
     assert not list((tmp_path / "swap").glob("*/*.json"))
     folder.close()
