@@ -76,8 +76,8 @@ interop: setup-dev ## let other programs read the exports and work with the stud
 	@$(call each,"interop $(FILE)" promptfoo_verdicts mcp_clients hooks vscode neovim servers fastmcp_servers \
 	  frameworks descriptions landing portability importers traces report_pages,-m tests.interop.)
 
-chaos: setup-dev ## meet 47 faults of servers on three APIs; kill experiments, batches, commands and windows 50 times
-	@$(call each,run kills batch_kills kill_series,-m tests.chaos.)
+chaos: setup-dev ## meet 47 faults of servers on three APIs; kill commands and windows 50 times; full disk, moved clock, strace
+	@$(call each,run kills batch_kills kill_series disk_and_clock traced,-m tests.chaos.)
 
 cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; a slow network; a thousand virtual workers
 	@$(call each,run far embedded simulate,-m tests.cluster.)

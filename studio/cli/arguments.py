@@ -133,14 +133,9 @@ def read_text(path: Path) -> str:
         UsageError: the file cannot be read, or is not UTF-8.
     """
     try:
-        data = read_bounded(path)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{path}: line {line} is not UTF-8; save the file as UTF-8") from None
+        return read_bounded(path).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {reason_of(error)}") from None
 
 
 def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[str, Json]:

@@ -19,8 +19,7 @@ from studio.cli.findings import report
 from studio.cli.prepared import prepared_prompt
 from studio.cli.run.model import add_choice, choice_for
 from studio.cli.terminal import printable, tell
-from studio.core.models.connection_file import read_connections
-from studio.core.paths import user_paths
+from studio.core.models.connection_file import user_connections
 from studio.core.prompty.agent_files.kinds import agent_file_kind
 from studio.core.prompty.messages import OpenThread
 from studio.core.prompty.prepare import Prepared
@@ -92,7 +91,7 @@ def _request(options: argparse.Namespace) -> int:
     prepared, tools = prepared_prompt(options)
     code = _report_all(prepared)
     document = prepared.document
-    connections = read_connections(user_paths().config / "connections.toml")
+    connections = user_connections()
     choice = choice_for(options, document, trust_of(options, options.file), connections)
     target = preview_target(choice)
     if choice.refusal:

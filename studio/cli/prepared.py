@@ -10,9 +10,8 @@ from studio.application.preview.shown import shown_prompt
 from studio.application.tools.offered import asks_sources, registry_of
 from studio.cli.arguments import allow_named, given_inputs, load, trust_of
 from studio.cli.terminal import tell
-from studio.core.models.connection_file import read_connections
+from studio.core.models.connection_file import user_connections
 from studio.core.models.secrets import secret_store
-from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
@@ -57,7 +56,7 @@ def offered_tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec
     """What the prompt's sources offer, where they may be asked; None where there are none."""
     if not asks_sources(document, trust):
         return None
-    connections = read_connections(user_paths().config / "connections.toml")
+    connections = user_connections()
     registry = asyncio.run(registry_of(document, trust, connections, secret_store()))
     report_sources(document, registry.sources)
     return registry.specs

@@ -14,7 +14,6 @@ FileState: TypeAlias = Literal["M", "A", "U"]
 
 _MOST = 5_000
 """Files of a folder that are looked at."""
-_LARGEST = 5_000_000
 
 
 def file_states(folder: Path) -> Mapping[Path, FileState]:
@@ -56,7 +55,7 @@ def _differs(path: Path, held: str) -> bool:
     try:
         if path.is_symlink():
             return False
-        data = read_bounded(path, _LARGEST)
+        data = read_bounded(path)
     except OSError:
         return False  # gone: there is no row for it
     return held not in (_hash(data, held), _hash(data.replace(b"\r\n", b"\n"), held))

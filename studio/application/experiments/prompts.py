@@ -29,7 +29,6 @@ from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 
 _GIT_SECONDS = 20
-_MOST_BYTES = 20_000_000
 _MOST_FILES = 200
 _SECTION = re.compile(r"^(?P<role>\w+)(?:#(?P<number>\d+))?$")
 _HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -113,7 +112,7 @@ class Folder:
             ExperimentError: it cannot be read, or is too large.
         """
         try:
-            return read_bounded(self.find(name), _MOST_BYTES)
+            return read_bounded(self.find(name))
         except OSError as error:
             raise ExperimentError(f"{name}: {reason_of(error)}") from None
 

@@ -32,9 +32,6 @@ from studio.core.text.values import Json, JsonObject
 SUFFIX = ".inputs.json"
 """`trip.prompty` keeps its sets in `trip.inputs.json`: one object, name → values."""
 
-MOST_BYTES = 20_000_000
-"""Files over this are not read."""
-
 _MOST_CHOSEN = 200
 """Prompts whose chosen set is remembered; the one that was chosen longest ago goes first."""
 
@@ -281,7 +278,7 @@ def _yaml(text: str, path: Path) -> Json:
 
 def _text(path: Path) -> str:
     try:
-        return read_text(path, MOST_BYTES, encoding="utf-8-sig")
+        return read_text(path, encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputFileError(tr("{file} is not a UTF-8 text.").format(file=path.name)) from error
     except OSError as error:

@@ -26,7 +26,6 @@ from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.source import ToolOutcome
 
 CALLS_SUFFIX = ".calls.jsonl"
-_LARGEST = 20_000_000
 
 Comparison: TypeAlias = Literal["answer", "shape", "status"]
 """What of a new answer must be as it was: all of it; its names and kinds of values, where it is
@@ -78,7 +77,7 @@ def read_calls(path: Path) -> tuple[SavedCall, ...]:
         SavedCallsError: it cannot be read, or a line of it is no call.
     """
     try:
-        text = read_bounded(path, _LARGEST).decode("utf-8")
+        text = read_bounded(path).decode("utf-8")
     except FileNotFoundError:
         return ()
     except (OSError, UnicodeDecodeError) as error:

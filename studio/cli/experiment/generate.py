@@ -25,9 +25,8 @@ from studio.cli.terminal import agreed, tell
 from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference
 from studio.core.models.base import ModelError
-from studio.core.models.connection_file import read_connections
+from studio.core.models.connection_file import user_connections
 from studio.core.models.secrets import secret_store
-from studio.core.paths import user_paths
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import counted
 from studio.core.text.bounded_file import read_bounded, read_text
@@ -70,7 +69,7 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
 
 
 def _generate(options: argparse.Namespace) -> int:
-    connections = read_connections(user_paths().config / "connections.toml")
+    connections = user_connections()
     services = ExperimentServices(trust_of(options, options.prompt), connections, secret_store())
     try:
         document = parse(read_text(options.prompt, encoding="utf-8-sig"), options.prompt.resolve())

@@ -30,9 +30,8 @@ from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import MOST_REPEATS
 from studio.core.models.base import ModelError
-from studio.core.models.connection_file import read_connections
+from studio.core.models.connection_file import user_connections
 from studio.core.models.secrets import secret_store
-from studio.core.paths import user_paths
 from studio.core.text.amounts import counted, money
 from studio.core.tools.source import ToolSourceError
 
@@ -184,7 +183,7 @@ def _range(text: str) -> tuple[int, int | None]:
 
 def services_of(options: argparse.Namespace) -> ExperimentServices:
     """What an experiment is run with, as it is set up on this machine."""
-    connections = read_connections(user_paths().config / "connections.toml")
+    connections = user_connections()
     for problem in connections.problems:
         tell(f"prompt-studio: {problem}")
     return ExperimentServices(

@@ -19,9 +19,8 @@ from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import ResultHead
-from studio.core.models.connection_file import read_connections
+from studio.core.models.connection_file import user_connections
 from studio.core.models.secrets import secret_store
-from studio.core.paths import user_paths
 from studio.core.text.amounts import counted
 from studio.core.text.reason import named_reason
 from studio.core.text.whole_number import whole_number
@@ -241,7 +240,7 @@ def list_batches(options: argparse.Namespace) -> int:
     """List the batches of a result that are not read to their end; cancel them where asked to."""
 
     def show(ledger: ExperimentLedger, head: ResultHead) -> int:
-        connections = read_connections(user_paths().config / "connections.toml")
+        connections = user_connections()
         found = asyncio.run(
             batches_under_way(ledger, head.id, connections, secret_store(), cancel=options.cancel)
         )

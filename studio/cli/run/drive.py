@@ -36,9 +36,8 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, RunState
 from studio.core.agent.values.user_events import LimitRaised
 from studio.core.models.base import ChatModel
-from studio.core.models.connection_file import read_connections
+from studio.core.models.connection_file import user_connections
 from studio.core.models.secrets import secret_store
-from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare, settled_document
 from studio.core.runs.rows import RunWriter
@@ -85,7 +84,7 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
         plan = exactly(past, references, run_options)
         # The file of now is put to the replies of then: another request than the kept one is told.
         return await _go(options, replace(plan, document=document, inputs=order.values), None)
-    connections = read_connections(user_paths().config / "connections.toml")
+    connections = user_connections()
     answerers = Answerers(connections, secrets)
     async with AsyncExitStack() as opened:
         own = model = model_of_prompt(options, document, order.trust, answerers)

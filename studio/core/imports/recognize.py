@@ -45,9 +45,6 @@ from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
 
-MOST_BYTES = 10_000_000
-"""Files over this are not read."""
-
 SUFFIXES = tuple(
     """
     .prompty .yaml .yml .json .jsonl .prompt .txt .md .sh .py .zip
@@ -110,7 +107,7 @@ def import_file(path: Path, choose: int = 0) -> Imported:
         ImportFailure: it cannot be read, or is no format that is known; the text says what to do.
     """
     try:
-        content = read_bounded(path, MOST_BYTES)
+        content = read_bounded(path)
         if content.startswith(b"PK\x03\x04"):
             return checked(import_bundle(content))
         text = content.decode("utf-8-sig")

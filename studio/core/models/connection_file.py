@@ -11,6 +11,7 @@ from typing import Any
 from studio.core.masking.redact import names_secret
 from studio.core.models.connections import EMBEDDED, KINDS, Connection
 from studio.core.models.secrets import is_reference
+from studio.core.paths import user_paths
 from studio.core.text.atomic_file import write_private
 from studio.core.text.bounded_file import read_text
 from studio.core.text.reason import reason_of
@@ -57,6 +58,11 @@ class Connections:
     def default_connection(self) -> Connection:
         """The default one; the embedded model where that name is gone."""
         return self.named(self.default) or EMBEDDED
+
+
+def user_connections() -> Connections:
+    """Read the user's own file."""
+    return read_connections(user_paths().config / "connections.toml")
 
 
 def read_connections(path: Path) -> Connections:

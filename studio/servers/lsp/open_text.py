@@ -16,8 +16,7 @@ from studio.application.editing.editor_context import (
     editor_context_of,
 )
 from studio.application.trust import is_trusted
-from studio.core.models.connection_file import read_connections
-from studio.core.paths import user_paths
+from studio.core.models.connection_file import user_connections
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.text.files_beside import files_beside
@@ -68,7 +67,7 @@ class OpenText:
         trusted = is_trusted(path, self.trust)
         connections: tuple[str, ...] = ()
         if self.document.is_experiment:
-            found = read_connections(user_paths().config / "connections.toml")
+            found = user_connections()
             connections = tuple(each.name for each in found.connections)
         known = editor_context_of({}, (), (), folder, trusted=trusted, connections=connections)
         return replace(known, files=partial(files_beside, path))

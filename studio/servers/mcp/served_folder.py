@@ -14,7 +14,7 @@ from studio.application.document.prompt_files import prompt_files
 from studio.application.tools.offered import asks_sources, registry_of
 from studio.application.trust import is_trusted
 from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import Connections, read_connections
+from studio.core.models.connection_file import Connections, user_connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore, secret_store
 from studio.core.paths import user_paths
@@ -70,7 +70,7 @@ class ServedFolder:
     @property
     def connections(self) -> Connections:
         """What the user has set up, as it is now."""
-        return read_connections(user_paths().config / "connections.toml")
+        return user_connections()
 
     @property
     def answerers(self) -> Answerers:

@@ -34,7 +34,6 @@ from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 
 _FILE_NAMES = (*(f"*{each}" for each in SUFFIXES), "promptfooconfig.yaml", "promptfooconfig.yml")
-_LONGEST = 2_000_000
 _NAME = re.compile(r"[\w./-]+\.\w+")
 
 
@@ -203,7 +202,7 @@ def experiments_of(prompt: Path) -> Iterator[PromptDocument]:
     )
     for path in found:
         try:
-            document = read_experiment_document(read_bounded(path, _LONGEST).decode("utf-8"), path)
+            document = read_experiment_document(read_bounded(path).decode("utf-8"), path)
         except (OSError, UnicodeDecodeError):
             continue
         if any(each.source.path == prompt for each in prompts_of(document)):
@@ -219,7 +218,7 @@ def _renamed_samples(
         return
     try:
         file = confined_path(name, ReferenceContext(path.parent))
-        text = read_bounded(file, _LONGEST).decode("utf-8")
+        text = read_bounded(file).decode("utf-8")
     except (UnresolvedReference, OSError, UnicodeDecodeError):
         return  # a run has no values of it either
     mark = text.startswith("\ufeff")
@@ -243,7 +242,7 @@ def _renamed_samples(
 def _takes_samples(path: Path, file: Path, name: str) -> bool:
     """Whether a prompt has its sample of an input in a file."""
     try:
-        prompt = parse(read_bounded(path, _LONGEST).decode("utf-8"), path)
+        prompt = parse(read_bounded(path).decode("utf-8"), path)
         written = sample_file(prompt)
         is_same = written is not None and (path.parent / written).resolve() == file
     except (OSError, ValueError):
@@ -286,7 +285,7 @@ def _renamed_columns(document: PromptDocument, old: str, new: str) -> Iterator[F
         if not rows.is_relative_to(path.parent.resolve()) or rows.suffix != ".csv":
             continue
         try:
-            text = read_bounded(rows, _LONGEST).decode("utf-8")
+            text = read_bounded(rows).decode("utf-8")
         except (OSError, UnicodeDecodeError):
             continue
         head = text.partition("\n")[0]
