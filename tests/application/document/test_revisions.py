@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,6 +16,7 @@ from studio.application.document.revisions import (
     revisions,
     text_at,
 )
+from tests.support.no_files import needs_posix
 
 
 def git(folder: Path, *words: str) -> None:
@@ -38,6 +40,26 @@ def test_texts_of_commits_the_newest_first(tmp_path: Path) -> None:
     assert text_at(path, found[1].name) == "user:\nOne\n"
     assert text_at(path, "--help") is None
     assert text_at(tmp_path / "other.prompty") is None
+
+
+@needs_posix
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_repository_that_hangs_has_no_earlier_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("user:\nOne\n", encoding="utf-8")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "One")
+    assert text_at(path) == "user:\nOne\n"
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / ".git" / "config").open("a", encoding="utf-8") as config:
+        config.write(f"[include]\n\tpath = {tmp_path / 'pipe'}\n")
+    monkeypatch.setattr("studio.application.document.revisions._SECONDS", 0.5)
+    assert text_at(path) is None
+    assert revisions(path) == ()
+    assert refused_repository(tmp_path) == ""
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

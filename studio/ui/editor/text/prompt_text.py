@@ -7,6 +7,7 @@ Which lines of one text are folded away.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -261,6 +262,8 @@ class BlockView(QPlainTextEdit):
 
 
 _NO_WRAP = QTextOption.WrapMode.NoWrap
+_LONG_WORD = re.compile(r"\S{5000}")
+"""Letters without a blank, such as a picture as base64: Qt's time to wrap words has its square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,6 +442,7 @@ class PromptText(QObject):
         self.document.setDocumentLayout(self.lines)
         self.document.setDefaultFont(mono_font())
         self._views: list[BlockView] = []
+        self._wrap = QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
         self._edited = -1
         """Revision of the document after the last edits that were made by `apply_edits`."""
         self.mirror = TextMirror(self.document, self)
@@ -460,6 +464,11 @@ class PromptText(QObject):
 
     def load(self, text: str) -> None:
         """Begin with a text: no undo leads before it."""
+        mode = QTextOption.WrapMode
+        is_long = _LONG_WORD.search(text) is not None
+        self._wrap = mode.WrapAnywhere if is_long else mode.WrapAtWordBoundaryOrAnywhere
+        for view in self._views:
+            view.setWordWrapMode(self._wrap)
         self.highlighter.load(text)
         self.document.setModified(False)
 
@@ -497,6 +506,7 @@ class PromptText(QObject):
     def shown_in(self, view: BlockView) -> None:
         """One more editor shows the text."""
         self._views.append(view)
+        view.setWordWrapMode(self._wrap)
 
     def left_by(self, view: BlockView) -> None:
         """An editor shows the text no more."""

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QInputMethodEvent, QTextCursor
+from PySide6.QtGui import QInputMethodEvent, QTextCursor, QTextOption
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
@@ -45,6 +46,15 @@ def caret_at(editor: PromptEditor, offset: int) -> None:
     cursor = editor.textCursor()
     cursor.setPosition(editor.source().to_utf16(offset))
     editor.setTextCursor(cursor)
+
+
+def test_a_line_without_blanks_is_wrapped_in_time_that_grows_with_it(editor: PromptEditor) -> None:
+    editor.load("system:\nHello\n")
+    assert editor.wordWrapMode() == QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
+    began = time.process_time()
+    editor.load("system:\n" + "a=b," * 100_000)  # by words it takes 10 s for each layout
+    assert time.process_time() - began < 8
+    assert editor.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere
 
 
 def test_typing_two_braces_makes_an_expression(editor: PromptEditor, qtbot: QtBot) -> None:
