@@ -68,7 +68,7 @@ class ConnectionTrials(QObject):
         self._connections = connections
         self._keys = keys
         self._trials: dict[str, tuple[Connection, ConnectionTrial]] = {}
-        self._running: dict[str, Future[Probe] | Future[tuple[TriedAbility, ...]]] = {}
+        self._running: dict[str, Future[None]] = {}
 
     def of(self, connection: Connection) -> ConnectionTrial:
         """The last try of a connection as it is; one that was changed since is untried."""
@@ -94,16 +94,32 @@ class ConnectionTrials(QObject):
             abilities: whether its model is then asked once for each ability.
         """
         name = connection.name
-        if name in self._running:
-            self.cancel(name)
+        self.cancel(name)
         self._set(connection, ConnectionTrial("running"))
-        future = self._background.start(self._try(connection))
+
+        def show(trial: ConnectionTrial) -> None:
+            if self._running.get(name) is future:  # else cancelled, or another try was begun
+                self._set(connection, trial)
+
+        def end(ended: Future[None]) -> None:
+            if self._running.get(name) is not future:
+                return
+            del self._running[name]
+            trial = replace(self.of(connection), asks="")
+            error = None if ended.cancelled() else ended.exception()
+            if trial.probe is None:
+                found = _broken(error) if error is not None else None
+                trial = ConnectionTrial("fails", found) if found is not None else ConnectionTrial()
+            elif error is None and trial.tried:
+                asked = connection.model or trial.probe.models[0]
+                self.tried.emit(name, tried_table(asked, trial.tried))
+            self._set(connection, trial)
+
+        def show_soon(trial: ConnectionTrial) -> None:
+            self._background.post(partial(show, trial))
+
+        future = self._background.start(self._try(connection, show_soon, abilities=abilities), end)
         self._running[name] = future
-        future.add_done_callback(
-            lambda ended: self._background.post(
-                lambda: self._on_ended(connection, ended, abilities=abilities)
-            )
-        )
 
     def cancel(self, name: str) -> None:
         """Break a try off; what is known by then stays, else the connection is untried again."""
@@ -126,68 +142,48 @@ class ConnectionTrials(QObject):
         self.cancel(name)
         self._trials.pop(name, None)
 
-    async def _try(self, connection: Connection) -> Probe:
-        """Try it; what answers right here is opened, which finds files that are missing."""
-        await self._keys.settled()
-        if connection.is_remote or connection.kind == "embedded":
-            return await probe(connection, self._secrets, self._embedded)
-        choice = ModelChoice(connection, ModelDeclaration(), "tried")
-        try:
-            model = open_model(
-                choice,
-                secrets=self._secrets,
-                embedded=self._embedded,
-                connections=self._connections(),
-            )
-            await model.close()
-        except ModelError as error:
-            return Probe(False, error.message, error.hint)
-        return await probe(connection, self._secrets, self._embedded)
-
-    def _on_ended(self, connection: Connection, future: Future[Probe], *, abilities: bool) -> None:
-        if self._running.get(connection.name) is not future:
-            return  # cancelled, or another try was begun
-        del self._running[connection.name]
-        if future.cancelled():
-            self._set(connection, ConnectionTrial())
-            return
-        error = future.exception()
-        found = future.result() if error is None else _broken(error)
+    async def _try(
+        self,
+        connection: Connection,
+        show: Callable[[ConnectionTrial], None],
+        *,
+        abilities: bool,
+    ) -> None:
+        """Try it, then ask its model once for each ability; `show` gets each new standing."""
+        found = await self._probe(connection)
         only = found.models[0] if len(found.models) == 1 else ""
         model = (connection.model or only) if abilities and connection.is_remote else ""
+        trial = ConnectionTrial("works" if found.works else "fails", found)
         if not found.works or not model:
-            self._set(connection, ConnectionTrial("works" if found.works else "fails", found))
+            show(trial)
             return
-        self._set(connection, ConnectionTrial("works", found, model))
-        asking = self._background.start(self._ask(connection, model))
-        self._running[connection.name] = asking
-        asking.add_done_callback(
-            lambda ended: self._background.post(lambda: self._on_asked(connection, model, ended))
-        )
-
-    async def _ask(self, connection: Connection, model: str) -> tuple[TriedAbility, ...]:
-        def told(each: TriedAbility) -> None:
-            self._background.post(lambda: self._on_told(connection, model, each))
-
+        show(replace(trial, asks=model))
         read = partial(self._secrets.read, connection.key, connection.name)
-        return await try_abilities(connection, model, read, told)
+        so_far: list[TriedAbility] = []
 
-    def _on_told(self, connection: Connection, model: str, each: TriedAbility) -> None:
-        trial = self.of(connection)
-        if trial.asks == model:
-            self._set(connection, replace(trial, tried=(*trial.tried, each)))
+        def told(ability: TriedAbility) -> None:
+            so_far.append(ability)
+            show(replace(trial, asks=model, tried=tuple(so_far)))
 
-    def _on_asked(
-        self, connection: Connection, model: str, future: Future[tuple[TriedAbility, ...]]
-    ) -> None:
-        if self._running.get(connection.name) is not future:
-            return  # cancelled, or another try was begun
-        del self._running[connection.name]
-        trial = replace(self.of(connection), asks="")
-        if not future.cancelled() and future.exception() is None:
-            trial = replace(trial, tried=future.result())
-            self.tried.emit(connection.name, tried_table(model, future.result()))
-        self._set(connection, trial)
+        tried = await try_abilities(connection, model, read, told)
+        show(replace(trial, asks=model, tried=tried))
+
+    async def _probe(self, connection: Connection) -> Probe:
+        """Ask it; what answers right here is opened, which finds files that are missing."""
+        await self._keys.settled()
+        if not connection.is_remote and connection.kind != "embedded":
+            choice = ModelChoice(connection, ModelDeclaration(), "tried")
+            try:
+                model = open_model(
+                    choice,
+                    secrets=self._secrets,
+                    embedded=self._embedded,
+                    connections=self._connections(),
+                )
+                await model.close()
+            except ModelError as error:
+                return Probe(False, error.message, error.hint)
+        return await probe(connection, self._secrets, self._embedded)
 
     def _set(self, connection: Connection, trial: ConnectionTrial) -> None:
         self._trials[connection.name] = (connection, trial)
