@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.preview.copy import messages_as_json
 from studio.ui.app.workbench import Workbench
-from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.notifications import NotificationAction
 from tests.support.chat_server import ChatServer, streamed
 
 ANSWER = "A good prompt says what is wanted, for whom, and what the answer looks like. " * 3
@@ -170,7 +170,7 @@ def test_a_notice_covers_neither_cards_nor_fields_and_has_no_filled_button(
         window.docks.show(name)
     offers = (NotificationAction("Do", lambda: None), NotificationAction("Not", lambda: None))
     for name in ("one", "two"):
-        window.services.messages.say(Notification("warning", name, offers=offers, key=name))
+        window.services.messages.say("warning", name, offers=offers, key=name)
     area = window.notices
     panes = [window.docks[name] for name in ("preview", "inputs")]
 

@@ -267,7 +267,7 @@ class Commands(QObject):
     def toggle_breakpoint(self, page: EditorPage) -> None:
         """Set or clear a breakpoint on the tool or the message at the caret."""
         if not page.editor.toggle_breakpoint():
-            self._window.services.messages.info(
+            self._window.messages.info(
                 tr("There is no tool and no message on this line."),
                 tr(
                     "A run stops before a tool's call, or with a message in its request: put the "

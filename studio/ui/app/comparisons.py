@@ -34,7 +34,6 @@ from studio.ui.window.palette import CommandPalette, PaletteItem
 from studio.ui.window.panes import Panes
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.jobs import LatestJob
-from studio.viewmodels.app.notifications import Notification
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class Comparisons(QObject):
         """Offer every earlier text of a page."""
         path = page.controller.path
         if path is None:
-            self._window.services.messages.info(
+            self._window.messages.info(
                 tr("There is no earlier text."), tr("Save the prompt first.")
             )
             return
@@ -131,16 +130,14 @@ class Comparisons(QObject):
 
     def _tell_refused(self, repository: str) -> None:
         quoted = repository.replace("'", "'\\''")  # its name must not end the quotes of a shell
-        self._window.services.messages.say(
-            Notification(
-                "warning",
-                tr("Git does not read this repository: its files are another user's."),
-                tr("If you trust it: {command}").format(
-                    command=f"git config --global --add safe.directory '{quoted}'"
-                ),
-                repository,
-                key="git",
-            )
+        self._window.messages.say(
+            "warning",
+            tr("Git does not read this repository: its files are another user's."),
+            tr("If you trust it: {command}").format(
+                command=f"git config --global --add safe.directory '{quoted}'"
+            ),
+            repository,
+            key="git",
         )
 
     def _take(self, title: str, read: Callable[[], str | None]) -> None:
@@ -151,7 +148,7 @@ class Comparisons(QObject):
         if page is None:
             return
         if earlier.text is None:
-            self._window.services.messages.info(tr("This text is not there any more."))
+            self._window.messages.info(tr("This text is not there any more."))
             return
         self._earlier = earlier
         inputs = self._panes().inputs
@@ -199,7 +196,7 @@ class Comparisons(QObject):
         inputs = self._panes().inputs
         sets = inputs.library.sets if inputs is not None else {}
         if inputs is None or not sets:
-            self._window.services.messages.info(
+            self._window.messages.info(
                 tr("There is no input set to compare."),
                 tr("Keep the values of Inputs first: Sets, in its head."),
             )
@@ -252,14 +249,12 @@ class Comparisons(QObject):
         try:
             act()
         except OSError as error:
-            self._window.services.messages.say(
-                Notification(
-                    "warning",
-                    tr("The earlier text could not be kept: {reason}.").format(
-                        reason=error.strerror or error
-                    ),
-                    key="earlier",
-                )
+            self._window.messages.say(
+                "warning",
+                tr("The earlier text could not be kept: {reason}.").format(
+                    reason=error.strerror or error
+                ),
+                key="earlier",
             )
 
 

@@ -21,7 +21,7 @@ from studio.core.prompty.loop_format import agent_settings
 from studio.ui.connections.kinds import ICONS, help_words
 from studio.ui.window.parts import WindowParts
 from studio.ui.window.run_choices import RunChoices
-from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
+from studio.viewmodels.app.notifications import NotificationAction, Notifications
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial
 
@@ -132,9 +132,7 @@ class ConnectionCoordinator(QObject):
                 tr("Connect a model…"), self._window.actions["run.provider"].trigger
             )
             offers = (connect, *self._stand_ins(asked.file, again))
-        self._messages.say(
-            Notification("error", error.message, error.hint, offers=offers, key="run")
-        )
+        self._messages.say("error", error.message, error.hint, offers=offers, key="run")
 
     def _stand_ins(
         self, file: Path | None, again: Callable[[], None]

@@ -141,7 +141,7 @@ class EditorCommands(QObject):
         if edits:
             page.editor.apply_edits(edits)
         else:
-            self._window.services.messages.info(tr("The prompt is tidy already."))
+            self._window.messages.info(tr("The prompt is tidy already."))
 
     def rewrite(self, page: EditorPage) -> None:
         """Rewrite the prompt for another protocol of the loop, after a look at the difference."""
@@ -191,7 +191,7 @@ class EditorCommands(QObject):
         if not folders and page is not None and page.controller.path is not None:
             folders = (page.controller.path.parent,)
         if not folders:
-            window.services.messages.info(
+            window.messages.info(
                 tr("There is no folder to look in."),
                 tr("Open a folder first: File, Open folder…"),
             )

@@ -48,7 +48,7 @@ from studio.ui.experiments.workers_dialog import WorkersDialog
 from studio.ui.window.notices import DesktopNotice
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.notifications import NotificationAction
 from studio.viewmodels.experiments.controller import ExperimentController, ServicesNow
 from studio.viewmodels.experiments.improving import ImproveController
 from studio.viewmodels.experiments.inventing import InventedRowsController
@@ -195,9 +195,7 @@ class ExperimentsCoordinator(QObject):
         words = tr("The run is a row of {name} now.").format(name=path.name)
         show = NotificationAction(tr("Show"), partial(self._window.tabs.open, path))
         back = NotificationAction(tr("Undo"), undo)
-        self._window.services.messages.say(
-            Notification("success", words, offers=(show, back), key="run")
-        )
+        self._window.messages.say("success", words, offers=(show, back), key="run")
 
     # -- from a cell ----------------------------------------------------------------------------
 
@@ -293,7 +291,7 @@ class ExperimentDialogs(QObject):
         try:
             edit = acceptance(parse(page.editor.text(), page.controller.path), found)
         except ImproveError as error:
-            self._window.services.messages.error(named_reason(error))
+            self._window.messages.error(named_reason(error))
             return
         page.editor.apply_edits([edit])
         page.editor.reveal(edit.span)
@@ -305,11 +303,9 @@ class ExperimentDialogs(QObject):
             try:
                 change.undo()
             except (AcceptError, OSError) as error:
-                self._window.services.messages.error(named_reason(error))
+                self._window.messages.error(named_reason(error))
             view.controller.reload_plan()
 
         words = tr("The rows are added to {name}.").format(name=change.path.name)
         back = NotificationAction(tr("Undo"), undo)
-        self._window.services.messages.say(
-            Notification("success", words, offers=(back,), key="rows")
-        )
+        self._window.messages.say("success", words, offers=(back,), key="rows")

@@ -18,7 +18,7 @@ from studio.core.text.bounded_file import read_text
 from studio.core.text.problem import Fix
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.icons import icon
-from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.notifications import NotificationAction
 
 if TYPE_CHECKING:
     from studio.core.prompty.tool_spec import ToolSpec
@@ -53,7 +53,7 @@ class FileCommands(QObject):
     def reopen(self) -> None:
         """Open the file again whose tab was closed last."""
         if not self._window.tabs.reopen():
-            self._window.services.messages.info(tr("No tab was closed that can be opened again."))
+            self._window.messages.info(tr("No tab was closed that can be opened again."))
 
     def go_to_files(self) -> None:
         """Give the keyboard to the files; where there are none, to what opens a folder."""
@@ -71,7 +71,7 @@ class FileCommands(QObject):
                 if path.is_file() and not (folder / path.name).exists():
                     shutil.copyfile(path, folder / path.name)
         except OSError:
-            self._window.services.messages.error(
+            self._window.messages.error(
                 tr("The example could not be copied to your own folder."),
                 tr("It is opened where it is; save it under another name to change it."),
                 str(folder),
@@ -177,17 +177,15 @@ class FileCommands(QObject):
             swaps.clear_left_behind()
 
         names = ", ".join(swap.title for swap in left[:3]) + ("…" if len(left) > 3 else "")
-        self._window.services.messages.say(
-            Notification(
-                "warning",
-                tr("The studio ended before this was saved: {names}.").format(names=names),
-                tr("The text that was typed is still here."),
-                offers=(
-                    NotificationAction(tr("Recover"), recover),
-                    NotificationAction(tr("Throw away"), swaps.clear_left_behind),
-                ),
-                key="recovery",
-            )
+        self._window.messages.say(
+            "warning",
+            tr("The studio ended before this was saved: {names}.").format(names=names),
+            tr("The text that was typed is still here."),
+            offers=(
+                NotificationAction(tr("Recover"), recover),
+                NotificationAction(tr("Throw away"), swaps.clear_left_behind),
+            ),
+            key="recovery",
         )
 
 
@@ -241,7 +239,7 @@ class ExchangeCommands(QObject):
             ReferenceContext(trusted=self.trusted),
         )
         title = page.controller.title
-        dialog = ExportDialog(source, title, window.services.messages, window.widget)
+        dialog = ExportDialog(source, title, window.messages, window.widget)
         dialog.request_fix.connect(partial(self._apply_fix, page, dialog))
         dialog.open()
 
@@ -281,8 +279,7 @@ class ExchangeCommands(QObject):
 
     def _offer(self, words: str, act: Callable[[], None]) -> None:
         action = NotificationAction(tr("Import…"), act)
-        notice = Notification("info", words, offers=(action,), key="import")
-        self._window.services.messages.say(notice)
+        self._window.messages.say("info", words, offers=(action,), key="import")
 
     def import_path(self, path: Path, text: str | None = None) -> None:
         """Show what a file of another format would become.
@@ -294,7 +291,7 @@ class ExchangeCommands(QObject):
         from studio.ui.dialogs.import_prompt import ImportDialog
 
         window = self._window
-        dialog = ImportDialog(path, window.services.messages, window.widget, text)
+        dialog = ImportDialog(path, window.messages, window.widget, text)
         dialog.opened.connect(window.tabs.new)
         dialog.written.connect(window.tabs.open)
         if dialog.read():

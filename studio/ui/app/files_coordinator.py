@@ -29,7 +29,7 @@ from studio.ui.editor.page.page import EditorPage
 from studio.ui.files.tree import FileMark, FilesTree
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.jobs import LatestJob
-from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.notifications import NotificationAction
 
 _LATER_MS = 400
 _WORST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
@@ -118,7 +118,7 @@ class FilesCoordinator(QObject):
         try:
             new = renamed(path, name)
         except FileError as error:
-            self._window.services.messages.error(str(error), error.hint, str(path))
+            self._window.messages.error(str(error), error.hint, str(path))
             return
         roots = self._window.files.roots or (path.parent,)
         pages = self._pages()
@@ -127,7 +127,7 @@ class FilesCoordinator(QObject):
         try:
             rename(path, new)
         except FileError as error:
-            self._window.services.messages.error(str(error), error.hint, str(path))
+            self._window.messages.error(str(error), error.hint, str(path))
             return
         self.renamed.emit(path, new)
         self._window.files.expect(new)
@@ -144,35 +144,29 @@ class FilesCoordinator(QObject):
                 else:
                     rewrite(each)
             except FileError as error:
-                self._window.services.messages.error(str(error), error.hint, str(each.path))
+                self._window.messages.error(str(error), error.hint, str(each.path))
                 continue
             changed.append(each.path.name)
         if changed:
             words = tr("The new name was put into {names}.").format(names=", ".join(changed[:5]))
-            self._window.services.messages.info(words)
+            self._window.messages.info(words)
 
     def move_to_bin(self, path: Path) -> None:
         """Move a file or folder to the system's bin."""
         if not os.path.lexists(path):
             words = tr("{name} is not there any more.").format(name=path.name)
-            self._window.services.messages.error(words, where=str(path))
+            self._window.messages.error(words, where=str(path))
         elif moved_to_bin(path):
             self._close_pages(path)
             words = tr("{name} is in the bin.").format(name=path.name)
-            self._window.services.messages.info(words)
+            self._window.messages.info(words)
         else:
-            self._window.services.messages.say(
-                Notification(
-                    "error",
-                    tr("{name} could not be moved to the bin.").format(name=path.name),
-                    tr("It is where it was. This place may have no bin."),
-                    str(path),
-                    (
-                        NotificationAction(
-                            tr("Delete for good"), lambda: self._delete_for_good(path)
-                        ),
-                    ),
-                )
+            self._window.messages.say(
+                "error",
+                tr("{name} could not be moved to the bin.").format(name=path.name),
+                tr("It is where it was. This place may have no bin."),
+                str(path),
+                (NotificationAction(tr("Delete for good"), lambda: self._delete_for_good(path)),),
             )
 
     def _delete_for_good(self, path: Path) -> None:
@@ -212,7 +206,7 @@ class FilesCoordinator(QObject):
         try:
             return act(*given)
         except FileError as error:
-            self._window.services.messages.error(str(error), error.hint)
+            self._window.messages.error(str(error), error.hint)
             return None
 
     def _pages(self) -> dict[Path, EditorPage]:

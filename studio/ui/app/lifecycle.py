@@ -23,7 +23,6 @@ from studio.ui.editor.page.page import EditorPage
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.crashes import Crash, Crashes
 from studio.viewmodels.app.instance import InstanceServer
-from studio.viewmodels.app.notifications import Notification
 
 _KEEP_MS = 5000
 """How often what is open is written down, so that a crash leaves a session too."""
@@ -87,12 +86,10 @@ class Lifecycle(QObject):
             self._show(text)
         elif self._services.is_safe:
             self._services.messages.say(
-                Notification(
-                    "info",
-                    tr("Safe mode: usual settings, no tools, no trusted folder."),
-                    tr("Nothing was restored, and changed settings are not kept."),
-                    key="safe",
-                )
+                "info",
+                tr("Safe mode: usual settings, no tools, no trusted folder."),
+                tr("Nothing was restored, and changed settings are not kept."),
+                key="safe",
             )
 
     def rest(self) -> None:
@@ -102,7 +99,7 @@ class Lifecycle(QObject):
     def _tell_of_plugins(self) -> None:
         for plugin in failed():
             key = f"plugin-{plugin.group}-{plugin.name}"
-            self._services.messages.say(Notification("warning", plugin.error, key=key))
+            self._services.messages.say("warning", plugin.error, key=key)
 
     def close(self) -> None:
         """Leave everything as it was before."""

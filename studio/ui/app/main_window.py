@@ -39,7 +39,6 @@ from studio.ui.window.run_choices import RunChoices
 from studio.ui.window.status import StatusBar
 from studio.ui.window.toolbar import SideStrip, build_toolbar, fill_menus, name_menus
 from studio.ui.window.welcome import WelcomePage
-from studio.viewmodels.app.notifications import Notification
 
 if TYPE_CHECKING:
     from studio.core.settings import Settings
@@ -179,9 +178,7 @@ class MainWindow(QMainWindow):
         if self.services.settings.notice:
             # It stays until it is closed: the user's choices are not what holds just now.
             file = str(self.services.settings.path)
-            messages.say(
-                Notification("warning", self.services.settings.notice, where=file, key="settings")
-            )
+            messages.say("warning", self.services.settings.notice, where=file, key="settings")
 
     def _wire_panes(self) -> None:
         if self.panes.preview is not None:

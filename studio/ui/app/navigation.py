@@ -94,7 +94,7 @@ class Chooser(QObject):
 
     def _ask_use(self, page: EditorPage, name: str, places: tuple[Span, ...]) -> None:
         if not places:
-            self._window.services.messages.info(
+            self._window.messages.info(
                 tr("Nothing is named here."),
                 tr("Put the caret on an input or a tool to find its uses."),
             )

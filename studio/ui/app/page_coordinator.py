@@ -17,7 +17,6 @@ from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import Fix, Problem
 from studio.ui.base.actions import CLOSING, EDITING
 from studio.ui.window.parts import WindowParts
-from studio.viewmodels.app.notifications import Notification
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
@@ -136,9 +135,7 @@ class PageCoordinator(QObject):
         if page is None or document is None:
             return
         if not page.editor.problems:
-            self._window.services.messages.say(
-                Notification("success", tr("No problems found."), key="check")
-            )
+            self._window.messages.say("success", tr("No problems found."), key="check")
             return
         page.editor.reveal(page.editor.problems[0].span)
 

@@ -24,7 +24,7 @@ from studio.core.runs.exchange import RunForm, form_of
 from studio.core.runs.summary import RunSummary
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.run.file_choice import ask_journals, ask_target
-from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
+from studio.viewmodels.app.notifications import NotificationAction, Notifications
 from studio.viewmodels.exchange import RunExchange
 from studio.viewmodels.run.controller import RunController
 
@@ -82,9 +82,7 @@ class PastRuns(QObject):
         go_on = NotificationAction(tr("Go on with it"), partial(self._go_on_with, last.id))
         show = NotificationAction(tr("Show it"), partial(self.request_record.emit, last.id))
         hint = tr("It is kept up to its last event. If you go on, it pauses there first.")
-        self._messages.say(
-            Notification("warning", words, hint, offers=(go_on, show), key="interrupted")
-        )
+        self._messages.say("warning", words, hint, offers=(go_on, show), key="interrupted")
 
     def _go_on_with(self, run: str) -> None:
         self._awaited = run
@@ -154,7 +152,7 @@ class PastRuns(QObject):
         hint = tr("The run had {model}; the prompt now asks for {other}.").format(
             model=had.name, other=now.name
         )
-        self._messages.say(Notification("warning", words, hint, offers=offers, key="run"))
+        self._messages.say("warning", words, hint, offers=offers, key="run")
 
     def replay(self) -> None:
         """Go through the run that is shown once more; no model is asked, no tool is called."""
@@ -171,7 +169,7 @@ class PastRuns(QObject):
         """Say how a replay compares with its run; where they part, both are shown."""
         if comparison.first_difference is None:
             words = tr("The replay says the same as the run, from the first message on.")
-            self._messages.say(Notification("success", words, key="run"))
+            self._messages.say("success", words, key="run")
         else:
             self._run.compared.emit(comparison)
 
@@ -227,9 +225,7 @@ class RunFiles(QObject):
 
     def _on_exported(self, path: Path) -> None:
         self._messages.say(
-            Notification(
-                "info", tr("The run was written to {name}.").format(name=path.name), str(path)
-            )
+            "info", tr("The run was written to {name}.").format(name=path.name), str(path)
         )
 
     def _on_imported(self, runs: tuple[str, ...]) -> None:
@@ -238,9 +234,7 @@ class RunFiles(QObject):
             if len(runs) == 1
             else tr("{count} runs were taken").format(count=len(runs))
         )
-        self._messages.say(
-            Notification("info", tr("{words} into the history.").format(words=words))
-        )
+        self._messages.say("info", tr("{words} into the history.").format(words=words))
 
     def _on_failed(self, what: str, hint: str) -> None:
         self._messages.error(what, hint)

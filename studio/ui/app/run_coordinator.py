@@ -33,7 +33,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.window.parts import WindowParts
-from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.notifications import NotificationAction
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.run.controller import RunController
 from studio.viewmodels.tools.controller import ToolsController
@@ -71,7 +71,7 @@ class RunCoordinator(QObject):
         """
         super().__init__(window.widget)
         self.window = window
-        self.messages = window.services.messages
+        self.messages = window.messages
         self.run = run
         self.connections = connections
         self.questions = questions
@@ -144,7 +144,7 @@ class RunCoordinator(QObject):
             offers.insert(0, show)
         words = tr("A run of {name} is not over.").format(name=name)
         hint = tr("F5 and F10 are for the prompt that is open. The run stays as it is.")
-        self.messages.say(Notification("warning", words, hint, offers=tuple(offers), key="run"))
+        self.messages.say("warning", words, hint, offers=tuple(offers), key="run")
 
     def tell_elsewhere(self, path: str, words: str) -> None:
         """Say that the run of another prompt than the one that is open wants the user, or ended.
@@ -160,7 +160,7 @@ class RunCoordinator(QObject):
             tr("Show {name}").format(name=name), partial(self.window.tabs.open, Path(path))
         )
         text = tr("{name}: {words}.").format(name=name, words=words)
-        self.messages.say(Notification("info", text, offers=(show,), key=f"run {path}"))
+        self.messages.say("info", text, offers=(show,), key=f"run {path}")
 
     def take_sample(self, name: str) -> None:
         """Take the sample that the preview shows for an input as the user's value."""
@@ -329,7 +329,7 @@ class RunCoordinator(QObject):
 
     def refuse(self, text: str) -> None:
         """Say why something was not done."""
-        self.messages.say(Notification("warning", text, key="run"))
+        self.messages.say("warning", text, key="run")
 
     def _show_refusal(self, refusal: Refusal, with_samples: Callable[[], None]) -> None:
         """Say what keeps a prompt from being run, and offer what helps.
@@ -349,9 +349,7 @@ class RunCoordinator(QObject):
                 NotificationAction(words, with_samples),
                 show,
             )
-        self.messages.say(
-            Notification("warning", refusal.text, refusal.hint, offers=offers, key="run")
-        )
+        self.messages.say("warning", refusal.text, refusal.hint, offers=offers, key="run")
 
     def _with_samples(self, refusal: Refusal, again: Callable[[], None]) -> None:
         """Take the samples that the preview shows as the user's values, and try again."""

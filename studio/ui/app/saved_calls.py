@@ -66,7 +66,7 @@ class SavedCallsCoordinator(QObject):
         try:
             return act()
         except SavedCallsError as error:
-            self._window.services.messages.error(str(error), where=str(where))
+            self._window.messages.error(str(error), where=str(where))
             return None
 
     def _read(self, path: Path | None) -> tuple[SavedCall, ...] | None:
@@ -77,7 +77,7 @@ class SavedCallsCoordinator(QObject):
         """Change calls of a file; None where that cannot be done."""
         if path is not None:
             return self._tried(lambda: change_calls(path, changes), path)
-        self._window.services.messages.info(
+        self._window.messages.info(
             tr("Save the prompt first: its calls are kept in a file beside it.")
         )
         return None
@@ -109,14 +109,14 @@ class SavedCallsCoordinator(QObject):
         if self._dialog is not None and path == self._held:
             self._dialog.show_file(written.calls)
         name = written.calls[-1].name
-        self._window.services.messages.info(
+        self._window.messages.info(
             tr("Saved as {name!r} in {file}.").format(name=name, file=path.name)
         )
 
     def _make(self, dialog: CallsDialog, path: Path | None, calls: tuple[SavedCall, ...]) -> None:
         """Make calls, with the tools of the prompt that they were saved beside."""
         if path != self._file:
-            self._window.services.messages.info(tr("Turn to the prompt of these calls first."))
+            self._window.messages.info(tr("Turn to the prompt of these calls first."))
             dialog.show_all_ended()
             return
         registry = self._tools.registry

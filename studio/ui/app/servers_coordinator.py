@@ -87,7 +87,7 @@ class ServersCoordinator(QObject):
         try:
             entry = server_in(path, name) if path.suffix == ".json" else None
         except ServerFileError as error:
-            self._window.services.messages.error(str(error))
+            self._window.messages.error(str(error))
             return
         if entry is None:  # the prompt itself names its address
             self._pane.sources.requests.open.emit(path, 1)
@@ -128,15 +128,13 @@ class ServersCoordinator(QObject):
             names = add_servers(path, servers, instead_of)
         except ServerFileError as error:
             words = tr("The servers were not changed: {error}").format(error=error)
-            self._window.services.messages.error(words)
+            self._window.messages.error(words)
             return ()
         self._added |= {f"mcp:{name}" for name in names}
         self._tools.reload()
         if names:
             words = tr("Written into {file}: {names}")
-            self._window.services.messages.info(
-                words.format(file=path.name, names=", ".join(names))
-            )
+            self._window.messages.info(words.format(file=path.name, names=", ".join(names)))
         return names
 
     def _write_ticks(self, tools: tuple[ToolId, ...], changes: Mapping[str, object]) -> None:
@@ -164,7 +162,7 @@ class ServersCoordinator(QObject):
             ]
             if not ticked:
                 words = tr("Without a tool, a server is taken out of the prompt by hand.")
-                self._window.services.messages.info(words)
+                self._window.messages.info(words)
                 continue
             wanted = () if len(ticked) == len(own) else tuple(ticked)
             name = key.partition(":")[2]

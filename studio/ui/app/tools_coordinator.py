@@ -29,7 +29,7 @@ from studio.ui.tools.operations_dialog import OperationsDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.tools.traffic_dialog import TrafficDialog
 from studio.ui.window.parts import WindowParts
-from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.notifications import NotificationAction
 from studio.viewmodels.tools.controller import ToolsController
 
 _NOTICE = "trust"
@@ -53,7 +53,7 @@ class ToolsCoordinator(QObject):
         self._pane = pane
         self._tools = tools
         self._window = window
-        self._messages = window.services.messages
+        self._messages = window.messages
         self._trust = trust
         self._own_servers = own_servers
         self._saved_calls = SavedCallsCoordinator(pane, tools, window)
@@ -177,18 +177,16 @@ class ToolsCoordinator(QObject):
             return  # once; the status bar shows it all the time
         self._asked.add(asked)
         self._messages.say(
-            Notification(
-                "warning",
-                tr("This folder is not trusted."),
-                tr(
-                    "Until you trust it, its Python tools and MCP servers do not run, no "
-                    "variable is read, and no file of it is sent. The preview may show text "
-                    "files of the opened folder."
-                ),
-                str(asked),
-                (NotificationAction(tr("Trust…"), partial(self._pane.offer_trust, folder)),),
-                _NOTICE,
-            )
+            "warning",
+            tr("This folder is not trusted."),
+            tr(
+                "Until you trust it, its Python tools and MCP servers do not run, no "
+                "variable is read, and no file of it is sent. The preview may show text "
+                "files of the opened folder."
+            ),
+            str(asked),
+            (NotificationAction(tr("Trust…"), partial(self._pane.offer_trust, folder)),),
+            _NOTICE,
         )
 
     def _edit(self, edits_of: Callable[[PromptDocument], Iterable[TextEdit]]) -> None:

@@ -29,7 +29,7 @@ from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
-from studio.viewmodels.app.notifications import Notification, Notifications
+from studio.viewmodels.app.notifications import Notifications
 
 _SHOWN = 200_000
 
@@ -155,7 +155,7 @@ class ImportDialog(QDialog):
             )
             return False
         words = tr("Imported {name}.").format(name=self._path.name)
-        self._messages.say(Notification("success", words, where=str(path)))
+        self._messages.say("success", words, where=str(path))
         self.written.emit(path)
         return True
 

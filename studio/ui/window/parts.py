@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from studio.ui.window.docks import Docks
     from studio.ui.window.run_choices import RunChoices
     from studio.ui.window.status import StatusBar
+    from studio.viewmodels.app.notifications import Notifications
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,3 +55,8 @@ class WindowParts:
 
     recent_menu: QMenu
     """The menu of recent files, filled when it opens."""
+
+    @property
+    def messages(self) -> Notifications:
+        """Where the user is told things."""
+        return self.services.messages

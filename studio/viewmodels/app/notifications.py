@@ -51,17 +51,25 @@ class Notifications(QObject):
     noticed = Signal(Notification)
     withdrawn = Signal(str)  # key of a notice that no longer holds
 
-    def say(self, notice: Notification) -> None:
-        """Show a notice."""
-        self.noticed.emit(notice)
+    def say(
+        self,
+        weight: Weight,
+        text: str,
+        hint: str = "",
+        where: str = "",
+        offers: tuple[NotificationAction, ...] = (),
+        key: str = "",
+    ) -> None:
+        """Show a notice; the arguments are the fields of `Notification`."""
+        self.noticed.emit(Notification(weight, text, hint, where, offers, key))
 
     def info(self, what: str, hint: str = "") -> None:
         """Tell something that went as it should."""
-        self.say(Notification("info", what, hint))
+        self.say("info", what, hint)
 
     def error(self, what: str, hint: str = "", where: str = "") -> None:
         """Tell that something failed, and what to do."""
-        self.say(Notification("error", what, hint, where))
+        self.say("error", what, hint, where)
 
     def withdraw(self, key: str) -> None:
         """Take back the notice with that key."""

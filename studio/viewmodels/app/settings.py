@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.application.words import tr
 from studio.core.settings import Settings, SettingsFault, ThemeSetting, load_settings, save_settings
-from studio.viewmodels.app.notifications import Notification, Notifications
+from studio.viewmodels.app.notifications import Notifications
 
 
 class SettingsStore(QObject):
@@ -77,13 +77,11 @@ class SettingsStore(QObject):
                 self._keep(before)
         except OSError:
             self._messages.say(
-                Notification(
-                    "warning",
-                    tr("The settings cannot be written."),
-                    tr("They hold until the studio is closed."),
-                    where=str(self.path),
-                    key="settings",
-                )
+                "warning",
+                tr("The settings cannot be written."),
+                tr("They hold until the studio is closed."),
+                where=str(self.path),
+                key="settings",
             )
         self.changed.emit(settings)
 

@@ -25,7 +25,7 @@ from studio.application.document.files import (
 )
 from studio.application.words import tr
 from studio.viewmodels.app.jobs import LatestJob
-from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
+from studio.viewmodels.app.notifications import NotificationAction, Notifications
 from studio.viewmodels.document.swap import SwapFolder, make_swap
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ class DocumentController(QObject):
         file = read_file(path)
         self._take(path, file)
         for notice in file.notices:
-            self._messages.say(Notification("warning", notice, where=path.name))
+            self._messages.say("warning", notice, where=path.name)
         return file
 
     def recover(self, path: Path | None, title: str, base: str) -> None:
@@ -326,14 +326,12 @@ class DocumentController(QObject):
             self.save(target)
 
         self._messages.say(
-            Notification(
-                "error",
-                what,
-                tr("Nothing was written. UTF-8 can hold every character."),
-                target.name,
-                offers=(NotificationAction(tr("Save as UTF-8"), convert),),
-                key=f"encoding:{self.id}",
-            )
+            "error",
+            what,
+            tr("Nothing was written. UTF-8 can hold every character."),
+            target.name,
+            offers=(NotificationAction(tr("Save as UTF-8"), convert),),
+            key=f"encoding:{self.id}",
         )
 
     def use_utf8(self) -> None:
@@ -423,10 +421,8 @@ class DocumentController(QObject):
 
     def _on_swap_failed(self, error: Exception) -> None:
         self._messages.say(
-            Notification(
-                "warning",
-                tr("Unsaved text cannot be kept safe against a crash."),
-                tr("Save often; the studio's data folder cannot be written."),
-                key="swap",
-            )
+            "warning",
+            tr("Unsaved text cannot be kept safe against a crash."),
+            tr("Save often; the studio's data folder cannot be written."),
+            key="swap",
         )

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from studio.application.words import tr
 from studio.core.text.source import SourceText
 from studio.viewmodels.app.jobs import LatestJob
-from studio.viewmodels.app.notifications import Notification, Notifications
+from studio.viewmodels.app.notifications import Notifications
 
 if TYPE_CHECKING:
     from studio.application.document.revisions import LineChange
@@ -134,12 +134,10 @@ class SpellingController(QObject):
 
     def _on_failed(self, error: Exception) -> None:
         self._messages.say(
-            Notification(
-                "warning",
-                tr("Spelling cannot be checked: {error}.").format(error=error),
-                tr("Choose another language: Edit, Check spelling…"),
-                key="spelling",
-            )
+            "warning",
+            tr("Spelling cannot be checked: {error}.").format(error=error),
+            tr("Choose another language: Edit, Check spelling…"),
+            key="spelling",
         )
 
 

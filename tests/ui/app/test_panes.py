@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
-from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.notifications import NotificationAction
 from tests.support.drop import drop_files
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -74,14 +74,12 @@ def test_a_fix_offered_in_problems_is_made_and_undone(window: MainWindow, qtbot:
 def test_notices_replace_their_like_and_go_when_closed(window: MainWindow, qtbot: QtBot) -> None:
     done: list[str] = []
     messages = window.services.messages
-    messages.say(Notification("warning", "First", key="same"))
+    messages.say("warning", "First", key="same")
     messages.say(
-        Notification(
-            "warning",
-            "Second",
-            key="same",
-            offers=(NotificationAction("Do", lambda: done.append("x")),),
-        )
+        "warning",
+        "Second",
+        key="same",
+        offers=(NotificationAction("Do", lambda: done.append("x")),),
     )
     assert [notice.what for notice in window.notices.notices] == ["Second"]
     card = window.notices._cards[0]

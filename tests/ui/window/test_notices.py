@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
-from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.notifications import NotificationAction
 
 
 def test_three_notices_leave_a_small_window_to_be_seen(window: MainWindow, qtbot: QtBot) -> None:
@@ -16,7 +16,7 @@ def test_three_notices_leave_a_small_window_to_be_seen(window: MainWindow, qtbot
     for name in ("one", "two", "three"):
         offers = (NotificationAction("Do", lambda: None),)
         hint = "What to do about it is told at some length, so that it takes a second line here."
-        messages.say(Notification("warning", f"Something {name}.", hint, offers=offers, key=name))
+        messages.say("warning", f"Something {name}.", hint, offers=offers, key=name)
     qtbot.waitUntil(area.isVisible)
     assert area.height() <= 0.5 * window.height()
     assert [each.key for each in area.notices] == ["one", "two", "three"]
@@ -42,7 +42,7 @@ def test_a_notice_leaves_the_panes_below_the_editor_to_be_read(
     window.docks.hide("preview")
     window.docks.hide("inputs")
     offers = (NotificationAction("Do", lambda: None),)
-    window.services.messages.say(Notification("info", "New here?", offers=offers, key="new"))
+    window.services.messages.say("info", "New here?", offers=offers, key="new")
     pane = window.docks["problems"]
 
     def overlaps() -> bool:

@@ -21,7 +21,7 @@ from studio.ui.dialogs.export.result import CheckList, ResultTabs
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.screen_room import resize_within_screen
-from studio.viewmodels.app.notifications import Notification, Notifications
+from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.exchange import ExportController
 
 _WAIT = 250
@@ -95,7 +95,7 @@ class ExportDialog(QDialog):
             self.state.say("circle-x", "error", failure)
             return False
         words = tr("Exported {name}.").format(name=path.name)
-        self._messages.say(Notification("success", words, where=str(path)))
+        self._messages.say("success", words, where=str(path))
         return True
 
     # -- parts ----------------------------------------------------------------------------------
