@@ -17,7 +17,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QBrush, QColor, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
     QMenu,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -30,6 +29,7 @@ from studio.application.words import tr
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.parts.tables import style_table
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
@@ -97,20 +97,13 @@ class RunTable(QTableView):
         self._runs = model
         self.setModel(model)
         self.setItemDelegate(_EndDelegate(self))
-        self.setAccessibleName(tr("Runs"))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
+        style_table(self, tr("Runs"), 28)
         self.setTabKeyNavigation(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setWordWrap(False)
-        # In line with the heads. A sheet of its own would have each head asked four times as often.
-        self.setProperty("padded", True)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(28)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setStretchLastSection(False)
         for column, width in enumerate(_WIDTHS):
             self.setColumnWidth(column, max(width, header.sectionSizeHint(column)))

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
     QDialog,
-    QFrame,
     QGridLayout,
     QHeaderView,
     QLabel,
@@ -25,6 +24,7 @@ from studio.application.run.past.overview import OverviewRow, RunOverview
 from studio.application.words import marked, tr
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.tables import style_table
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colors import blend, paint_page, paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -273,17 +273,11 @@ class RunComparisonDialog(FollowsTheme, QDialog):
     def _lay_out(self) -> None:
         table = self.table
         table.setModel(self.model)
-        table.setAccessibleName(tr("Comparison"))
-        table.setFrameShape(QFrame.Shape.NoFrame)
-        table.setShowGrid(False)
+        style_table(table, tr("Comparison"), 28)
         table.setWordWrap(False)
         table.setTabKeyNavigation(False)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(28)
-        table.horizontalHeader().setHighlightSections(False)
-        table.setProperty("padded", True)
         table.setMinimumHeight(_LINES_OPEN * 28)
         self.summary.setProperty("title", "true")
         self.summary.setWordWrap(True)

@@ -44,6 +44,13 @@ def fixed_font(like: QFont) -> QFont:
     return mono_font(max(6.0, like.pointSizeF()))
 
 
+def small_font(like: QFont, least: float = 7.5) -> QFont:
+    """The same font one point smaller, of at least `least` points."""
+    font = QFont(like)
+    font.setPointSizeF(max(least, like.pointSizeF() - 1.0))
+    return font
+
+
 def paint_text(label: QLabel, color: str) -> None:
     """Write a label in a tone of the theme (`muted`, `error`, …), or in a fixed `#rrggbb`.
 

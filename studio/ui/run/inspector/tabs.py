@@ -7,7 +7,6 @@ from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
-    QFrame,
     QHeaderView,
     QLabel,
     QLineEdit,
@@ -26,6 +25,7 @@ from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.separator import Separator
+from studio.ui.parts.tables import style_table
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.run.inspector.answer_view import AnswerView
 from studio.ui.run.inspector.watch_table import WatchTable
@@ -77,16 +77,9 @@ class UsageTable(QTableView):
         super().__init__(parent)
         self._model = _UsageModel(self)
         self.setModel(self._model)
-        self.setAccessibleName(tr("Usage"))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
+        style_table(self, tr("Usage"), 26)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        # In line with the heads. A sheet of its own would have each head asked four times as often.
-        self.setProperty("padded", True)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(26)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         self._is_showing = False

@@ -17,7 +17,6 @@ from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QAbstractItemView,
-    QFrame,
     QHeaderView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -29,6 +28,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.debugging.console import names_for
 from studio.application.run.debugging.watch import HINT, WatchRow
 from studio.application.words import marked, tr
+from studio.ui.parts.tables import style_table
 from studio.ui.run.state.expression_field import ExpressionField
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -81,17 +81,11 @@ class WatchTable(FollowsTheme, QTableWidget):
         self.setItemDelegate(self._delegate)
         self.set_names(names_for(None))
         self.setHorizontalHeaderLabels([tr("Expression"), tr("Value")])
-        self.setAccessibleName(tr("Watch"))
+        style_table(self, tr("Watch"), 28)
         self.setToolTip(HINT)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
         self.setTabKeyNavigation(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setProperty("padded", True)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(28)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         remove = QShortcut(QKeySequence("Del"), self)

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
     QHeaderView,
     QTableWidget,
     QTableWidgetItem,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.debugging.variables import RunVariable, with_changes
 from studio.application.words import tr
+from studio.ui.parts.tables import style_table
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -35,11 +35,8 @@ class VariablesTable(FollowsTheme, QTableWidget):
         self._before: tuple[RunVariable, ...] = ()
         self._moment: object = None
         self._filling = False
-        self.setAccessibleName(tr("Variables"))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
+        style_table(self, tr("Variables"), _ROW)
         self.setTabKeyNavigation(False)
-        self.setProperty("padded", True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked
@@ -47,8 +44,6 @@ class VariablesTable(FollowsTheme, QTableWidget):
         )
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().hide()
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(_ROW)
         self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.itemChanged.connect(self._on_changed)

@@ -21,7 +21,8 @@ from studio.application.run.cards.card import CardKind, StepCard, badge_word
 from studio.application.run.cards.timeline import PLACE_OF_CARD
 from studio.application.run.past.forks import ForkKey, ForkView
 from studio.core.text.invisible import reveal
-from studio.ui.style.colors import blend
+from studio.ui.style.colors import blend, small_font
+from studio.ui.style.fill import paint_focus
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
 from studio.viewmodels.run.steps import CARD_ROLE
@@ -116,9 +117,7 @@ class CardDelegate(QStyledItemDelegate):
         if fork is not None:
             self._paint_switch(painter, rect, fork)
         if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(QColor(theme.accent), 1.0))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5))
+            paint_focus(painter, rect)
 
     def _paint_lines(self, painter: QPainter, inner: QRect, card: StepCard, ink: str) -> None:
         theme = theme_in_use()
@@ -154,7 +153,7 @@ class CardDelegate(QStyledItemDelegate):
         painter.setPen(QPen(accent, 1.0))
         painter.setBrush(QColor(theme.surface))
         painter.drawRoundedRect(box, 4, 4)
-        painter.setFont(self._small())
+        painter.setFont(small_font(self._view.font(), 7.0))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"‹ {fork.words} ›")
 
     def _paint_head(
@@ -201,7 +200,7 @@ class CardDelegate(QStyledItemDelegate):
 
     def _paint_facts(self, painter: QPainter, top: QRect, left: int, card: StepCard) -> None:
         """The numbers at the right; in a narrow column they give way to the title."""
-        small = self._small()
+        small = small_font(self._view.font(), 7.0)
         if left + QFontMetrics(small).horizontalAdvance(card.facts) <= top.left() + top.width():
             painter.setFont(small)
             painter.setPen(QColor(theme_in_use().muted))
@@ -209,7 +208,7 @@ class CardDelegate(QStyledItemDelegate):
             painter.drawText(top, at, card.facts)
 
     def _width_of(self, badges: Sequence[str]) -> int:
-        metrics = QFontMetrics(self._small())
+        metrics = QFontMetrics(small_font(self._view.font(), 7.0))
         return sum(metrics.horizontalAdvance(badge_word(each)) + 16 for each in badges)
 
     def _badges_in(self, card: StepCard, room: int) -> tuple[str, ...]:
@@ -224,7 +223,7 @@ class CardDelegate(QStyledItemDelegate):
         self, painter: QPainter, start: QPoint, line: int, badges: Sequence[str]
     ) -> None:
         theme = theme_in_use()
-        small = self._small()
+        small = small_font(self._view.font(), 7.0)
         metrics = QFontMetrics(small)
         painter.setFont(small)
         left = start.x()
@@ -240,11 +239,6 @@ class CardDelegate(QStyledItemDelegate):
             painter.setPen(QColor(color))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, word)
             left += width + 4
-
-    def _small(self) -> QFont:
-        font = QFont(self._view.font())
-        font.setPointSizeF(max(7.0, font.pointSizeF() - 1.0))
-        return font
 
     def _tone(self, card: StepCard) -> str | None:
         theme = theme_in_use()

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFont,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -21,7 +20,8 @@ from studio.application.run.cards.card import CardKind, StepCard
 from studio.application.words import tr
 from studio.core.text.amounts import duration
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
-from studio.ui.style.colors import blend
+from studio.ui.style.colors import blend, small_font
+from studio.ui.style.fill import paint_focus
 from studio.ui.style.in_use import theme_in_use
 
 _HEIGHT = 52
@@ -138,9 +138,7 @@ class RunScrubber(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillRect(self.rect(), QColor(theme.window))
-        font = QFont(self.font())
-        font.setPointSizeF(max(7.5, font.pointSizeF() - 1.0))
-        painter.setFont(font)
+        painter.setFont(small_font(self.font()))
         if not self.cards:
             return
         self._paint_texts(painter)
@@ -152,9 +150,7 @@ class RunScrubber(QWidget):
         if first <= self.row < first + count:
             self._paint_cursor(painter, self.bar_of(self.row))
         if self.hasFocus():
-            painter.setPen(QPen(QColor(theme.accent), 1.0))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+            paint_focus(painter, self.rect())
 
     def _paint_texts(self, painter: QPainter) -> None:
         theme = theme_in_use()

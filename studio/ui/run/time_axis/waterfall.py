@@ -7,7 +7,6 @@ import time
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
-    QFont,
     QFontMetricsF,
     QHideEvent,
     QKeyEvent,
@@ -23,7 +22,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from studio.application.run.waterfall import BarTone, Waterfall, WaterfallBar, WaterfallRow
 from studio.application.words import tr
 from studio.core.text.amounts import duration
-from studio.ui.style.colors import blend
+from studio.ui.style.colors import blend, small_font
+from studio.ui.style.fill import paint_focus
 from studio.ui.style.in_use import theme_in_use
 
 _AXIS = 22.0
@@ -141,9 +141,7 @@ class WaterfallView(QWidget):
             painter.setPen(QPen(QColor(theme.accent), 1.5))
             painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height() - 4))
         if self.hasFocus():
-            painter.setPen(QPen(QColor(theme.accent), 1.0))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+            paint_focus(painter, self.rect())
 
     def _names_width(self) -> float:
         return _LEFT if self.width() >= _NARROW else 132.0
@@ -152,15 +150,9 @@ class WaterfallView(QWidget):
         left = self._names_width()
         return left + (self.width() - left - _RIGHT) * at / span
 
-    def _small(self) -> QFont:
-        font = QFont(self.font())
-        font.setPointSizeF(max(7.5, font.pointSizeF() - 1.0))
-        return font
-
     def _paint_axis(self, painter: QPainter, span: float) -> None:
         theme = theme_in_use()
-        font = self._small()
-        painter.setFont(font)
+        painter.setFont(small_font(self.font()))
         room = self.width() - self._names_width() - _RIGHT
         step = axis_step(span, int(room / 64))
         painter.setPen(QColor(theme.muted))
@@ -185,7 +177,7 @@ class WaterfallView(QWidget):
             painter.fillRect(box, QColor(theme.selection))
             painter.fillRect(QRectF(0, box.top(), 3, box.height()), QColor(theme.accent))
         self._paint_names(painter, row, box)
-        font = self._small()
+        font = small_font(self.font())
         painter.setFont(font)
         end = self._x(0, span)
         for bar in row.bars:
@@ -222,7 +214,7 @@ class WaterfallView(QWidget):
         place = QRectF(16, box.top(), width, box.height())
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
         used = metrics.horizontalAdvance(name) + 8
-        font = self._small()
+        font = small_font(self.font())
         detail = QFontMetricsF(font).elidedText(
             row.detail, Qt.TextElideMode.ElideRight, max(0.0, width - used)
         )
