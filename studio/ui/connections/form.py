@@ -114,7 +114,8 @@ class FormLine(QWidget):
 
     def __init__(self, *fields: QWidget, stretch: bool = True) -> None:
         super().__init__()
-        self._tone: FieldTone = "hint"
+        self.tone: FieldTone = "hint"
+        """How the note is meant."""
         self._usual = ""
         self.note = QLabel(self, wordWrap=True)
         row = QHBoxLayout()
@@ -127,11 +128,6 @@ class FormLine(QWidget):
         self.note.hide()
         self._paint()
 
-    @property
-    def tone(self) -> FieldTone:
-        """How the note is meant."""
-        return self._tone
-
     def set_usual(self, text: str) -> None:
         """What is noted as long as nothing is wrong."""
         self._usual = text
@@ -139,14 +135,14 @@ class FormLine(QWidget):
 
     def say(self, text: str, tone: FieldTone) -> None:
         """Note something; an empty text leaves the usual one."""
-        self._tone = tone if text else "hint"
+        self.tone = tone if text else "hint"
         shown = text or self._usual
         self.note.setText(shown)
         self.note.setVisible(bool(shown))
         self._paint()
 
     def _paint(self) -> None:
-        paint_text(self.note, "muted" if self._tone == "hint" else self._tone)
+        paint_text(self.note, "muted" if self.tone == "hint" else self.tone)
 
 
 _LABELS: dict[Field, str] = {
@@ -186,7 +182,8 @@ class ConnectionForm(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shown = EMBEDDED
+        self.shown = EMBEDDED
+        """The connection as it was last kept."""
         self._others: tuple[str, ...] = ()
         self._listed: Sequence[JsonObject] = ()
         self._loading = False
@@ -199,11 +196,6 @@ class ConnectionForm(QScrollArea):
         self._lay_out()
         self._connect()
 
-    @property
-    def shown(self) -> Connection:
-        """The connection as it was last kept."""
-        return self._shown
-
     def show_connection(self, connection: Connection, others: Collection[Connection]) -> None:
         """Show a connection.
 
@@ -212,7 +204,7 @@ class ConnectionForm(QScrollArea):
             others: all other connections; names must differ, and one of them can be recorded.
         """
         self._loading = True
-        self._shown = connection
+        self.shown = connection
         self._others = tuple(other.name for other in others)
         self._listed = ()
         self.hint.setText(f"<b>{name_of(connection.kind)}</b>. {hint_of(connection)}")
@@ -238,7 +230,7 @@ class ConnectionForm(QScrollArea):
 
     def kept(self, connection: Connection) -> None:
         """What was committed is saved; the fields are as they are."""
-        self._shown = connection
+        self.shown = connection
         self._check()
 
     def commit(self) -> None:
@@ -247,7 +239,7 @@ class ConnectionForm(QScrollArea):
             return
         candidate = self._check()
         self.checked.emit(not self.problems)
-        if not self.problems and candidate != self._shown:
+        if not self.problems and candidate != self.shown:
             self.committed.emit(candidate)
 
     def set_listed(self, models: Sequence[str], listed: Sequence[JsonObject] = ()) -> None:
@@ -276,12 +268,12 @@ class ConnectionForm(QScrollArea):
 
     def candidate(self) -> Connection:
         """What stands in the fields."""
-        shown = self._shown
+        shown = self.shown
         changed = replace(shown, name=self.name.text().strip(), settings=self._settings())
         return self.remote.value(changed) if shown.is_remote else changed
 
     def _settings(self) -> JsonObject:
-        kind = self._shown.kind
+        kind = self.shown.kind
         values: dict[str, Json] = {}
         if kind == "embedded":
             values = dict(self.embedded.value())

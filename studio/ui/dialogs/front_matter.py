@@ -70,7 +70,8 @@ class FrontMatterDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Front matter"))
         self.resize(_WIDTH, _HEIGHT)
-        self._document = document
+        self.document = document
+        """The text that the next edits are for."""
         self._fields: dict[tuple[str | int, ...], QLineEdit | ComboBox] = {}
         self._groups: tuple[FrontGroup, ...] = ()
         self._changed: tuple[str | int, ...] = ()
@@ -115,19 +116,14 @@ class FrontMatterDialog(QDialog):
         """The editor of a key."""
         return self._fields[path]
 
-    @property
-    def document(self) -> PromptDocument:
-        """The text that the next edits are for."""
-        return self._document
-
     def follow(self, document: PromptDocument) -> None:
         """Take a newer text, and show it once the field that made it has ended its signal."""
-        self._document = document
-        QTimer.singleShot(0, self, lambda: self.show_document(self._document))
+        self.document = document
+        QTimer.singleShot(0, self, lambda: self.show_document(self.document))
 
     def show_document(self, document: PromptDocument) -> None:
         """Show a text; the field that is typed in keeps what is typed."""
-        self._document = document
+        self.document = document
         groups = front_groups(document)
         if groups == self._groups:
             return
@@ -227,9 +223,7 @@ class FrontMatterDialog(QDialog):
         field = next((e for group in self._groups for e in group.fields if e.path == path), None)
         if field is None or typed == shown_value(field):
             return
-        if self._try(
-            lambda: set_front(self._document, field, typed), goes_on=path == self._changed
-        ):
+        if self._try(lambda: set_front(self.document, field, typed), goes_on=path == self._changed):
             self._changed = path
 
     def _rename(self, old: str, name: QLineEdit) -> None:
@@ -237,7 +231,7 @@ class FrontMatterDialog(QDialog):
         if new == old:
             return
         try:
-            self._rename_input(self._document, old, new)
+            self._rename_input(self.document, old, new)
         except ValueError as error:
             self._refuse(f"{str(error)[:1].upper()}{str(error)[1:]}.")
             name.setText(old)
@@ -245,16 +239,16 @@ class FrontMatterDialog(QDialog):
             self._said.hide()
 
     def _remove(self, group: FrontGroup) -> None:
-        self._try(lambda: remove_item(self._document, group.removes))
+        self._try(lambda: remove_item(self.document, group.removes))
 
     def _add(self) -> None:
         name = self.new_input.text().strip()
-        if name and self._try(lambda: add_input(self._document, name)):
+        if name and self._try(lambda: add_input(self.document, name)):
             self.new_input.clear()
 
     def _add_tool(self) -> None:
         name, kind = self.new_tool.text().strip(), TOOL_KINDS[self.tool_kind.currentIndex()]
-        if name and self._try(lambda: add_tool(self._document, name, kind)):
+        if name and self._try(lambda: add_tool(self.document, name, kind)):
             self.new_tool.clear()
 
     def _refuse(self, text: str) -> None:

@@ -69,7 +69,8 @@ class ImportDialog(QDialog):
         self._path = path
         self._given = text
         self._messages = messages
-        self._imported: Imported | None = None
+        self.imported: Imported | None = None
+        """What the file becomes."""
         self.setWindowTitle(tr("Import {name}").format(name=path.name))
         resize_within_screen(self, 880, 640)
         self.state = StateLine()
@@ -96,11 +97,6 @@ class ImportDialog(QDialog):
         self.save.clicked.connect(self._ask_where)
         self.finished.connect(self.deleteLater)
 
-    @property
-    def imported(self) -> Imported | None:
-        """What the file becomes."""
-        return self._imported
-
     def read(self, choose: int = 0) -> bool:
         """Read the file; says so itself when it cannot."""
         try:
@@ -120,13 +116,13 @@ class ImportDialog(QDialog):
                 str(self._path),
             )
             return False
-        self._imported = made
+        self.imported = made
         self._show(made, choose)
         return True
 
     def write(self, path: Path) -> bool:
         """Write the prompt and its input sets; says so itself when it cannot."""
-        made = self._imported
+        made = self.imported
         if made is None:
             return False
         beside = [sets_path(path)] if made.input_sets else []
@@ -204,7 +200,7 @@ class ImportDialog(QDialog):
         self.read(index)
 
     def _open(self) -> None:
-        made = self._imported
+        made = self.imported
         if made is None:
             return
         title = f"{self._path.stem}.prompty"

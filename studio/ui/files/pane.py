@@ -106,16 +106,12 @@ class FilesPane(QStackedWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._roots: tuple[Path, ...] = ()
+        self.roots: tuple[Path, ...] = ()
+        """The folders shown, from the top down."""
         self._sections: list[FolderSection] = []
         self._beside = Path()
         """The folder of the open file."""
         self.addWidget(self._nothing())
-
-    @property
-    def roots(self) -> tuple[Path, ...]:
-        """The folders shown, from the top down."""
-        return self._roots
 
     @property
     def tree(self) -> FilesTree:
@@ -124,21 +120,21 @@ class FilesPane(QStackedWidget):
 
     def set_roots(self, folders: Sequence[Path]) -> None:
         """Show folders, or that there are none; those that are gone are left out."""
-        self._roots = tuple(dict.fromkeys(folder for folder in folders if folder.is_dir()))
-        is_one_of_many = len(self._roots) > 1
-        for place, folder in enumerate(self._roots):
+        self.roots = tuple(dict.fromkeys(folder for folder in folders if folder.is_dir()))
+        is_one_of_many = len(self.roots) > 1
+        for place, folder in enumerate(self.roots):
             self._section(place).show_folder(folder, is_one_of_many=is_one_of_many)
         for place, section in enumerate(self._sections):
-            section.setVisible(place < len(self._roots))
-        self.setCurrentIndex(1 if self._roots else 0)
-        if self._roots:
-            self.roots_changed.emit(self._roots)
+            section.setVisible(place < len(self.roots))
+        self.setCurrentIndex(1 if self.roots else 0)
+        if self.roots:
+            self.roots_changed.emit(self.roots)
 
     def root_of(self, path: Path) -> Path | None:
         """The folder shown that a file lies in, the innermost where there are several."""
         from studio.core.search_files import innermost  # not before the first paint
 
-        return innermost(path, self._roots)
+        return innermost(path, self.roots)
 
     def offer_folder_of(self, path: Path) -> None:
         """Offer the folder of an opened file, for when none is shown."""
@@ -161,7 +157,7 @@ class FilesPane(QStackedWidget):
 
     def take_keyboard(self) -> None:
         """Give the keyboard to the first folder's files; where there is none, to what opens one."""
-        if not self._roots:
+        if not self.roots:
             self._open.setFocus(Qt.FocusReason.ShortcutFocusReason)
             return
         current = self.tree.currentIndex()
@@ -179,14 +175,14 @@ class FilesPane(QStackedWidget):
 
     def prompts(self) -> Iterator[Path]:
         """The files of the folders that can be opened, for the palette; at most 2,000."""
-        if not self._roots:
+        if not self.roots:
             return
         from studio.core.search_files import files_below  # not before the first paint
 
-        yield from files_below(self._roots, _SUFFIXES, _MOST)
+        yield from files_below(self.roots, _SUFFIXES, _MOST)
 
     def _shown(self) -> list[FolderSection]:
-        return self._sections[: len(self._roots)]
+        return self._sections[: len(self.roots)]
 
     def _section(self, place: int) -> FolderSection:
         while len(self._sections) <= place:

@@ -118,7 +118,8 @@ class SchemaForm(FollowsTheme, QWidget):
         self._is_sent_by_enter = is_sent_by_enter
         self._folder: Path | None = None
         self._specs: tuple[FieldSpec, ...] = ()
-        self._rows: dict[str, FieldRow] = {}
+        self.rows: dict[str, FieldRow] = {}
+        """The rows by name."""
         self._history: dict[str, ValueHistory] = {}
         self._own = QVBoxLayout()
         self.parameters = FieldGroup(
@@ -144,11 +145,6 @@ class SchemaForm(FollowsTheme, QWidget):
         self._style()
         self.follow_theme()
 
-    @property
-    def rows(self) -> Mapping[str, FieldRow]:
-        """The rows by name."""
-        return self._rows
-
     def set_schema(self, schema: JsonObject, values: Mapping[str, Json] = _NONE) -> None:
         """Show the fields of an object schema."""
         self.set_fields(schema_fields(schema), values)
@@ -159,8 +155,8 @@ class SchemaForm(FollowsTheme, QWidget):
         if specs == self._specs:
             return
         self._specs = specs
-        before = self._rows
-        self._rows = {}
+        before = self.rows
+        self.rows = {}
         for index, spec in enumerate(specs):
             row = before.pop(spec.name, None)
             if row is not None and _same(row.spec, spec):
@@ -169,7 +165,7 @@ class SchemaForm(FollowsTheme, QWidget):
                 self._discard(row)
                 row = self._make(spec, index, values.get(spec.name, ABSENT))
             row.set_color(self._color(index))
-            self._rows[spec.name] = row
+            self.rows[spec.name] = row
         for row in before.values():
             self._discard(row)
         self._place()
@@ -178,32 +174,32 @@ class SchemaForm(FollowsTheme, QWidget):
         """The values given; a field that was not filled has none."""
         return {
             name: value
-            for name, row in self._rows.items()
+            for name, row in self.rows.items()
             if (value := row.editor.value()) is not ABSENT
         }
 
     def set_values(self, values: Mapping[str, Json]) -> None:
         """Show values; fields not among them become absent."""
-        for index, (name, row) in enumerate(self._rows.items()):
+        for index, (name, row) in enumerate(self.rows.items()):
             value = values.get(name, ABSENT)
             if _is_shown(row.editor, value):
                 continue
             row.set_value(value)
             if not _is_shown(row.editor, value):
                 self._discard(row)
-                self._rows[name] = self._make(row.spec, index, value)
+                self.rows[name] = self._make(row.spec, index, value)
         self._place()
 
     def clear(self) -> None:
         """Take all values away, and what is written and cannot be read."""
-        for row in self._rows.values():
+        for row in self.rows.values():
             row.set_value(ABSENT)
         self._tell_group()
 
     def problems(self) -> dict[str, str]:
         """What is wrong, by field: unreadable values, and required ones without any."""
         found: dict[str, str] = {}
-        for name, row in self._rows.items():
+        for name, row in self.rows.items():
             problem = row.editor.problem()
             needed = row.spec.required and row.spec.fallback is ABSENT
             if not problem and needed and row.editor.value() is ABSENT:
@@ -216,24 +212,24 @@ class SchemaForm(FollowsTheme, QWidget):
     def set_folder(self, folder: Path | None) -> None:
         """The folder that paths are beside."""
         self._folder = folder
-        for row in self._rows.values():
+        for row in self.rows.values():
             row.editor.set_folder(folder)
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
         self._style()
-        for index, row in enumerate(self._rows.values()):
+        for index, row in enumerate(self.rows.values()):
             row.set_color(self._color(index))
 
     def keep_history(self) -> None:
         """Remember what is written in every field, for Up and Down."""
-        for row in self._rows.values():
+        for row in self.rows.values():
             for keys in row.findChildren(HistoryKeys):
                 keys.keep()
 
     def focus_field(self, name: str) -> None:
         """Put the keyboard into a field."""
-        row = self._rows.get(name)
+        row = self.rows.get(name)
         if row is not None:
             if row.spec.supplied:
                 self.supplied.set_open(True)
@@ -263,7 +259,7 @@ class SchemaForm(FollowsTheme, QWidget):
         """Put each row where it belongs: the user's own first, then parameters and the run's."""
         places = (self._own, self.parameters.rows, self.supplied.rows)
         counts = [0, 0, 0]
-        for row in self._rows.values():
+        for row in self.rows.values():
             place = 2 if row.spec.supplied else 1 if row.spec.parameter else 0
             if places[place].indexOf(row) != counts[place]:
                 for layout in places:
@@ -273,7 +269,7 @@ class SchemaForm(FollowsTheme, QWidget):
         self._tell_group()
 
     def _tell_group(self) -> None:
-        values, specs = self.values(), [row.spec for row in self._rows.values()]
+        values, specs = self.values(), [row.spec for row in self.rows.values()]
         parameters = [spec.name for spec in specs if spec.parameter]
         supplied = [spec.name for spec in specs if spec.supplied]
         for group, names in ((self.parameters, parameters), (self.supplied, supplied)):

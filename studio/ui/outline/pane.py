@@ -48,7 +48,8 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         """Role and beginning of each section listed."""
         self._caret = 0
         self._steps: Iterator[None] = iter(())
-        self._is_listed = True
+        self.is_settled = True
+        """Whether every part is listed."""
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._go_on)
         empty = QLabel(tr("Open a prompt to see its parts here."), wordWrap=True)
@@ -73,17 +74,12 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self.addWidget(tree)
         return tree
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether every part is listed."""
-        return self._is_listed
-
     def set_document(self, document: PromptDocument | None) -> None:
         """Show a document's parts; items stay, and only what changed is written anew."""
         self._document = document
         if document is None:
             self._timer.stop()
-            self._steps, self._is_listed = iter(()), True
+            self._steps, self.is_settled = iter(()), True
             self._clear()
             self.setCurrentIndex(0)
             return
@@ -128,12 +124,12 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         """List for one slice; the rest when the window has nothing else to do."""
         for _ in islice(self._steps, _SLICE):
             pass
-        if not self._is_listed:
+        if not self.is_settled:
             self._timer.start(0)
 
     def _list(self, document: PromptDocument) -> Iterator[None]:
         """Write the parts, one a step."""
-        self._is_listed = False
+        self.is_settled = False
         keys = tuple(entry.path for entry in document.entries[:_MOST])
         if keys != self._keys:
             self._build_keys(document, keys)
@@ -148,7 +144,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
             self._tree.takeTopLevelItem(self._tree.indexOfTopLevelItem(item))
         count = len(keys) + len(document.sections)
         del self._items[count:], self._spans[count:], self._said[len(document.sections) :]
-        self._is_listed = True
+        self.is_settled = True
         self.show_caret(self._caret)
 
     def _build_keys(

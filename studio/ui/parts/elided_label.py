@@ -20,19 +20,15 @@ class ElidedLabel(QLabel):
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     ) -> None:
         super().__init__(parent)
-        self._whole = ""
+        self.whole = ""
+        """The text, uncut."""
         self._mode = mode
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setTextFormat(Qt.TextFormat.PlainText)
 
-    @property
-    def whole(self) -> str:
-        """The text, uncut."""
-        return self._whole
-
     def show_text(self, text: str) -> None:
         """Show a text."""
-        self._whole = text
+        self.whole = text
         self.setToolTip(text)
         self.setAccessibleName(text)
         self._elide()
@@ -43,6 +39,6 @@ class ElidedLabel(QLabel):
 
     def _elide(self) -> None:
         metrics = QFontMetrics(self.font())
-        shown = metrics.elidedText(self._whole, self._mode, self.width())
-        is_cut = shown != self._whole
+        shown = metrics.elidedText(self.whole, self._mode, self.width())
+        is_cut = shown != self.whole
         self.setText("" if is_cut and len(shown) <= _TOO_FEW else shown)

@@ -179,7 +179,8 @@ class ToolDetail(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._entry: ToolEntry | None = None
+        self.entry: ToolEntry | None = None
+        """The tool that is shown."""
         self.head = ToolHead()
         self.approval = ComboBox()
         self.approval.setAccessibleName(tr("Approval of calls"))
@@ -233,15 +234,10 @@ class ToolDetail(QWidget):
         self.mock.mock_changed.connect(self._mock_chosen)
         self.mock.request_recordings.connect(self._ask_recordings)
 
-    @property
-    def entry(self) -> ToolEntry | None:
-        """The tool that is shown."""
-        return self._entry
-
     def show_entry(self, entry: ToolEntry) -> None:
         """Show a tool."""
-        redraw = self._entry is None or self._entry.spec != entry.spec
-        self._entry = entry
+        redraw = self.entry is None or self.entry.spec != entry.spec
+        self.entry = entry
         self.head.show_entry(entry)
         self.approval.setCurrentIndex(self.approval.findData(entry.asks))
         self.mock.show_mock(entry.mock)
@@ -257,16 +253,16 @@ class ToolDetail(QWidget):
             self.tabs.setTabVisible(4, bool(entry.spec.options))
 
     def _ask_recordings(self) -> None:
-        if self._entry is not None:
-            self.request_recordings.emit(self._entry)
+        if self.entry is not None:
+            self.request_recordings.emit(self.entry)
 
     def _approval_chosen(self, _: int) -> None:
-        if self._entry is not None:
-            self.request_change.emit(self._entry.id, {"approval": self.approval.currentData()})
+        if self.entry is not None:
+            self.request_change.emit(self.entry.id, {"approval": self.approval.currentData()})
 
     def _mock_chosen(self) -> None:
-        if self._entry is not None:
-            self.request_change.emit(self._entry.id, {"mock": self.mock.mock})
+        if self.entry is not None:
+            self.request_change.emit(self.entry.id, {"mock": self.mock.mock})
 
 
 def _pair(label: QWidget, switch: QWidget) -> QWidget:

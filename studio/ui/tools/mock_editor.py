@@ -46,7 +46,8 @@ class MockEditor(FollowsTheme, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shown: Mock | None = None
+        self.mock: Mock | None = None
+        """What answers in place of the tool, if anything does."""
         self._saved: tuple[RecordedAnswer, ...] = ()
         self.kind = ComboBox()
         self.kind.setAccessibleName(tr("What answers the calls"))
@@ -80,10 +81,10 @@ class MockEditor(FollowsTheme, QWidget):
 
     def show_mock(self, mock: Mock | None) -> None:
         """Show a tool's stand-in, without telling of a change."""
-        if mock == self._shown and self.kind.currentIndex() == self._index(mock):
+        if mock == self.mock and self.kind.currentIndex() == self._index(mock):
             self._arrange(mock)
             return
-        self._shown = mock
+        self.mock = mock
         self.kind.setCurrentIndex(self._index(mock))
         self.text.blockSignals(True)
         self.text.setPlainText(_text_of(mock))
@@ -98,11 +99,6 @@ class MockEditor(FollowsTheme, QWidget):
             f" border-radius: 5px; padding: 1px 3px; }}"
             f"QPlainTextEdit:focus {{ border-color: {theme.accent}; }}"
         )
-
-    @property
-    def mock(self) -> Mock | None:
-        """What answers in place of the tool, if anything does."""
-        return self._shown
 
     def offer_saved(self, answers: tuple[RecordedAnswer, ...]) -> None:
         """Offer what the tool's saved calls were answered, before the runs."""
@@ -133,7 +129,7 @@ class MockEditor(FollowsTheme, QWidget):
             self._tell(RecordedMock(()))
             return
         rows = range(self.runs.count())
-        held = next((row for row in rows if self.runs.itemData(row) == self._shown), None)
+        held = next((row for row in rows if self.runs.itemData(row) == self.mock), None)
         self.runs.setCurrentIndex(held or 0)
         if held is None:
             self._run_chosen(0)
@@ -148,7 +144,7 @@ class MockEditor(FollowsTheme, QWidget):
             self._tell(mock)
 
     def _tell(self, mock: Mock | None) -> None:
-        self._shown = mock
+        self.mock = mock
         self.mock_changed.emit()
 
     def _arrange(self, mock: Mock | None) -> None:

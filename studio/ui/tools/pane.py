@@ -159,7 +159,8 @@ class ToolsPane(QWidget):
         super().__init__(parent)
         self.setAccessibleName(tr("Tools"))
         self.setMinimumWidth(_NARROWEST)
-        self._registry = ToolRegistry()
+        self.registry = ToolRegistry()
+        """What is shown."""
         self._chosen = ToolId()
         self._is_inside = False
         self._is_filtering = False
@@ -179,7 +180,7 @@ class ToolsPane(QWidget):
         self._stack = QStackedWidget()
         self._arrange()
         self._connect()
-        self.show_registry(self._registry)
+        self.show_registry(self.registry)
 
     def _arrange(self) -> None:
         self._splitter.addWidget(self.table)
@@ -216,14 +217,9 @@ class ToolsPane(QWidget):
         self.sources.requests.allow.connect(self.offer_source)
         self.sources.requests.open.connect(self.request_open)
 
-    @property
-    def registry(self) -> ToolRegistry:
-        """What is shown."""
-        return self._registry
-
     def show_registry(self, registry: ToolRegistry) -> None:
         """Show all tools and how their sources fare."""
-        self._registry = registry
+        self.registry = registry
         self.banners.show_sources(registry.sources)
         self.empty.say(*why_no_tools(registry.sources))
         self.sources.show_sources(registry.sources)
@@ -239,7 +235,7 @@ class ToolsPane(QWidget):
         if loading:
             self.empty.say(tr("Loading…"), "")
         else:
-            self.empty.say(*why_no_tools(self._registry.sources))
+            self.empty.say(*why_no_tools(self.registry.sources))
 
     def show_recordings(self, tool: ToolId, found: tuple[ToolRecording, ...]) -> None:
         """Offer what a tool answered in former runs."""
@@ -323,7 +319,7 @@ class ToolsPane(QWidget):
         QTimer.singleShot(0, self, self._show_chosen)
 
     def _filter(self) -> None:
-        found = self._registry.search(self.bar.text, self.bar.only)
+        found = self.registry.search(self.bar.text, self.bar.only)
         self.model.show_entries(found)
         self.bar.count.setText(self._count_text())
         self._show_page()
@@ -335,7 +331,7 @@ class ToolsPane(QWidget):
             self._show_chosen()
 
     def _count_text(self) -> str:
-        total, shown = len(self._registry.entries), self.model.rowCount()
+        total, shown = len(self.registry.entries), self.model.rowCount()
         if not total:
             return ""
         if shown < total:
@@ -348,7 +344,7 @@ class ToolsPane(QWidget):
             self._show_chosen()
 
     def _show_chosen(self) -> None:
-        entry = self._registry.entry(self._chosen)
+        entry = self.registry.entry(self._chosen)
         if entry is not None and entry is not self.detail.entry:
             self.detail.show_entry(entry)
 
@@ -360,7 +356,7 @@ class ToolsPane(QWidget):
     def _show_page(self) -> None:
         """The sources, nothing, or the tools: table and one of them, in turns where it is low."""
         is_sources = self.bar.sources.isChecked()
-        has_tools = bool(self._registry.entries)
+        has_tools = bool(self.registry.entries)
         tools = self._splitter if has_tools else self.empty
         self._stack.setCurrentWidget(self.sources if is_sources else tools)
         is_low = self.height() < _LOW
@@ -395,12 +391,12 @@ class ToolsPane(QWidget):
             "Trust {folder} and what is below it? Its prompts may then run Python tools, start "
             "programs and read environment variables. What this prompt names:"
         ).format(folder=folder)
-        covered = covered_text(self._registry.wants)
+        covered = covered_text(self.registry.wants)
         return self._agreed(tr("Trust this folder?"), words, covered, tr("Trust"))
 
     def offer_source(self, key: str) -> None:
         """Ask whether what is new in a trusted folder, or has changed, is allowed as it is."""
-        status = next((each for each in self._registry.sources if each.key == key), None)
+        status = next((each for each in self.registry.sources if each.key == key), None)
         if status is None or status.doubt is None:
             return
         if status.doubt.before is None:

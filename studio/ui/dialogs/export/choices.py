@@ -101,33 +101,29 @@ class ErrorConsents(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._boxes: dict[str, QCheckBox] = {}
+        self.boxes: dict[str, QCheckBox] = {}
+        """The boxes by the code of their errors."""
         self._column = column_of(on=self, margins=0, spacing=2)
         self.hide()
 
     @property
     def accepted(self) -> frozenset[str]:
         """The codes of the errors that are ticked."""
-        return frozenset(code for code, box in self._boxes.items() if box.isChecked())
-
-    @property
-    def boxes(self) -> Mapping[str, QCheckBox]:
-        """The boxes by the code of their errors."""
-        return self._boxes
+        return frozenset(code for code, box in self.boxes.items() if box.isChecked())
 
     def show_errors(self, errors: Mapping[str, Problem]) -> None:
         """Offer a box for each kind, none of them ticked."""
-        for box in self._boxes.values():
+        for box in self.boxes.values():
             self._column.removeWidget(box)
             box.deleteLater()
-        self._boxes = {}
+        self.boxes = {}
         for code, problem in errors.items():
             words = tr("Write it although: {message}").format(message=one_line(problem.message, 90))
             box = QCheckBox(words.replace("&", "&&"))
             box.setToolTip(code)
             box.toggled.connect(lambda _: self.changed.emit())
             self._column.addWidget(box)
-            self._boxes[code] = box
+            self.boxes[code] = box
         self.setVisible(bool(errors))
 
 

@@ -49,7 +49,8 @@ class ExportDialog(QDialog):
         resize_within_screen(self, 1080, 700)
         self._source, self._title = source, title
         self._messages = messages
-        self._result: ExportResult | None = None
+        self.made: ExportResult | None = None
+        """What would be written; None while it is being made."""
         self._controller = ExportController(self)
         self._waiting = QTimer(self, singleShot=True, interval=_WAIT)
         self._make_parts()
@@ -63,11 +64,6 @@ class ExportDialog(QDialog):
     def target(self) -> ExportTarget | None:
         """The form chosen."""
         return self.forms.target
-
-    @property
-    def made(self) -> ExportResult | None:
-        """What would be written; None while it is being made."""
-        return self._result
 
     @property
     def path(self) -> Path | None:
@@ -85,9 +81,9 @@ class ExportDialog(QDialog):
 
     def write(self, path: Path) -> bool:
         """Write the file; says so itself when it cannot."""
-        if self._result is None or not self._may_write():
+        if self.made is None or not self._may_write():
             return False
-        failure = self._controller.write(path, self._result)
+        failure = self._controller.write(path, self.made)
         if failure:
             self._messages.error(
                 failure, tr("Nothing was changed. Choose another place."), str(path)
@@ -189,7 +185,7 @@ class ExportDialog(QDialog):
         target = self.target
         if target is None:
             return
-        self._result = None
+        self.made = None
         self.consent.setChecked(False)
         self.errors.show_errors({})
         self._offer()
@@ -198,7 +194,7 @@ class ExportDialog(QDialog):
 
     def _show(self, result: ExportResult) -> None:
         self._waiting.stop()
-        self._result = result
+        self.made = result
         self.tabs.show_text(result.text)
         self.checks.show_result(result, self._source.document.source)
         self.tabs.show_round_trips(result.round_trips, is_judged=bool(result.judge))
@@ -241,15 +237,15 @@ class ExportDialog(QDialog):
 
     def _on_place(self) -> None:
         """Compare with the file that would be replaced, and name the button after what it does."""
-        if self._result is not None:
-            self._controller.compare(self._result, self.path)
+        if self.made is not None:
+            self._controller.compare(self.made, self.path)
         self._offer()
 
     def _on_compared(self, made: ComparedPart) -> None:
         self.diff.show_rows(made.rows, made.title)
 
     def _offer(self) -> None:
-        result = self._result
+        result = self.made
         self.footer.offer(
             may_write=self._may_write(),
             # What is copied leaves like what is written: not before the user agreed.
@@ -260,7 +256,7 @@ class ExportDialog(QDialog):
             self.consent.hide()
 
     def _may_write(self) -> bool:
-        result = self._result
+        result = self.made
         if result is None:
             return False
         return result.may_write(errors=self.errors.accepted, losses=self.consent.isChecked())
@@ -269,10 +265,10 @@ class ExportDialog(QDialog):
         self.state.say("loader", "muted", tr("Checking…"))
 
     def _ask(self) -> None:
-        if self.target is not None and self._result is not None:
+        if self.target is not None and self.made is not None:
             self.tabs.ask.setEnabled(False)
             self.state.say("loader", "muted", tr("The program reads the file…"))
-            self._controller.judge(self.target, self._source, self._result)
+            self._controller.judge(self.target, self._source, self.made)
 
     def _on_judged(self, found: Judgment) -> None:
         """Show what the program itself made of the file."""
@@ -290,7 +286,7 @@ class ExportDialog(QDialog):
         self._waiting.stop()
         self.state.say("circle-x", "error", sentence)
         self.tabs.ask.setEnabled(True)
-        if self._result is None:
+        if self.made is None:
             self.text.clear()
             self.checks.hide()
 
@@ -298,8 +294,8 @@ class ExportDialog(QDialog):
         self.request_fix.emit(fix)
 
     def _copy(self) -> None:
-        if self._result is not None:
-            QGuiApplication.clipboard().setText(self._result.text)
+        if self.made is not None:
+            QGuiApplication.clipboard().setText(self.made.text)
 
     def _on_save(self) -> None:
         if self.path is not None and self.write(self.path):

@@ -184,10 +184,12 @@ class MessageCard(FollowsTheme, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._data: CardData | None = None
+        self.data: CardData | None = None
+        """What the card shows."""
         self._raw = False
         self._folder: Path | None = None
-        self._lit = False
+        self.is_lit = False
+        """Whether the caret stands in this message's source."""
         self._whole = False
         self._said: tuple[int, str, str] | None = None
         self._stripe = theme_in_use().muted
@@ -202,23 +204,13 @@ class MessageCard(FollowsTheme, QWidget):
         self.follow_theme()
 
     @property
-    def data(self) -> CardData | None:
-        """What the card shows."""
-        return self._data
-
-    @property
     def bodies(self) -> tuple[TextBody, ...]:
         """The texts on the card, in order."""
         return tuple(body for body, _ in self._bodies)
 
-    @property
-    def is_lit(self) -> bool:
-        """Whether the caret stands in this message's source."""
-        return self._lit
-
     def is_outdated(self, tokens: ConversationTokens) -> bool:
         """Whether what it says of the message's place and cost is another message's."""
-        return self._data is not None and self._said != head_words(self._data, tokens)
+        return self.data is not None and self._said != head_words(self.data, tokens)
 
     def show_card(
         self, data: CardData, folder: Path | None, *, raw: bool, whole: bool = False
@@ -226,7 +218,7 @@ class MessageCard(FollowsTheme, QWidget):
         """Show a message; `whole` shows a long text without a cut."""
         self._whole = self._whole or whole
         if not self.adopt(data, folder, raw=raw):
-            self._data, self._raw, self._folder = data, raw, folder
+            self.data, self._raw, self._folder = data, raw, folder
             self._draw(data)
 
     def adopt(self, data: CardData, folder: Path | None, *, raw: bool) -> bool:
@@ -235,17 +227,17 @@ class MessageCard(FollowsTheme, QWidget):
         Costs next to nothing: with 500 cards, writing their labels anew took 80 ms at each key,
         so that is left to `refresh`.
         """
-        if self._data is None or self._raw != raw or self._folder != folder:
+        if self.data is None or self._raw != raw or self._folder != folder:
             return False
-        if self._data.look != data.look:
+        if self.data.look != data.look:
             return False
-        self._data = data
+        self.data = data
         self._move_places(data)
         return True
 
     def refresh(self, tokens: ConversationTokens) -> None:
         """Write where the message stands and what it costs."""
-        data = self._data
+        data = self.data
         if data is None:
             return
         words = head_words(data, tokens)
@@ -261,13 +253,13 @@ class MessageCard(FollowsTheme, QWidget):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        if self._data is not None:
-            self._draw(self._data)
+        if self.data is not None:
+            self._draw(self.data)
 
     def set_lit(self, lit: bool) -> None:
         """Mark the card as the one where the caret stands."""
-        if lit != self._lit:
-            self._lit = lit
+        if lit != self.is_lit:
+            self.is_lit = lit
             self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -282,7 +274,7 @@ class MessageCard(FollowsTheme, QWidget):
     def menu(self) -> QMenu:
         """What a right click offers."""
         menu = own_menu(self)
-        data = self._data
+        data = self.data
         if data is not None:
             add_own(
                 menu,
@@ -314,7 +306,7 @@ class MessageCard(FollowsTheme, QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = self.rect().toRectF().adjusted(0.75, 0.75, -0.75, -0.75)
-        strong = self._lit or self.hasFocus()
+        strong = self.is_lit or self.hasFocus()
         pen = QPen(QColor(theme.accent if strong else theme.border))
         pen.setWidthF(1.5 if strong else 1.0)
         painter.setPen(pen)
@@ -344,7 +336,7 @@ class MessageCard(FollowsTheme, QWidget):
 
     def _reveal_attribute(self, name: str) -> None:
         """The attribute's own value where it is known, else the marker."""
-        span = self._data.attribute_places.get(name) if self._data else None
+        span = self.data.attribute_places.get(name) if self.data else None
         if span is not None:
             self.place_clicked.emit(span)
         else:
@@ -400,8 +392,8 @@ class MessageCard(FollowsTheme, QWidget):
     def _show_whole(self) -> None:
         self._whole = True
         self.whole_shown.emit()
-        if self._data is not None:
-            self._draw(self._data)
+        if self.data is not None:
+            self._draw(self.data)
 
     def _move_places(self, data: CardData) -> None:
         for body, index in self._bodies:
@@ -415,13 +407,13 @@ class MessageCard(FollowsTheme, QWidget):
         return data.shown_runs(part, CUT_CHARACTERS, CUT_LINES)[0]
 
     def _reveal_marker(self) -> None:
-        origin = self._data.message.origin if self._data else None
+        origin = self.data.message.origin if self.data else None
         span = (origin.marker or origin.span) if origin else None
         if span is not None:
             self.place_clicked.emit(span)
 
     def _reveal_part(self, index: int) -> None:
-        part = self._data.message.parts[index] if self._data else None
+        part = self.data.message.parts[index] if self.data else None
         if part is not None and part.span is not None:
             self.place_clicked.emit(part.span)
         else:

@@ -68,7 +68,8 @@ class CardColumn(QWidget):
         self._folder: Path | None = None
         self._raw = False
         self._tokens = ConversationTokens()
-        self._lit: Slot | None = None
+        self.lit: Slot | None = None
+        """The slot where the caret stands."""
         self._tops: list[int] = []
         self._is_unordered = False
         self.slots: list[Slot] = []
@@ -80,11 +81,6 @@ class CardColumn(QWidget):
         """The real cards, in order."""
         return tuple(slot.card for slot in self.slots if slot.card is not None)
 
-    @property
-    def lit(self) -> Slot | None:
-        """The slot where the caret stands."""
-        return self._lit
-
     def show_cards(self, cards: Sequence[CardData], folder: Path | None) -> None:
         """Take a conversation; slots whose message looks as before keep their cards."""
         self._folder = folder
@@ -93,8 +89,8 @@ class CardColumn(QWidget):
         middle, fresh = old[head : len(old) - tail], len(cards) - head - tail
         for slot in middle[fresh:]:
             self._drop(slot)
-            if slot is self._lit:
-                self._lit = None
+            if slot is self.lit:
+                self.lit = None
         unmatched = cards[head + len(middle) : head + fresh]
         added = [Slot(data, self._estimate(data)) for data in unmatched]
         self.slots = [*old[:head], *middle[:fresh], *added, *old[len(old) - tail :]]
@@ -116,10 +112,10 @@ class CardColumn(QWidget):
 
     def set_lit(self, slot: Slot | None) -> None:
         """Mark the slot where the caret stands."""
-        for each, is_lit in ((self._lit, False), (slot, True)):
+        for each, is_lit in ((self.lit, False), (slot, True)):
             if each is not None and each.card is not None:
                 each.card.set_lit(is_lit)
-        self._lit = slot
+        self.lit = slot
 
     def slot_at(self, y: int) -> int:
         """The index of the slot at a height, or of the next one below it."""
@@ -199,7 +195,7 @@ class CardColumn(QWidget):
             self._is_unordered = True
         card.show_card(slot.data, self._folder, raw=self._raw, whole=slot.is_whole)
         card.refresh(self._tokens)
-        card.set_lit(slot is self._lit)
+        card.set_lit(slot is self.lit)
         slot.is_behind = False
         inner = self.width() - 2 * EDGE
         card.setGeometry(EDGE, slot.top, inner, slot.height)
