@@ -165,8 +165,7 @@ class RunExchange(QObject):
                 )
             case UnicodeDecodeError():
                 self.failed.emit(
-                    tr("The file is not UTF-8 text."),
-                    tr("Choose a journal (JSON lines)."),
+                    tr("The file is not UTF-8 text."), tr("Choose a journal (JSON lines).")
                 )
             case _:
                 self.failed.emit(

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from studio.ui.connections.dialog import ConnectionsDialog
     from studio.ui.connections.provider_dialog import ProviderDialog
 
-_TOY = marked(
-    "A very small model for trying things out, which needs help; real models need none.",
-)
+_TOY = marked("A very small model for trying things out, which needs help; real models need none.")
 
 
 class ConnectionCoordinator(QObject):

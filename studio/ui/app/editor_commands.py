@@ -6,13 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QApplication,
-    QLineEdit,
-    QPlainTextEdit,
-    QTextEdit,
-)
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QLineEdit, QPlainTextEdit, QTextEdit
 
 from studio.application.words import tr
 from studio.ui.editor.page.page import EditorPage
@@ -192,8 +186,7 @@ class EditorCommands(QObject):
             folders = (page.controller.path.parent,)
         if not folders:
             window.messages.info(
-                tr("There is no folder to look in."),
-                tr("Open a folder first: File, Open folder…"),
+                tr("There is no folder to look in."), tr("Open a folder first: File, Open folder…")
             )
             return
         chosen = page.editor.textCursor().selectedText() if page is not None else ""

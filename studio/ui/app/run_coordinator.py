@@ -345,10 +345,7 @@ class RunCoordinator(QObject):
         if refusal.samples:
             one, many = tr("Run with the sample"), tr("Run with the samples")
             words = one if len(refusal.samples) == 1 else many
-            offers = (
-                NotificationAction(words, with_samples),
-                show,
-            )
+            offers = (NotificationAction(words, with_samples), show)
         self.messages.say("warning", refusal.text, refusal.hint, offers=offers, key="run")
 
     def _with_samples(self, refusal: Refusal, again: Callable[[], None]) -> None:

@@ -42,7 +42,7 @@ STOPS: tuple[TourStep, ...] = (
         marked("The prompt is a file"),
         marked(
             "Front matter above, the messages below. Problems are underlined as you type, "
-            "Ctrl+Space completes, Ctrl+. fixes.",
+            "Ctrl+Space completes, Ctrl+. fixes."
         ),
     ),
     TourStep(
@@ -55,7 +55,7 @@ STOPS: tuple[TourStep, ...] = (
         marked("What the model gets"),
         marked(
             "The exact messages at every keystroke; Request shows the body that is sent. Click a "
-            "colored value to see where it comes from.",
+            "colored value to see where it comes from."
         ),
     ),
     TourStep(
@@ -68,7 +68,7 @@ STOPS: tuple[TourStep, ...] = (
         marked("Run it"),
         marked(
             "Choose a connection and a model; a small model on this machine is there from the "
-            "start. F5 runs, F10 goes one step.",
+            "start. F5 runs, F10 goes one step."
         ),
     ),
     TourStep(
@@ -76,14 +76,14 @@ STOPS: tuple[TourStep, ...] = (
         marked("Watch it think"),
         marked(
             "The loop lights up where the run stands. At a pause you can edit what comes next, go "
-            "back, or fork.",
+            "back, or fork."
         ),
     ),
     TourStep(
         "history",
         marked("Nothing is lost"),
         marked(
-            "Every run is kept, up to its last step. Open one again, compare two, or export them.",
+            "Every run is kept, up to its last step. Open one again, compare two, or export them."
         ),
     ),
 )

@@ -36,12 +36,7 @@ def ask_target(
     dialog = QFileDialog(parent, f"{title} {contains}".rstrip(), str(name.parent))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    dialog.setNameFilters(
-        [
-            f"{form.label} (*{form.suffix})",
-            tr("All files (*)"),
-        ]
-    )
+    dialog.setNameFilters([f"{form.label} (*{form.suffix})", tr("All files (*)")])
     dialog.selectFile(name.name)
     _ask(dialog, lambda files: then(files[0]))
 
@@ -50,12 +45,7 @@ def ask_journals(parent: QWidget, folder: Path, then: Callable[[list[Path]], Non
     """Ask for journals to take into the history."""
     dialog = QFileDialog(parent, tr("Import runs"), str(folder))
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-    dialog.setNameFilters(
-        [
-            tr("Journals (*.jsonl)"),
-            tr("All files (*)"),
-        ]
-    )
+    dialog.setNameFilters([tr("Journals (*.jsonl)"), tr("All files (*)")])
     _ask(dialog, then)
 
 

@@ -36,7 +36,7 @@ _TOO_LOW = 230
 
 _EMPTY = marked(
     "Press Run (F5) to run the prompt, or Step (F10) to go through it one step "
-    "at a time. Every message, reply and tool call will be listed here.",
+    "at a time. Every message, reply and tool call will be listed here."
 )
 _STARTING = marked("The tools are being made ready. Stop (Shift+F5) gives up.")
 _TAB_OF_NODE: dict[Node, Tab] = {

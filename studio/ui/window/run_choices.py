@@ -8,14 +8,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import (
-    QFormLayout,
-    QFrame,
-    QLabel,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QFormLayout, QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from studio.application.words import marked, tr
 from studio.ui.parts.boxes import ComboBox

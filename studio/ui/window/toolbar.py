@@ -7,14 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import (
-    QMenu,
-    QMenuBar,
-    QSizePolicy,
-    QToolBar,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QMenuBar, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from studio.application.words import marked, tr
 from studio.ui.base.actions import ActionSet

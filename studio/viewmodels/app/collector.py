@@ -14,12 +14,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 _QUIET_MS = 4_000
 _MOST_TICKS = 30
 _BUSY = frozenset(
-    {
-        QEvent.Type.KeyPress,
-        QEvent.Type.MouseButtonPress,
-        QEvent.Type.MouseMove,
-        QEvent.Type.Wheel,
-    }
+    {QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress, QEvent.Type.MouseMove, QEvent.Type.Wheel}
 )
 
 

@@ -143,11 +143,7 @@ class ConnectionTrials(QObject):
         self._trials.pop(name, None)
 
     async def _try(
-        self,
-        connection: Connection,
-        show: Callable[[ConnectionTrial], None],
-        *,
-        abilities: bool,
+        self, connection: Connection, show: Callable[[ConnectionTrial], None], *, abilities: bool
     ) -> None:
         """Try it, then ask its model once for each ability; `show` gets each new standing."""
         found = await self._probe(connection)

@@ -266,13 +266,7 @@ class ExperimentController(QObject):
             result = ended.result()
         except CancelledError:
             return
-        except (
-            ExperimentError,
-            LedgerError,
-            ModelError,
-            ToolSourceError,
-            WorkersError,
-        ) as error:
+        except (ExperimentError, LedgerError, ModelError, ToolSourceError, WorkersError) as error:
             self.failed.emit(failure_words(error))
             result = ""
         self._has_ended = True

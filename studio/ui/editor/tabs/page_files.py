@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from studio.viewmodels.document.swap import SwapFolder
 
 _PROMPT_FILTER = marked(
-    "Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)",
+    "Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)"
 )
 
 _EXPERIMENT_FILTER = marked("Experiments (*.experiment.yaml *.experiment.yml)")
@@ -143,12 +143,7 @@ def _first_name(page: EditorPage) -> str:
 
 def _ask_save(parent: QWidget, start: Path) -> Path | None:
     """Where to save, with the format's ending where none was given."""
-    name, _ = QFileDialog.getSaveFileName(
-        parent,
-        tr("Save prompt"),
-        str(start),
-        tr(_PROMPT_FILTER),
-    )
+    name, _ = QFileDialog.getSaveFileName(parent, tr("Save prompt"), str(start), tr(_PROMPT_FILTER))
     if not name:
         return None
     path = Path(name)

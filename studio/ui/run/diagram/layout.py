@@ -53,11 +53,7 @@ class DiagramLayout:
 
 
 def lay_out(
-    width: int,
-    height: int,
-    label_widths: Mapping[Node, float],
-    text_height: float,
-    reach: float,
+    width: int, height: int, label_widths: Mapping[Node, float], text_height: float, reach: float
 ) -> DiagramLayout:
     """Place all nodes in one row, the loop above and the way out below.
 

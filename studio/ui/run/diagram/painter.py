@@ -131,12 +131,7 @@ class DiagramDrawing:
             self._stroke(painter, path, QColor(color), times > 0)
 
     def _paint_times(
-        self,
-        painter: QPainter,
-        layout: DiagramLayout,
-        start: Node,
-        path: QPainterPath,
-        times: int,
+        self, painter: QPainter, layout: DiagramLayout, start: Node, path: QPainterPath, times: int
     ) -> None:
         """How often a way was taken, above it; above the row of nodes where it is wider."""
         font = small_font(self.font)

@@ -127,7 +127,7 @@ _EMPTY: dict[Tab, str] = {
     "messages": marked("The messages of a step appear here, exactly as they are sent."),
     "request": marked("The request's body appears here, exactly as it goes over the wire."),
     "reply": marked(
-        "The model's reply appears here as it is written, colored by what it is read as.",
+        "The model's reply appears here as it is written, colored by what it is read as."
     ),
     "tool": marked("This step has called no tool. Arguments, result and error stream appear here."),
     "answer": "",

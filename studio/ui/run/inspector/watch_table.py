@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import (
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    QTimer,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
@@ -141,10 +133,7 @@ class WatchTable(FollowsTheme, QTableWidget):
             value.setForeground(QColor(ink))
             self.setItem(index, 0, QTableWidgetItem(one.expression))
             self.setItem(index, 1, value)
-        new, rest = (
-            QTableWidgetItem(""),
-            QTableWidgetItem(tr(_NEW)),
-        )
+        new, rest = (QTableWidgetItem(""), QTableWidgetItem(tr(_NEW)))
         rest.setFlags(Qt.ItemFlag.ItemIsEnabled)
         rest.setForeground(QColor(theme.muted))
         self.setItem(len(self._rows), 0, new)

@@ -5,24 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QRectF, Qt, QVariantAnimation, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QIcon,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QPixmap,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import (
-    QApplication,
-    QLabel,
-    QMenu,
-    QPushButton,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSizePolicy, QWidget
 
 from studio.application.run.offers.offer import Offer, Offers
 from studio.application.words import tr

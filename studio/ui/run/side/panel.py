@@ -8,13 +8,7 @@ from typing import Literal
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QLabel,
-    QPushButton,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStackedWidget, QWidget
 
 from studio.application.run.debugging.console import names_for
 from studio.application.run.edits.in_place import (
@@ -27,14 +21,7 @@ from studio.application.run.edits.in_place import (
 from studio.application.run.offers.offer import Offer
 from studio.application.run.view import RunView
 from studio.application.words import tr
-from studio.core.agent.values.commands import (
-    Approve,
-    Command,
-    Continue,
-    SendBack,
-    StepOn,
-    StopCall,
-)
+from studio.core.agent.values.commands import Approve, Command, Continue, SendBack, StepOn, StopCall
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.step import Call
 from studio.core.text.amounts import duration
