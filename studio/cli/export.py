@@ -101,7 +101,7 @@ def _export(options: argparse.Namespace) -> int:
     made = make_checked(target, source)
     report(document, made.problems)
     for each in made.round_trips:
-        state = "same messages and tools" if each.is_same else each.difference
+        state = "same request" if each.is_same else each.difference
         tell(f"prompt-studio: round trip, {each.name}: {state}")
     if made.round_trips:
         words = f"by the rules of {made.judge}" if made.judge else "by this program only"

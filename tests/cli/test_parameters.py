@@ -99,5 +99,5 @@ def test_a_saved_set_is_proven_too(prompt: str, capsys: pytest.CaptureFixture[st
         == FINE
     )
     printed = capsys.readouterr()
-    assert "round trip, Bob: same messages and tools" in printed.err
+    assert "round trip, Bob: same request" in printed.err
     assert "Hello Ann" in printed.out

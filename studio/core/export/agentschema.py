@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from studio.core.export.round_trip import prompt_round_trips, utf8_problem
+from studio.core.export.round_trip import prompt_rounds, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
 from studio.core.imports.agentschema import import_agent_schema
 from studio.core.imports.imported import ImportFailure
@@ -77,7 +77,7 @@ class AgentSchemaFile:
         except ImportFailure as error:
             fault = Problem("export-unreadable", Severity.ERROR, str(error), Span(0, 0))
             return result(text, (*problems, fault), before=document.source.text)
-        round_trips = prompt_round_trips(again.text, source)
+        round_trips = prompt_rounds(again.text, source)
         return result(text, problems, losses, round_trips, before=document.source.text)
 
 

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import assert_never
 
-from studio.core.export.round_trip import check_round_trips, verify
+from studio.core.export.round_trip import prompt_rounds, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.prompty.media_files import is_local
 from studio.core.prompty.messages import MediaPart
 from studio.core.prompty.parse import parse
-from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,
@@ -64,9 +63,9 @@ class Bundle:
         """The zip; the proof unpacks it and reads the prompt from what came out."""
         document = source.document
         text = document.source.text
-        faults = verify(text, source)
-        if faults:
-            return result(text, (*document.problems, *faults))
+        fault = utf8_problem(text)
+        if fault is not None:
+            return result(text, (*document.problems, fault))
         packed = _collect(source)
         data = write_zip(packed.files)
         round_trips = _round_trips(source, data)
@@ -128,8 +127,8 @@ def _named(source: ExportSource) -> Iterator[tuple[str, str]]:
     for reference in find_references(source.document.source.text):
         if reference.protocol == "file":
             yield reference.argument, "referenced file"
-    for prepared in source.round_trips.values():
-        for message in prepared.messages.messages:
+    for each in source.rounds.values():
+        for message in each.prepared.messages.messages:
             for part in message.parts:
                 if isinstance(part, MediaPart) and is_local(part):
                     yield part.source, part.kind
@@ -318,13 +317,4 @@ def _round_trips(source: ExportSource, data: bytes) -> tuple[RoundTrip, ...]:
         references = source.references
         if references is not None:
             references = replace(references, folder=Path(folder), roots=())
-
-        def read(prepared: Prepared) -> Prepared:
-            return prepare(
-                parse(text, path),
-                prepared.inputs,
-                references=references,
-                preview=references is not None,
-            )
-
-        return check_round_trips(source, read)
+        return prompt_rounds(parse(text, path), source, references=references)

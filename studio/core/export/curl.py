@@ -7,8 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from studio.core.export.request_script import ApiEndpoint, curl_command, endpoint_of
-from studio.core.export.requests import LABELS, request_losses, request_of, request_round_trips
-from studio.core.export.sent import key_variable, named_connection
+from studio.core.export.requests import LABELS
+from studio.core.export.sent import (
+    body_rounds,
+    key_variable,
+    named_connection,
+    request_losses,
+    request_of,
+)
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
 from studio.core.models.connections import address_of
 from studio.core.prompty.reference_values import whole_reference
@@ -49,8 +55,10 @@ class CurlCommand:
     def make(self, source: ExportSource) -> ExportResult:
         """The command; its body stands in a here-document, so nothing in it needs quoting."""
         request = request_of(source, self.provider)
-        round_trips = request_round_trips(
-            source, self.provider, lambda body: self._script(source, body)
+        round_trips = body_rounds(
+            source,
+            self.provider,
+            lambda each: self._script(source, request_of(each, self.provider).body),
         )
         return result(
             self._script(source, request.body),

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from studio.core.export.round_trip import Meaning, compare, utf8_problem
+from studio.core.export.round_trip import utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.imports.markdown_document import read_markdown
 from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.meaning import first_difference
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -51,11 +52,11 @@ class MarkdownDocument:
 
 
 def _round_trips(source: ExportSource) -> Iterator[RoundTrip]:
-    for name, prepared in source.round_trips.items():
-        messages = prepared.messages.messages
+    for name, each in source.rounds.items():
+        messages = each.prepared.messages.messages
         again = read_markdown(_document(source, messages))
         plain = tuple(Message(message.role, message.parts) for message in messages)
-        yield compare(name, Meaning(plain), Meaning(again))
+        yield RoundTrip(name, first_difference(plain, again), len(plain))
 
 
 def _document(source: ExportSource, messages: Sequence[Message]) -> str:

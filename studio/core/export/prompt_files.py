@@ -6,12 +6,7 @@ from dataclasses import dataclass, replace
 
 from studio.core.agent.loop.setup import stop_sequences
 from studio.core.agent.protocols.choose import choose_protocol
-from studio.core.export.round_trip import (
-    prompt_round_trips,
-    runtime_rounds,
-    utf8_problem,
-    verify,
-)
+from studio.core.export.round_trip import prompt_rounds, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result, unique
 from studio.core.prompty.convert.compare import RUNTIMES
 from studio.core.prompty.convert.whole import convert
@@ -39,9 +34,10 @@ class PromptFile:
         """
         document = source.document
         text = document.source.text
-        faults = verify(text, source)
-        round_trips = () if faults else prompt_round_trips(text, source)
-        proof = result(text, (*document.problems, *faults), (), round_trips, before=text)
+        fault = utf8_problem(text)
+        if fault is not None:
+            return result(text, (*source.problems, fault), before=text)
+        proof = result(text, document.problems, (), prompt_rounds(text, source), before=text)
         return replace(proof, problems=unique((*source.problems, *proof.problems)))
 
 
@@ -100,7 +96,6 @@ class DialectFile:
             for item in after.problems
             if item.severity is Severity.ERROR and (item.code, item.message) not in own
         ]
-        round_trips = prompt_round_trips(made.text, source)
         judge = ""
         loop: tuple[str, ...] = ()
         if self.dialect in RUNTIMES:
@@ -111,14 +106,13 @@ class DialectFile:
                     f"The stop sequences {list(stop)!r} belong to the studio's loop: {judge} sends "
                     "none. Write them under model.options.stopSequences.",
                 )
-            round_trips = runtime_rounds(made.text, source, self.dialect, round_trips)
         # What is said of the messages, the rounds say with the names of the sets.
         notes = [note for note in (*made.notes, *made.losses) if note not in made.of_messages]
         return result(
             made.text,
             (*source.document.problems, *faults),
             (*notes, *loop),
-            round_trips,
+            prompt_rounds(after, source, runtime=self.dialect if judge else None),
             before=document.source.text,
             judge=judge,
         )

@@ -14,16 +14,16 @@ from pathlib import Path
 from studio.core.export.chat_items import chat_items, filled_items
 from studio.core.export.chat_template import chat_template
 from studio.core.export.consumers import check_bounds, nunjucks_renderer
-from studio.core.export.requests import lost, request_of
 from studio.core.export.round_trip import utf8_problem
 from studio.core.export.sent import (
     SentRequest,
-    compare_requests,
+    compare_rounds,
     key_variable,
+    lost,
     model_losses,
     named_connection,
     openai_connection,
-    sent_by_studio,
+    request_of,
     with_model,
 )
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
@@ -31,7 +31,6 @@ from studio.core.imports.imported import experiment_path
 from studio.core.models.connections import address_of, provider_at
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import find_references
-from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.prompty.templates.nunjucks import nunjucks_losses
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
@@ -105,7 +104,7 @@ class PromptfooConfig:
         fault = utf8_problem(text)
         if fault is not None:
             return result(text, (*document.problems, fault))
-        rounds = tuple(_rounds(source, items, provider))
+        rounds = _rounds(source, items, provider)
         return result(text, document.problems, losses, rounds, judge="promptfoo")
 
 
@@ -186,16 +185,14 @@ def _in_nunjucks(value: Json) -> Json:
     return value
 
 
-def _rounds(source: ExportSource, items: list[Json], provider: JsonObject) -> Iterator[RoundTrip]:
+def _rounds(source: ExportSource, items: list[Json], provider: JsonObject) -> tuple[RoundTrip, ...]:
     render = nunjucks_renderer()
-    for name, each in source.rounds.items():
-        try:
-            check_bounds(each.prepared)
-            messages = filled_items(items, render, each.prepared.inputs)
-        except CannotRender as error:
-            yield RoundTrip(name, f"promptfoo cannot render the prompt: {error}")
-            continue
-        yield compare_requests(name, sent_by_studio(each), _sent(provider, messages))
+
+    def read(each: ExportSource) -> SentRequest:
+        check_bounds(each.prepared)
+        return _sent(provider, filled_items(items, render, each.prepared.inputs))
+
+    return compare_rounds(source, read, program="promptfoo")
 
 
 def _sent(provider: JsonObject, messages: list[Json]) -> SentRequest:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from studio.core.export.request_script import endpoint_of
-from studio.core.export.requests import request_of
+from studio.core.agent.loop.setup import stop_sequences
+from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.export.request_script import body_of, endpoint_of
 from studio.core.export.target import ExportSource, RoundTrip
+from studio.core.export.unresolved import unlisted_tools, unresolved_references
 from studio.core.models.choice import provider_connection
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.secrets import environment_name
 from studio.core.prompty.convert.compare import comparable
+from studio.core.prompty.loop_format import sent_options
 from studio.core.prompty.meaning import first_difference
+from studio.core.prompty.messages import Message
 from studio.core.prompty.reference_values import find_references
+from studio.core.prompty.runtimes.prompty2 import RuntimeRefusal
+from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.threads import read_thread
-from studio.core.text.values import Json, JsonObject, object_of
-from studio.core.wire.request import Provider
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.values import Json, JsonObject, list_of, object_of
+from studio.core.wire.request import Provider, WireRequest, to_request
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,70 @@ def key_variable(connection: Connection) -> str:
     return environment_name(connection.key) or "OPENAI_API_KEY"
 
 
-def sent_by_studio(source: ExportSource, form: Provider | None = None) -> SentRequest:
+def request_of(
+    source: ExportSource, provider: Provider, messages: Sequence[Message] | None = None
+) -> WireRequest:
+    """The request that the prompt would send: a loop's first one, where it works in a loop.
+
+    Args:
+        source: The prompt with its values.
+        provider: Form of the body.
+        messages: What is sent in place of the prompt's own messages.
+    """
+    document = source.prepared.document
+    model = document.model
+    if not model.id:
+        model = replace(model, id=source.model)
+    if model.api_type == "responses" and provider == "openai-chat":
+        model = replace(model, api_type="chat")
+    options = sent_options(document, model.options)
+    if not source.sent_tools:
+        options = {key: value for key, value in options.items() if key != "allowMultipleToolCalls"}
+    stop = stop_sequences(document, choose_protocol(document).protocol)
+    return to_request(
+        source.prepared.messages.messages if messages is None else messages,
+        source.sent_tools,
+        replace(model, options=options),
+        provider=provider,
+        outputs=document.outputs,
+        stop=stop,
+        media=source.media,
+        keeps_nothing=True,
+    )
+
+
+def request_losses(source: ExportSource, request: WireRequest) -> Iterator[str]:
+    """What a request does not carry, and what it cannot be sent without, in words."""
+    yield from lost(request.problems)
+    if request.body.get("model") == "":
+        yield "The request names no model, and every provider requires one: write model.id."
+    yield from unlisted_tools(source)
+    yield from unresolved_references(source)
+
+
+def lost(problems: Iterable[Problem]) -> Iterator[str]:
+    """What a request leaves out of what the author wrote, in words."""
+    for problem in problems:
+        if problem.code in _LOST and problem.severity is not Severity.ERROR:
+            yield problem.message
+
+
+_LOST = (
+    "unsupported-attribute",
+    "unsupported-option",
+    "unsupported-media",
+    "tool-not-sent",
+    "tool-arguments",
+    "system-moved",
+    "name-changed",
+)
+
+
+def sent_by_studio(
+    source: ExportSource,
+    form: Provider | None = None,
+    messages: Sequence[Message] | None = None,
+) -> SentRequest:
     """Return the request that the studio sends for a prompt, for the whole reply at once.
 
     References to variables stay as they are written, also that to the key.
@@ -100,11 +170,12 @@ def sent_by_studio(source: ExportSource, form: Provider | None = None) -> SentRe
     Args:
         source: The prompt with its values.
         form: Form of the request; None for that of the prompt (`named_connection`).
+        messages: What is sent in place of the prompt's own messages.
     """
     connection = named_connection(source, form)
     provider = provider_at(connection)
     endpoint = endpoint_of(provider, source.prepared.document.model.api_type)
-    body = request_of(source, provider).body
+    body = request_of(source, provider, messages).body
     path = endpoint.path.replace("{model}", str(body.get("model", "")))
     key = f"${{env:{key_variable(connection)}}}"
     headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
@@ -139,6 +210,49 @@ def _filled(value: Json, environment: Mapping[str, str]) -> Json:
     return value
 
 
+def compare_rounds(
+    source: ExportSource,
+    read: Callable[[ExportSource], SentRequest],
+    *,
+    form: Provider | None = None,
+    loose: bool = False,
+    program: str = "the program",
+) -> tuple[RoundTrip, ...]:
+    """Compare what an export makes the next program send with what the studio sends.
+
+    Args:
+        source: The prompt; the values of now and each saved set are a round.
+        read: Returns the request of one round, of the file that is written.
+        form: Form of the request; None for that of the prompt.
+        loose: Whether blanks at the ends of messages do not count.
+        program: Who reads the file, for the words of a refusal.
+    """
+    found = []
+    for name, each in source.rounds.items():
+        try:
+            got = read(each)
+        except CannotRender as error:
+            found.append(RoundTrip(name, f"{program} cannot render the prompt: {error}"))
+            continue
+        except RuntimeRefusal as error:
+            found.append(RoundTrip(name, f"{program} does not take it: {error}."))
+            continue
+        found.append(compare_requests(name, sent_by_studio(each, form), got, loose=loose))
+    return tuple(found)
+
+
+def body_rounds(
+    source: ExportSource, form: Provider, write: Callable[[ExportSource], str]
+) -> tuple[RoundTrip, ...]:
+    """Compare the bodies in written requests with those that the studio sends."""
+
+    def read(each: ExportSource) -> SentRequest:
+        sent = sent_by_studio(each, form)
+        return replace(sent, body={**sent.body, **body_of(write(each))})
+
+    return compare_rounds(source, read, form=form)
+
+
 def compare_requests(
     name: str, expected: SentRequest, got: SentRequest, *, loose: bool = False
 ) -> RoundTrip:
@@ -150,16 +264,20 @@ def compare_requests(
         got: What the other program sends; without an address only its messages are known.
         loose: Whether blanks at the ends of messages do not count.
     """
-    messages, tools = (expected.body.get(key) for key in ("messages", "tools"))
     if got.address:
-        found = [*_head_differences(expected, got), *body_differences(expected.body, got.body)]
+        differences = body_differences(expected.body, got.body, loose=loose)
+        found = [*_head_differences(expected, got), *differences]
     else:
-        found = [_message_difference(messages, got.body.get("messages"), loose=loose)]
+        messages = expected.body.get("messages"), got.body.get("messages")
+        found = [_message_difference(*messages, loose=loose)]
+    body = expected.body
+    listed = body.get("messages", body.get("input", body.get("contents")))
+    apart = body.get("system") or body.get("instructions") or body.get("systemInstruction")
     return RoundTrip(
         name,
         " ".join(filter(None, found)),
-        len(messages) if isinstance(messages, list) else 0,
-        len(tools) if isinstance(tools, list) else 0,
+        len(list_of(listed)) + bool(apart),
+        len(list_of(body.get("tools"))),
     )
 
 
@@ -193,14 +311,16 @@ def _destination(address: str) -> str:
     return _DEPLOYMENT.sub(r"/openai/v1\1", address)
 
 
-def body_differences(expected: JsonObject, got: JsonObject) -> Iterator[str]:
+def body_differences(
+    expected: JsonObject, got: JsonObject, *, loose: bool = False
+) -> Iterator[str]:
     """Yield what is different in the body of a request, a sentence each."""
     for key in dict.fromkeys((*expected, *got)):
         one, other = _plain(expected.get(key)), _plain(got.get(key))
         if one == other or (key == "stream" and not one and not other):
             continue
         if key == "messages" and "system" not in expected:
-            yield _message_difference(one, other)
+            yield _message_difference(one, other, loose=loose)
         elif key not in got:
             yield f"{key} is left out ({_short(one)})."
         elif key not in expected:

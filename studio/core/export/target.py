@@ -79,11 +79,6 @@ class ExportSource:
         return {name: each for name, each in self.rounds.items() if name in self.sets}
 
     @property
-    def round_trips(self) -> Mapping[str, Prepared]:
-        """The rounds, prepared."""
-        return {name: each.prepared for name, each in self.rounds.items()}
-
-    @property
     def media(self) -> MediaReader:
         """Reads local files for request bodies."""
         path = self.document.source.path

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from studio.application.exchange.export import with_fixes
-from studio.core.export.round_trip import Meaning, compare
 from studio.core.export.target import VALUES_OF_NOW, ExportSource
 from studio.core.export.targets import TARGETS
 from studio.core.imports.agentschema import import_agent_schema
+from studio.core.prompty.meaning import first_difference
 from studio.core.prompty.messages import Message, TextPart, ToolResultPart
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import apply_edits
@@ -276,9 +276,9 @@ def test_pictures_and_order_that_a_system_text_loses_are_named(make: Make) -> No
 
 
 def test_a_difference_in_kind_alone_is_said_in_words() -> None:
-    one = Meaning((Message("tool", (TextPart("x"),)),))
-    other = Meaning((Message("tool", (ToolResultPart("x"),)),))
-    assert compare("", one, other).difference == (
+    one = (Message("tool", (TextPart("x"),)),)
+    other = (Message("tool", (ToolResultPart("x"),)),)
+    assert first_difference(one, other) == (
         "message 1 (tool) is different: the same text is a tool's result instead of a text."
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.export.round_trip import verify
+from studio.core.export.round_trip import prompt_rounds
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import TARGETS, find_target
 from studio.core.prompty.meaning import meaning
@@ -110,13 +110,11 @@ def test_an_error_blocks_the_prompt_file(broken: str, code: str | None) -> None:
 def test_the_proof_sees_other_messages_and_other_tools() -> None:
     source = _source()
 
-    assert list(verify(_TEXT, source)) == []
-    assert [item.code for item in verify(_TEXT.replace("What is", "Where is"), source)] == [
-        "export-round-trip"
-    ]
-    assert [item.code for item in verify(_TEXT.replace("look_up", "other"), source)] == [
-        "export-round-trip"
-    ]
+    assert [each.difference for each in prompt_rounds(_TEXT, source)] == [""]
+    (other,) = prompt_rounds(_TEXT.replace("What is", "Where is"), source)
+    assert other.difference.startswith("message ")
+    (other,) = prompt_rounds(_TEXT.replace("look_up", "other"), source)
+    assert other.difference.startswith("tools is ")
 
 
 def test_the_proof_reads_references_as_the_editor_did(tmp_path: Path) -> None:
@@ -130,11 +128,9 @@ def test_the_proof_reads_references_as_the_editor_did(tmp_path: Path) -> None:
     assert "Be kind." in known.prepared.messages.messages[0].text
 
     assert not target.make(ExportSource(document)).blocked
-    assert list(verify(text, known)) == []
+    assert [each.difference for each in prompt_rounds(text, known)] == [""]
     (tmp_path / "rules.txt").write_text("Be rude.", encoding="utf-8")
-    assert [item.code for item in verify(text.replace("who }}", "other }}"), known)] == [
-        "export-round-trip"
-    ]
+    assert not prompt_rounds(text.replace("who }}", "other }}"), known)[0].is_same
 
 
 def test_a_text_protocol_has_its_tools_in_the_prompt_only() -> None:

@@ -19,15 +19,16 @@ from studio.core.export.consumers import Render, check_bounds, langchain_rendere
 from studio.core.export.format_strings import as_format_strings
 from studio.core.export.python_literal import python_expression, python_literal
 from studio.core.export.request_script import endpoint_of
-from studio.core.export.requests import lost, request_of
 from studio.core.export.round_trip import utf8_problem
 from studio.core.export.sent import (
     SentRequest,
-    compare_requests,
+    compare_rounds,
     key_variable,
+    lost,
     model_losses,
     named_connection,
     openai_connection,
+    request_of,
     sent_by_studio,
     with_model,
 )
@@ -38,7 +39,6 @@ from studio.core.imports.langchain_script import CLASSES, PLACEHOLDER, read_rows
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.messages import Message
-from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
 from studio.core.text.foreign_json import parse_json
@@ -147,7 +147,7 @@ def langchain_round_trips(
     form: TemplateFormat,
     partial: Mapping[str, Json],
     model: ModelSettings,
-) -> Iterator[RoundTrip]:
+) -> tuple[RoundTrip, ...]:
     """Read the list of messages out of the file, and make the request of them that LangChain makes.
 
     Args:
@@ -159,16 +159,15 @@ def langchain_round_trips(
     """
     rows = tuple(read_rows(text))
     render = langchain_renderer(form)
-    for name, each in source.rounds.items():
-        got: list[Message] = []
-        try:
-            check_bounds(each.prepared)
-            for row in rows:
-                got += _rendered(row, render, {**partial, **each.prepared.inputs})
-        except CannotRender as error:
-            yield RoundTrip(name, f"LangChain cannot render the prompt: {error}")
-            continue
-        yield compare_requests(name, sent_by_studio(each), model.request(each, got))
+
+    def read(each: ExportSource) -> SentRequest:
+        check_bounds(each.prepared)
+        values = {**partial, **each.prepared.inputs}
+        return model.request(
+            each, [item for row in rows for item in _rendered(row, render, values)]
+        )
+
+    return compare_rounds(source, read, program="LangChain")
 
 
 def _rendered(
@@ -217,9 +216,7 @@ class LangChainPrompt:
         fault = utf8_problem(text)
         if fault is not None:
             return result(text, (*problems, fault))
-        round_trips = tuple(
-            langchain_round_trips(source, text, made.format, made.defaults(), made.model)
-        )
+        round_trips = langchain_round_trips(source, text, made.format, made.defaults(), made.model)
         losses = (*losses, *template.losses, *made.losses, *unlisted_tools(source))
         return result(text, problems, losses, round_trips, judge="langchain-core")
 

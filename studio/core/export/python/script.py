@@ -23,14 +23,16 @@ from studio.core.export.python import code
 from studio.core.export.python.loops import PLAIN_RUN, RUNS
 from studio.core.export.python.tools import PythonTools, python_tools, stub, stub_name
 from studio.core.export.python_literal import python_expression, python_literal
-from studio.core.export.requests import lost, request_of
 from studio.core.export.round_trip import utf8_problem
 from studio.core.export.sent import (
-    compare_requests,
+    SentRequest,
+    compare_rounds,
     key_variable,
+    lost,
     model_losses,
     named_connection,
     openai_connection,
+    request_of,
     sent_by_studio,
     with_model,
 )
@@ -40,7 +42,6 @@ from studio.core.models.base import ProtocolName
 from studio.core.models.connections import address_of
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.loop_format import agent_settings
-from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -69,7 +70,7 @@ def quoted(text: str) -> str:
     return python_literal(text)
 
 
-def script_round_trips(script: _Script, text: str) -> Iterator[RoundTrip]:
+def script_round_trips(script: _Script, text: str) -> tuple[RoundTrip, ...]:
     """Read messages, options and tools out of the script, and make its first request of them."""
     found = _constants(text)
     render = script_renderer(script.form) if script.form else None
@@ -78,15 +79,11 @@ def script_round_trips(script: _Script, text: str) -> Iterator[RoundTrip]:
     if script.protocol == "native" and found.get("TOOLS"):
         options["tools"] = found["TOOLS"]
     address = f"{address_of(script.connection).rstrip('/')}/chat/completions"
-    for name, each in script.source.rounds.items():
-        try:
-            check_bounds(each.prepared)
-            got = fill_items(
-                list_of(found.get("MESSAGES")), render, each.prepared.inputs, drops=True
-            )
-        except CannotRender as error:
-            yield RoundTrip(name, f"the script cannot render the prompt: {error}")
-            continue
+
+    def read(each: ExportSource) -> SentRequest:
+        check_bounds(each.prepared)
+        messages = list_of(found.get("MESSAGES"))
+        got = fill_items(messages, render, each.prepared.inputs, drops=True)
         expected = sent_by_studio(each)
         own = request_of(each, "openai-chat", got).body  # with the files that it reads as it runs
         sent = {  # a parameter of the settings without a value is named apart
@@ -94,7 +91,9 @@ def script_round_trips(script: _Script, text: str) -> Iterator[RoundTrip]:
             for key, value in options.items()
         }
         body = {"model": own["model"], "messages": own["messages"], **sent}
-        yield compare_requests(name, expected, replace(expected, address=address, body=body))
+        return replace(expected, address=address, body=body)
+
+    return compare_rounds(script.source, read, program="the script")
 
 
 def _constants(text: str) -> dict[str, Json]:
