@@ -35,9 +35,8 @@ from tests.support.chat_server import chat_server
 
 STUDIO = str(Path(sys.executable).parent / "prompt-studio")
 TOOLS = tuple(npm_package(f"@modelcontextprotocol/{name}") for name in ("inspector", "conformance"))
-SCENARIOS = (
-    "server-initialize",
-    "ping",
+FOR_ANY_SERVER = (
+    "completion-complete",
     "tools-list",
     "tools-call-error",
     "server-sse-multiple-streams",
@@ -47,7 +46,11 @@ SCENARIOS = (
     "prompts-get-with-args",
     "dns-rebinding-protection",
 )
-"""Those for any server; the others call tools and resources of the suite's own example server."""
+SCENARIOS = {
+    "2026-07-28": (*FOR_ANY_SERVER, "sep-2164-resource-not-found", "caching"),
+    "2025-11-25": (*FOR_ANY_SERVER, "server-initialize", "ping"),
+}
+"""By revision of the specification; the others call what the suite's own server has."""
 
 PROMPT = """\
 ---
@@ -170,16 +173,17 @@ def conform(folder: Path) -> Iterator[tuple[str, bool]]:
         encoding="utf-8",
     )
     with _listening(folder) as address:
-        for name in SCENARIOS:
+        playing = [str(_node("node")), str(script), "server", "--url", address]
+        for era, name in ((era, name) for era, names in SCENARIOS.items() for name in names):
             done = subprocess.run(
-                [str(_node("node")), str(script), "server", "--url", address, "--scenario", name],
+                [*playing, "--spec-version", era, "--scenario", name],
                 capture_output=True,
                 text=True,
                 check=False,
                 timeout=LIMIT,
                 cwd=folder,
             )
-            yield name, done.returncode == 0
+            yield f"{era} {name}", done.returncode == 0
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import ToolAnnotations
 
 name, log = sys.argv[1:]
-server = MCPServer("files")
+server = MCPServer("files", instructions=f"Rules of {name}.")
 
 
 def note(tool: str, path: str) -> str:
@@ -262,6 +262,23 @@ def test_an_unattended_run_calls_what_is_allowed_and_nothing_else(
     refused = {name for name, text in told.items() if "nobody is there to allow it" in text}
     assert refused == {"staging__remove", "production__read", "other__read", "put_parcels"}
     assert "--allow other__read allows it for this run" in capsys.readouterr().err
+
+
+def test_instructions_of_servers_are_sent_where_the_prompt_has_a_place_for_them(
+    desk: Desk, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = [str(desk.prompt), "--trust"]
+    run_command(["run", *run])
+    assert "Rules of" not in json.dumps(server.requests[-1].body)
+    text = PROMPT.replace("user:", "system:\n{{ server_instructions }}\n\nuser:")
+    desk.prompt.write_text(text, encoding="utf-8")
+    rules = "\n\n".join(f"Rules of {name}." for name in NAMES)
+    for command in ("run", "request"):
+        capsys.readouterr()
+        assert run_command([command, *run]) == FINE
+        shown = json.loads(capsys.readouterr().out) if command == "request" else None
+        body = shown or server.requests[-1].body
+        assert body["messages"][0] == {"role": "system", "content": rules}
 
 
 def choose(qtbot: QtBot, bench: Workbench, name: str) -> None:

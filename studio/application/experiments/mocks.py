@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
@@ -16,10 +15,10 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mock import (
     FixedMock,
     Mock,
+    MockAnswers,
     RecordedAnswer,
     RecordedMock,
     TemplateMock,
-    mock_answer,
 )
 from studio.core.tools.naming import prefixed_name
 from studio.core.tools.source import ToolOutcome
@@ -86,7 +85,7 @@ class MockedToolbox(ToolboxAround):
     def __init__(self, inner: RunToolbox, mocks: Mapping[str, Mock]) -> None:
         super().__init__(inner)
         self._mocks = mocks
-        self._earlier: Counter[str] = Counter()
+        self._answers = MockAnswers()
 
     def needs_approval(self, name: str) -> bool:
         """Whether somebody must be asked; a stand-in never asks."""
@@ -111,10 +110,6 @@ class MockedToolbox(ToolboxAround):
         mock = self._mocks.get(name)
         if mock is None:
             return await self._inner.call(name, arguments, call_id, released)
-        key = name
-        if isinstance(mock, RecordedMock):
-            key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
-        earlier, self._earlier[key] = self._earlier[key], self._earlier[key] + 1
-        outcome = mock_answer(mock, arguments, earlier)
+        outcome = self._answers.answer(mock, name, arguments)
         assert outcome is not None  # only a user's mock gives none, and a file states none
         return outcome

@@ -9,29 +9,17 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 
 COLUMNS = (
-    marked("Tool"),
-    marked("State"),
-    marked("Source"),
-    marked("Method"),
-    marked("Path"),
-    marked("Declared"),
-    marked("Approval"),
-    marked("Effects"),
-    marked("Last used"),
+    (marked("Tool"), marked("Ticked: the model is offered the tool")),
+    (marked("State"), marked("What happens when the tool is called")),
+    (marked("Source"), marked("Where the tool is from")),
+    (marked("Method"), marked("HTTP method of an operation")),
+    (marked("Path"), marked("Path of an operation")),
+    (marked("Declared"), marked("Where the prompt declares the tool")),
+    (marked("Approval"), marked("When you are asked before a call")),
+    (marked("Effects"), marked("Whether a call changes something outside")),
+    (marked("Last used"), marked("When the tool was last called, and how often")),
 )
-
-
-COLUMN_TIPS = (
-    marked("Ticked: the model is offered the tool"),
-    marked("What happens when the tool is called"),
-    marked("Where the tool is from"),
-    marked("HTTP method of an operation"),
-    marked("Path of an operation"),
-    marked("Where the prompt declares the tool"),
-    marked("When you are asked before a call"),
-    marked("Whether a call changes something outside"),
-    marked("When the tool was last called, and how often"),
-)
+"""Title of each column, and what it tells."""
 
 
 STATE_WORDS = {
@@ -52,12 +40,12 @@ APPROVAL_WORDS = {
 
 def column_head(column: int) -> str:
     """A column's title."""
-    return tr(COLUMNS[column])
+    return tr(COLUMNS[column][0])
 
 
 def column_tip(column: int) -> str:
     """What a column tells."""
-    return tr(COLUMN_TIPS[column])
+    return tr(COLUMNS[column][1])
 
 
 def cell_text(entry: ToolEntry, column: int) -> str:
@@ -118,15 +106,8 @@ def cell_tip(entry: ToolEntry) -> str:
 def _declared(entry: ToolEntry) -> str:
     """Where the prompt declares it: its front matter, its body's section of tools, its source."""
     if not entry.declared:
-        kind = entry.id.source.partition(":")[0]
-        return (
-            ""
-            if entry.further
-            else {
-                "mcp": tr("its server"),
-                "openapi": tr("its service"),
-            }.get(kind, "")
-        )
+        kind = "" if entry.further else entry.id.source.partition(":")[0]
+        return {"mcp": tr("its server"), "openapi": tr("its service")}.get(kind, "")
     return tr("front matter") if entry.spec.source == "document" else entry.spec.source
 
 

@@ -100,6 +100,7 @@ def values_at_start(
         "input": "",
         "tools": "" if document.template.format == "fstring" else [],
         "tool_names": "",
+        "server_instructions": "",
     }
     declared = {item.name for item in document.inputs}
     usable = {item.name for item in document.inputs if item.has_default}

@@ -41,6 +41,7 @@ RESERVED_SAMPLES: Mapping[str, Json] = MappingProxyType(
             }
         ],
         "tool_names": '"calculator"',
+        "server_instructions": "",
         "examples": "",
         "chat_history": "Human: What is 12 * 7?",
         "agent_scratchpad": "",

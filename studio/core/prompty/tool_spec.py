@@ -72,6 +72,9 @@ class ToolSpec:
     returns: JsonObject = field(default_factory=dict)
     """JSON schema of the answer, where its source says one; empty otherwise."""
 
+    instructions: str = ""
+    """What its server says of its tools in general, for `server_instructions` of a template."""
+
     span: Span | None = None
     """Where the document declares it."""
 

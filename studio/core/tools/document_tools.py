@@ -175,16 +175,7 @@ class DocumentTools:
         self, inputs: Mapping[str, Json] | None = None, ask: AskUser | None = None
     ) -> Toolbox:
         """The tools for one run; what the user switches meanwhile holds for its next call."""
-        box = Toolbox(
-            lambda: self.registry,
-            self.sources.by_key,
-            inputs=inputs,
-            ask=ask,
-            used=self._note_use,
-            secrets=self._secrets,
-            approved=self.allow_tools,
-            rule=lambda: self._rule,
-        )
+        box = self._make_box(lambda: self.registry, inputs, ask, self.allow_tools)
         self._boxes.add(box)
         return box
 
@@ -197,15 +188,7 @@ class DocumentTools:
     ) -> ToolOutcome:
         """Call one tool because the user asked for it: enabled or not, and without approval."""
         entry = self.registry.entry(tool)
-        box = Toolbox(
-            lambda: self.registry.change(tool, enabled=True),
-            self.sources.by_key,
-            inputs=inputs,
-            ask=ask,
-            used=self._note_use,
-            secrets=self._secrets,
-            rule=lambda: self._rule,
-        )
+        box = self._make_box(lambda: self.registry.change(tool, enabled=True), inputs, ask)
         self._tried = box
         return await timed(box.call(entry.name if entry else tool.name, arguments))
 
@@ -290,6 +273,24 @@ class DocumentTools:
         """End all sources."""
         async with self._loading:
             await self.sources.close()
+
+    def _make_box(
+        self,
+        registry: Callable[[], ToolRegistry],
+        inputs: Mapping[str, Json] | None,
+        ask: AskUser | None,
+        approved: Callable[[ToolId], object] | None = None,
+    ) -> Toolbox:
+        return Toolbox(
+            registry,
+            self.sources.by_key,
+            inputs=inputs,
+            ask=ask,
+            used=self._note_use,
+            secrets=self._secrets,
+            approved=approved,
+            rule=lambda: self._rule,
+        )
 
     async def _ask(
         self, key: str, declaration: SourceDeclaration

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
@@ -82,6 +83,22 @@ MOCK_TITLES: dict[type[Mock], str] = {
 """Names for people."""
 
 _PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}|\{(\w+)\}")
+
+
+class MockAnswers:
+    """Answers calls by stand-ins, and counts them: sequences and recordings go on in order."""
+
+    def __init__(self) -> None:
+        self._earlier: Counter[str] = Counter()
+
+    def answer(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome | None:
+        """Return what a stand-in of a tool answers; None where the user must."""
+        key = name
+        if isinstance(mock, RecordedMock):
+            key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
+        earlier = self._earlier[key]
+        self._earlier[key] += 1
+        return mock_answer(mock, arguments, earlier)
 
 
 def mock_answer(mock: Mock, arguments: JsonObject, earlier: int) -> ToolOutcome | None:

@@ -6,9 +6,7 @@ Whether the user must be asked first is said here and done by the run (`needs_ap
 
 from __future__ import annotations
 
-import json
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
@@ -17,7 +15,7 @@ from typing import Literal, TypeAlias, cast
 from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments, inject_bindings
-from studio.core.tools.mock import Mock, RecordedMock, mock_answer
+from studio.core.tools.mock import MockAnswers
 from studio.core.tools.output_rule import USUAL_RULE, OutputRule, limited
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
@@ -77,7 +75,7 @@ class Toolbox:
         self._names: dict[ToolId, str] = {}
         """Names by which the run's requests have sent the tools so far."""
         self._seen = self._named = ToolRegistry()
-        self._mocked: Counter[str] = Counter()
+        self._mocks = MockAnswers()
         self._said: dict[str, str] = {}
 
     @property
@@ -170,7 +168,9 @@ class Toolbox:
             self._used(entry.id, time.time())
         if entry.mock is not None:
             whole = inject_bindings(entry.spec, arguments, self._inputs)
-            return await self._mock(entry.mock, name, self._secrets.masked(whole))
+            whole = self._secrets.masked(whole)
+            outcome = self._mocks.answer(entry.mock, name, whole)
+            return await self._asked(name, whole) if outcome is None else outcome
         source = self._sources.get(entry.id.source)
         if source is None:
             return ToolOutcome(entry.problem or f"nothing runs {name!r}", "unknown-tool")
@@ -206,15 +206,7 @@ class Toolbox:
             return await cast("LiveSource", source).call_with_progress(name, arguments, hear)
         return await source.call(name, arguments)
 
-    async def _mock(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome:
-        key = name
-        if isinstance(mock, RecordedMock):
-            key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
-        earlier = self._mocked[key]
-        self._mocked[key] += 1
-        outcome = mock_answer(mock, arguments, earlier)
-        if outcome is not None:
-            return outcome
+    async def _asked(self, name: str, arguments: JsonObject) -> ToolOutcome:
         if self._ask is None:
             return ToolOutcome("the user answers this tool, and nobody is there", "error")
         return await self._ask(name, arguments)

@@ -20,11 +20,12 @@ from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.masking.walk import masked
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, StoreError
 from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.live_runs import LiveRun, LiveRuns, wish_for
-from studio.servers.mcp.run_state import masked, state_as_json
+from studio.servers.mcp.run_state import state_as_json
 from studio.servers.mcp.served_folder import ServedFolder
 from studio.servers.mcp.tool_types import READS, Answer, File, Inputs
 
@@ -297,8 +298,7 @@ def _sent(folder: ServedFolder, run: str, state: RunState, request: int, reply: 
             found["reply"] = {"raw": raw, "missing": lacks}
     except LookupError as error:
         raise ToolError(str(error)) from None
-    answer: Answer = masked(found, folder.secrets.masker.mask)
-    return answer
+    return masked(found, folder.secrets.masker)
 
 
 def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
@@ -360,10 +360,7 @@ def _add_history(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> Non
             }
             for row in found.rows
         ]
-        answer: Answer = masked(
-            {"summary": found.summary, "rows": rows}, folder.secrets.masker.mask
-        )
-        return answer
+        return masked({"summary": found.summary, "rows": rows}, folder.secrets.masker)
 
     @server.tool(name="runs", annotations=READS)
     def list_runs(
@@ -376,15 +373,13 @@ def _add_history(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> Non
             lambda line: bool(line.path and folder.name(folder.root / line.path)),
         )
         lines = [asdict(line) for line in found]
-        answer: Answer = masked({"runs": lines}, folder.secrets.masker.mask)
-        return answer
+        return masked({"runs": lines}, folder.secrets.masker)
 
 
 def _past_state(folder: ServedFolder, name: str, *, steps: bool) -> Answer:
     line, found = _kept(folder, name)
     shown = state_as_json(line, found, is_working=False, steps=steps)
-    answer: Answer = masked(shown, folder.secrets.masker.mask)
-    return answer
+    return masked(shown, folder.secrets.masker)
 
 
 def _state_of(folder: ServedFolder, runs: LiveRuns, name: str) -> RunState:

@@ -26,12 +26,12 @@ from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.masking.walk import masked
 from studio.core.models.base import ModelError
 from studio.core.text.amounts import counted
 from studio.core.tools.source import ToolSourceError
 from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.debug_tools import OUTWARD
-from studio.servers.mcp.run_state import masked
 from studio.servers.mcp.served_folder import ServedFolder
 from studio.servers.mcp.tool_types import READS, Answer
 
@@ -204,8 +204,7 @@ def _result(folder: ServedFolder, ledger: ExperimentLedger, result: int, baselin
         if not cell.outcome.passed
     ]
     whole = {**summary_of(report), "failed": failed[:_MOST], "failed_in_all": len(failed)}
-    answer: Answer = masked(whole, folder.secrets.masker.mask)
-    return answer
+    return masked(whole, folder.secrets.masker)
 
 
 def _services(folder: ServedFolder) -> ExperimentServices:

@@ -30,6 +30,7 @@ from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.masking.walk import masked
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
@@ -39,7 +40,7 @@ from studio.core.runs.store import StoreError
 from studio.core.text.values import Json
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Reply
-from studio.servers.mcp.run_state import masked, state_as_json
+from studio.servers.mcp.run_state import state_as_json
 from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
 
 _MOST = 20
@@ -180,8 +181,7 @@ class LiveRuns:
         found |= {"connection": live.choice.connection.name, "chosen": choice_words(live.choice)}
         if live.fault:
             found |= {"status": "failed", "fault": live.fault}
-        hidden: dict[str, Any] = masked(found, self._folder.secrets.masker.mask)
-        return hidden
+        return masked(found, self._folder.secrets.masker)
 
     async def begin(self, wish: RunWish) -> LiveRun:
         """Start a run.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from studio.core.agent.run.requests import choice_at
@@ -99,14 +98,3 @@ def _error(error: StepError | None) -> dict[str, Any] | None:
         "hint": error.hint,
         "repairs": [each.name for each in error.repairs],
     }
-
-
-def masked(value: Any, mask: Callable[[str], str]) -> Any:  # noqa: ANN401 - any JSON
-    """A JSON value with every secret that is known taken out of its texts."""
-    if isinstance(value, str):
-        return mask(value)
-    if isinstance(value, dict):
-        return {key: masked(each, mask) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [masked(each, mask) for each in value]
-    return value

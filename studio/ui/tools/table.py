@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.tools.rows import APPROVAL_WORDS
+from studio.application.tools.rows import APPROVAL_WORDS, column_head
 from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.tools.registry import ToolEntry
@@ -32,14 +32,15 @@ from studio.ui.base.menus import ON_TOOL, add_actions, add_own, keys_of, own_men
 from studio.ui.style.icons import icon
 from studio.viewmodels.tools.model import MARK, ToolsModel
 
-_COLUMN_WIDTHS = {2: 320, 3: 500, 4: 600, 5: 900, 6: 440, 7: 900, 8: 540}
-"""Width of the table, in pixels, from which a column is shown."""
+_BY_WORTH = (1, 2, 6, 8, 3, 4, 5, 7)
+"""Columns beside the name, in the order in which a wider table shows them."""
 
 _SOURCE, _METHOD, _PATH = 2, 3, 4
 _CELL_MARGIN = 16
 _MARK_SIZE = 16
 _WIDEST_SOURCE = 180
 _WIDEST_PATH = 260
+_WIDEST_NAME = 260
 
 
 class _MarkDelegate(QStyledItemDelegate):
@@ -109,12 +110,21 @@ class ToolTable(QTreeView):
     def fit(self, width: int) -> None:
         """Show the columns that a width has room for: in a narrow dock names come first."""
         self._width = width
-        hidden = [self.isColumnHidden(column) for column in _COLUMN_WIDTHS]
-        for column, least in _COLUMN_WIDTHS.items():
+        hidden = [self.isColumnHidden(column) for column in _BY_WORTH]
+        left = width - min(self._needed(0), _WIDEST_NAME)
+        for column in _BY_WORTH:
             is_empty = column in (_METHOD, _PATH) and not self._has_routes
-            self.setColumnHidden(column, width < least or is_empty)
-        if hidden != [self.isColumnHidden(column) for column in _COLUMN_WIDTHS]:
+            left -= 0 if is_empty else self._needed(column)
+            self.setColumnHidden(column, is_empty or left < 0)
+        if hidden != [self.isColumnHidden(column) for column in _BY_WORTH]:
             self._measure()  # a hidden column has no width of its own
+
+    def _needed(self, column: int) -> int:
+        """Return the width in pixels of a column's head and of the rows in sight."""
+        head = self.fontMetrics().horizontalAdvance(column_head(column)) + 2 * _CELL_MARGIN
+        wanted = max(head, self.sizeHintForColumn(column))
+        widest = {_SOURCE: _WIDEST_SOURCE, _PATH: _WIDEST_PATH}
+        return min(wanted, widest.get(column, wanted))
 
     @property
     def selected(self) -> tuple[ToolEntry, ...]:
@@ -129,9 +139,8 @@ class ToolTable(QTreeView):
             sources: All sources there are: a search that shows others must find room for them.
             has_routes: whether some tools have a method and a path to show.
         """
-        if has_routes != self._has_routes:
-            self._has_routes = has_routes
-            self.fit(self._width)
+        self._has_routes = has_routes
+        self.fit(self._width)
         metrics = self.fontMetrics()
         widest = max((metrics.horizontalAdvance(each) for each in sources), default=0)
         self._source_width = min(widest + _CELL_MARGIN, _WIDEST_SOURCE)

@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QDockWidget,
     QLabel,
     QMainWindow,
@@ -215,6 +216,8 @@ class DockedPanes(QObject):
         self._titles.stop()
         for dock in self._docks.values():
             dock.blockSignals(True)
+            if dock.isFloating():  # no window goes with another one by itself
+                dock.hide()
 
     # -- where they are -------------------------------------------------------------------------
 
@@ -319,4 +322,14 @@ class DockedPanes(QObject):
             head = self._heads[name]
             if isinstance(head, DockHead):
                 head.set_bare(tabbed)
+            is_tool = dock.isFloating() and dock.windowType() == Qt.WindowType.Tool
+            if is_tool and not QApplication.mouseButtons():  # else it is still dragged
+                _as_window(dock)
         self.changed.emit()
+
+
+def _as_window(dock: QDockWidget) -> None:
+    """Make a pane of its own a window like others, which can be maximized and stand behind."""
+    dock.setWindowFlags(Qt.WindowType.Window)
+    dock.show()
+    dock.windowHandle().setTransientParent(None)  # type: ignore[arg-type]

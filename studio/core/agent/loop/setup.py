@@ -6,7 +6,7 @@ What the loop puts into a template at the first step, without a run.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from studio.core.agent.loop.composing import compose_template
@@ -79,7 +79,7 @@ def make_setup(
         protocol_reason=reason,
         inputs=dict(inputs),
         question=question,
-        tools=tuple(replace(tool, span=None) for tool in offered),
+        tools=tuple(_recorded(document, offered)),
         model=answers.name,
         model_id=answers.id,
         provider=answers.provider,
@@ -99,6 +99,17 @@ def make_setup(
         reading=reading_style(document),
         context_budget=options.context_budget,
     )
+
+
+def _recorded(document: PromptDocument, tools: Sequence[ToolSpec]) -> Iterator[ToolSpec]:
+    """Yield tools as a journal keeps them: instructions of a server once, where they are sent."""
+    told = {""}
+    if all(each.name != "server_instructions" for each in document.variables):
+        told |= {tool.instructions for tool in tools}
+    for tool in tools:
+        instructions = "" if tool.instructions in told else tool.instructions
+        told.add(instructions)
+        yield replace(tool, span=None, instructions=instructions)
 
 
 def run_model_of(model: ChatModel, *, priced: bool = True) -> RunModel:

@@ -113,9 +113,11 @@ def _tool_variables(state: RunState, looped: frozenset[str], *, quoted: bool) ->
     tools = state.setup.tools
     names: list[Json] = [tool.name for tool in tools]
     shown = [f'"{tool.name}"' if quoted else tool.name for tool in tools]
+    told = dict.fromkeys(tool.instructions for tool in tools if tool.instructions)
     return {
         "tools": tool_items(tools) if "tools" in looped else tools_text(tools, quoted=quoted),
         "tool_names": names if "tool_names" in looped else ", ".join(shown),
+        "server_instructions": "\n\n".join(told),
     }
 
 

@@ -29,6 +29,7 @@ MOST_TOOLS = 128
 """What OpenAI takes with a request; most others take as many, or fewer."""
 
 _MOST_PROBLEMS = 5
+_LONGEST_INSTRUCTIONS = 20_000
 _OPERATIONS = "'operations' (ids, tags, paths, methods)"
 
 
@@ -73,22 +74,18 @@ async def list_source(
             message = "; ".join(problem.message for problem in source.problems)
             status = replace(status, message=message, line=first.line)
         return status, replace(offered, lines=source.lines, python_names=source.python_names)
-    if isinstance(source, OpenApiSource):
-        remarks = (remark, *_size_remarks(specs, _OPERATIONS), *source.problems[:_MOST_PROBLEMS])
+    if isinstance(source, OpenApiSource | McpSource):
+        chosen_by = "'allowedTools'" if isinstance(source, McpSource) else _OPERATIONS
+        remarks = (remark, *_size_remarks(specs, chosen_by), *source.problems[:_MOST_PROBLEMS])
         status = replace(status, message="; ".join(filter(None, remarks)))
+    if isinstance(source, OpenApiSource):
         routes = {each.spec.name: (each.method.upper(), each.path) for each in source.operations}
         offered = replace(offered, routes=routes)
     if isinstance(source, McpSource):
-        remarks = (
-            remark,
-            *_size_remarks(specs, "'allowedTools'"),
-            *source.problems[:_MOST_PROBLEMS],
-        )
-        message = "; ".join(filter(None, remarks))
-        status = replace(
-            status, message=message, facts=facts.words, offers=facts.offers, log=source.log
-        )
+        status = replace(status, facts=facts.words, offers=facts.offers, log=source.log)
         status = secrets.masked(status)
+        told = status.facts.get("instructions", "")[:_LONGEST_INSTRUCTIONS]
+        offered = replace(offered, specs=tuple(replace(s, instructions=told) for s in specs))
     return status, replace(
         offered,
         stands_alone=True,
