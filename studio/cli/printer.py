@@ -15,6 +15,7 @@ from studio.core.agent.values.events import CallsChecked, Event, ModelFailed, Re
 from studio.core.agent.values.reading import Action, FormatError
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.user_events import CallDecided, ModelChosen, ObservationEdited
+from studio.core.models.endpoint_trust import is_local
 from studio.core.runs.codec import encode_event
 from studio.core.text.amounts import counted, duration, money
 from studio.core.text.values import Json
@@ -153,7 +154,8 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
         words = f"{counted(used.input_tokens, 'token')} in, {used.output_tokens:,} out"
         if used.cached_tokens:
             words += f", {used.cached_tokens:,} from the cache"
-        cost = money(used.cost) or ("cost unknown" if price else "")
+        unpriced = "free" if is_local(state.setup.server) else "cost unknown"
+        cost = money(used.cost) or (unpriced if price else "")
         source = f" ({price})" if price and used.cost is not None else ""
         text = "; ".join(filter(None, (words, cost + source, _pace(state))))
         tell(f"({text})")

@@ -99,6 +99,17 @@ def test_a_limit_of_cost_needs_a_price(
     assert server.requests == []
 
 
+def test_the_end_says_that_a_server_on_this_machine_is_free(
+    server: ChatServer, user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage = {"prompt_tokens": 12, "completion_tokens": 3}
+    server.always(events([chunk({"content": "Hi"}, "stop"), {"choices": [], "usage": usage}]))
+    path = tmp_path / "p.prompty"
+    path.write_text(PROMPT, encoding="utf-8")
+    assert run_command(["run", str(path)]) == FINE
+    assert "12 tokens in, 3 out; free" in capsys.readouterr().err
+
+
 def test_the_end_says_tokens_and_cost_and_whose_price_it_is(
     server: ChatServer, user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QAbstractItemView,
@@ -45,14 +45,8 @@ class _ExpressionDelegate(QStyledItemDelegate):
         return field
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tab is for an open list first; a table takes it for the next cell."""
-        if (
-            isinstance(watched, ExpressionField)
-            and isinstance(event, QKeyEvent)
-            and event.type() == QEvent.Type.KeyPress
-            and event.key() == Qt.Key.Key_Tab
-            and watched.take_offered()
-        ):
+        """Ask the field first: a table takes Tab for the next cell."""
+        if isinstance(watched, ExpressionField) and watched.eventFilter(watched, event):
             return True
         return super().eventFilter(watched, event)
 

@@ -24,7 +24,8 @@ class ExpressionField(QLineEdit):
         self._list.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._popup = QListView()
         self._list.setPopup(self._popup)
-        self._popup.installEventFilter(self)
+        for widget in (self, self._popup):
+            widget.installEventFilter(self)
         self._list.activated.connect(self._take)
         self.textEdited.connect(self._complete)
 
@@ -45,15 +46,10 @@ class ExpressionField(QLineEdit):
         """While the list is open Tab is not for the next field."""
         return False if self._popup.isVisible() else super().focusNextPrevChild(forward)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """While the list is open Tab takes its line."""
-        if event.key() != Qt.Key.Key_Tab or not self.take_offered():
-            super().keyPressEvent(event)
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """An open list has the keys first."""
+        """Take the chosen line of an open list by Tab, else its first."""
         if (
-            watched is self._popup
+            self._popup.isVisible()
             and isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.KeyPress
             and event.key() == Qt.Key.Key_Tab
@@ -61,13 +57,6 @@ class ExpressionField(QLineEdit):
             self._take_chosen()
             return True
         return super().eventFilter(watched, event)
-
-    def take_offered(self) -> bool:
-        """Take the line of the list that is chosen, else the first; False while it is closed."""
-        if not self._popup.isVisible():
-            return False
-        self._take_chosen()
-        return True
 
     def _take_chosen(self) -> None:
         chosen = self._popup.currentIndex().data() or self._list.currentCompletion()
