@@ -14,7 +14,7 @@ from studio.cli.main import run_command
 from studio.core.agent.loop.setup import limits_of
 from studio.core.prompty.parse import parse
 from tests.support.chat_server import ChatServer, Exchange, chat_server, chunk, events
-from tests.support.hostile_answers import HASTE, HOSTILE
+from tests.support.hostile_answers import HASTE, HOSTILE_RUNS
 
 PROMPT = "---\nname: p\n---\nuser:\nHello\n"
 
@@ -126,7 +126,7 @@ def test_the_end_says_tokens_and_cost_and_whose_price_it_is(
     assert "genai-prices: openai/gpt-4o ≠ gpt-4o-2024-08-06" in told
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE_RUNS)
 def test_a_run_ends_whatever_the_server_sends(
     server: ChatServer,
     user_home: Path,
@@ -136,7 +136,7 @@ def test_a_run_ends_whatever_the_server_sends(
 ) -> None:
     with (user_home / "config" / "connections.toml").open("a", encoding="utf-8") as file:
         file.write(HASTE)
-    server.always(HOSTILE[name])
+    server.always(HOSTILE_RUNS[name])
     path = tmp_path / "p.prompty"
     path.write_text(PROMPT, encoding="utf-8")
     assert run_command(["run", str(path)]) in (FINE, PROBLEMS)
