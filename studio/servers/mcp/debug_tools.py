@@ -282,7 +282,9 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
             await live.settle(wait)
             answer, at = runs.described(live, steps=steps), live.run.state
         else:
-            answer, at = _past_state(folder, run, steps=steps), _kept(folder, run)[1]
+            line, at = _kept(folder, run)
+            shown = state_as_json(line, at, is_working=False, steps=steps)
+            answer = masked(shown, folder.secrets.masker)
         return answer | _sent(folder, answer["run"], at, request, reply)
 
 
@@ -374,12 +376,6 @@ def _add_history(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> Non
         )
         lines = [asdict(line) for line in found]
         return masked({"runs": lines}, folder.secrets.masker)
-
-
-def _past_state(folder: ServedFolder, name: str, *, steps: bool) -> Answer:
-    line, found = _kept(folder, name)
-    shown = state_as_json(line, found, is_working=False, steps=steps)
-    return masked(shown, folder.secrets.masker)
 
 
 def _state_of(folder: ServedFolder, runs: LiveRuns, name: str) -> RunState:
