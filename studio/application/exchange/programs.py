@@ -56,6 +56,7 @@ def redirect(name):
         def send(self, request, **further):
             request.headers["x-studio-address"] = str(request.url)
             request.headers["x-studio-round"] = str(state["round"])
+            request.extensions.pop("openai.azure_auth_origin", None)  # else it takes the key out
             request.url = http.URL(order["recorder"])
             return real(self, request, **further)
         return send

@@ -10,8 +10,10 @@ from studio.core.prompty.convert.compare import RUNTIMES
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.runtimes.prompty2 import RuntimeRefusal
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
+from studio.core.text.values import object_of
 
 NOT_UTF8 = "export-not-utf8"
 
@@ -63,7 +65,8 @@ def prompt_rounds(
         values = {key: value for key, value in copy.prepared.inputs.items() if key in known}
         _, prepare_as_runtime = RUNTIMES[runtime]
         messages = prepare_as_runtime(replace(copy.prepared, inputs=values))
-        return sent_by_studio(copy, messages=messages)
+        sent = sent_by_studio(copy, messages=messages)
+        return _of_prompty2(sent, document) if runtime == "prompty" else sent
 
     declared = replace(source, tools=None)
     if runtime is None:
@@ -76,3 +79,19 @@ def prompt_rounds(
         else replace(each, difference=f"in {program}, {each.difference}")
         for each in rounds
     )
+
+
+def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
+    """Return a request as Prompty's own runtime sends it.
+
+    Raises:
+        RuntimeRefusal: it has no such request (`prompty` 2.1 gives its messages to the client).
+    """
+    model = document.model
+    if model.api_type in ("embedding", "image"):
+        raise RuntimeRefusal(f"it gives messages to the API for {model.api_type}, which takes none")
+    further = object_of(model.options.get("additionalProperties"))
+    own = ("store", "include")  # the studio asks providers of Responses to keep nothing
+    body = {key: item for key, item in sent.body.items() if key not in own or key in further}
+    streams = {"stream": True} if further.get("stream") else {}
+    return replace(sent, body={**body, **streams})

@@ -237,3 +237,17 @@ def test_a_curl_command_sends_the_body_and_takes_the_key_from_the_environment(
     assert path.startswith("/v1/")
     assert json.loads(sent) == json.loads(body.make(source).text)
     assert "k1" in headers.get("Authorization", "") or headers.get("x-api-key") == "k2"
+
+
+def test_what_prompty_sends_of_its_own_is_named() -> None:
+    target = find_target("prompty")
+    assert target is not None
+
+    def differences(model: str) -> str:
+        text = f"---\nmodel: {model}\n---\nuser:\nHi\n"
+        made = target.make(ExportSource(parse(text)))
+        return " ".join(each.difference for each in made.round_trips)
+
+    assert "store is left out" in differences("{id: m, provider: openai, apiType: responses}")
+    assert "takes none" in differences("{id: m, provider: openai, apiType: embedding}")
+    assert differences("{id: m, provider: openai, apiType: chat}") == ""
