@@ -256,7 +256,7 @@ def _plays_back(qtbot: QtBot, person: Person, pane: RunPane) -> None:
     pane.views.moved.connect(lambda _: shown.append(pane.scrubber.row))
     pane.scrubber.setFocus()
     person.press(pane.scrubber, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: not pane.played.playback.is_playing)
+    qtbot.waitUntil(lambda: not pane.played.is_playing)
     assert shown == list(range(len(pane.timeline.cards)))
     assert len(shown) > 3
 

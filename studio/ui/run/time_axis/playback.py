@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
@@ -20,69 +20,18 @@ _SHORTEST_MS, _SHORTEST_STILL_MS = 60, 1_000
 """How long a card is shown at least; with less motion, long enough that nothing flickers."""
 
 
-class Playback(QObject):
-    """Moves the cursor of a scrubber; stops at the last card, or where the user goes elsewhere."""
-
-    changed = Signal(bool)  # whether it plays
-
-    def __init__(self, scrubber: RunScrubber) -> None:
-        super().__init__(scrubber)
-        self._scrubber = scrubber
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._on_time)
-        self._row = -1
-        self.speed = SPEEDS[0]
-        """How many times faster than it was."""
-
-    @property
-    def is_playing(self) -> bool:
-        """Whether the cursor moves."""
-        return self._timer.isActive()
-
-    def play(self) -> None:
-        """Begin at the cursor; at the first card where it stands at the last one."""
-        last = len(self._scrubber.cards) - 1
-        if last < 1:
-            return
-        row = self._scrubber.row
-        self._go(row if 0 <= row < last else 0)
-        self.changed.emit(True)
-
-    def stop(self) -> None:
-        """Leave the cursor where it is."""
-        if self.is_playing:
-            self._timer.stop()
-            self.changed.emit(False)
-
-    def stay_of(self, row: int) -> int:
-        """How long a card is shown, in milliseconds: as long as its work took."""
-        shortest = _SHORTEST_STILL_MS if is_motion_reduced() else _SHORTEST_MS
-        return max(shortest, round(self._scrubber.cards[row].seconds * 1000 / self.speed))
-
-    def _go(self, row: int) -> None:
-        self._row = row
-        if row != self._scrubber.row:
-            self._scrubber.row_chosen.emit(row)
-        self._timer.start(self.stay_of(row))
-
-    def _on_time(self) -> None:
-        following = self._row + 1
-        was_left = self._scrubber.row != self._row
-        if was_left or following >= len(self._scrubber.cards):
-            self.changed.emit(False)
-            return
-        self._go(following)
-        if following == len(self._scrubber.cards) - 1:
-            self.stop()
-
-
 class PlayedScrubber(FollowsTheme, QWidget):
-    """The scrubber with what plays the run back beside it."""
+    """The scrubber, and beside it what moves its cursor from card to card.
+
+    It stops at the last card, or where the user goes elsewhere.
+    """
 
     def __init__(self, scrubber: RunScrubber) -> None:
         super().__init__()
         self.scrubber = scrubber
-        self.playback = Playback(scrubber)
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._on_time)
+        self._row = -1
         self.button = QToolButton(autoRaise=True)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self._on_clicked)
@@ -96,21 +45,44 @@ class PlayedScrubber(FollowsTheme, QWidget):
             menu.addAction(f"{speed}×").triggered.connect(partial(self._choose, speed))
         self.speed.setMenu(menu)
         row_of(self.button, self.speed, (scrubber, 1), on=self, margins=(8, 0, 0, 0), spacing=0)
-        self.playback.changed.connect(self._show)
         self._choose(SPEEDS[0])
         self.allow(False)
         self.follow_theme()
 
+    @property
+    def is_playing(self) -> bool:
+        """Whether the cursor moves."""
+        return self._timer.isActive()
+
+    def play(self) -> None:
+        """Begin at the cursor; at the first card where it stands at the last one."""
+        last, row = len(self.scrubber.cards) - 1, self.scrubber.row
+        if last > 0:
+            self._go(row if 0 <= row < last else 0)
+
+    def stop(self) -> None:
+        """Leave the cursor where it is."""
+        self._timer.stop()
+        self.recolor()
+
     def allow(self, allowed: bool) -> None:
         """Offer it only for a run that is over; one that begins or goes on ends it."""
         if not allowed:
-            self.playback.stop()
+            self.stop()
         for button in (self.button, self.speed):
             button.setEnabled(allowed and len(self.scrubber.cards) > 1)
 
+    def stay_of(self, row: int) -> int:
+        """How long a card is shown, in milliseconds: as long as its work took."""
+        shortest = _SHORTEST_STILL_MS if is_motion_reduced() else _SHORTEST_MS
+        return max(shortest, round(self.scrubber.cards[row].seconds * 1000 / self._speed))
+
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
-        self._show(self.playback.is_playing)
+        """Show on the button, in the colors of the theme in use, what a click on it does."""
+        words = tr("Stop playing") if self.is_playing else tr("Play the run back")
+        self.button.setIcon(icon("pause" if self.is_playing else "play"))
+        self.button.setToolTip(tr("{words}  (Space at the steps)").format(words=words))
+        self.button.setAccessibleName(words)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Space at the scrubber plays and stops."""
@@ -122,20 +94,28 @@ class PlayedScrubber(FollowsTheme, QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         """What cannot be seen does not move."""
         super().hideEvent(event)
-        self.playback.stop()
+        self.stop()
 
     def _on_clicked(self) -> None:
-        if self.playback.is_playing:
-            self.playback.stop()
+        if self.is_playing:
+            self.stop()
         else:
-            self.playback.play()
+            self.play()
 
     def _choose(self, speed: int) -> None:
-        self.playback.speed = speed
+        self._speed = speed
         self.speed.setText(f"{speed}×")
 
-    def _show(self, playing: bool) -> None:
-        words = tr("Stop playing") if playing else tr("Play the run back")
-        self.button.setIcon(icon("pause" if playing else "play"))
-        self.button.setToolTip(tr("{words}  (Space at the steps)").format(words=words))
-        self.button.setAccessibleName(words)
+    def _go(self, row: int) -> None:
+        self._row = row
+        if row != self.scrubber.row:
+            self.scrubber.row_chosen.emit(row)
+        self._timer.start(self.stay_of(row))
+        self.recolor()
+
+    def _on_time(self) -> None:
+        following, last = self._row + 1, len(self.scrubber.cards) - 1
+        if self.scrubber.row == self._row and following <= last:
+            self._go(following)
+        if self._row >= last or self.scrubber.row != self._row:
+            self.stop()

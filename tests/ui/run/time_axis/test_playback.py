@@ -46,9 +46,9 @@ def test_it_plays_from_the_first_card_to_the_last_and_stops(qtbot: QtBot) -> Non
     played, chosen = _played(qtbot, 0.0, 0.0, 0.0, 0.0)
     qtbot.mouseClick(played.button, Qt.MouseButton.LeftButton)
 
-    assert played.playback.is_playing
+    assert played.is_playing
     assert played.button.accessibleName() == "Stop playing"
-    qtbot.waitUntil(lambda: not played.playback.is_playing)
+    qtbot.waitUntil(lambda: not played.is_playing)
     assert chosen == [0, 1, 2, 3]
     assert played.button.accessibleName() == "Play the run back"
 
@@ -56,40 +56,40 @@ def test_it_plays_from_the_first_card_to_the_last_and_stops(qtbot: QtBot) -> Non
 def test_a_card_is_shown_as_long_as_it_took_or_faster(qtbot: QtBot) -> None:
     played, _ = _played(qtbot, 8.0, 0.0)
     menu = played.speed.menu()
-    assert [played.playback.stay_of(row) for row in (0, 1)] == [8_000, 60]
+    assert [played.stay_of(row) for row in (0, 1)] == [8_000, 60]
     menu.actions()[-1].trigger()
 
     assert played.speed.text() == "16×"
-    assert [played.playback.stay_of(row) for row in (0, 1)] == [500, 60]
+    assert [played.stay_of(row) for row in (0, 1)] == [500, 60]
 
 
 @pytest.mark.usefixtures("less_motion")
 def test_with_less_motion_each_card_stays_a_second(qtbot: QtBot) -> None:
     played, _ = _played(qtbot, 8.0, 0.0)
-    assert [played.playback.stay_of(row) for row in (0, 1)] == [8_000, 1_000]
+    assert [played.stay_of(row) for row in (0, 1)] == [8_000, 1_000]
 
 
 def test_space_plays_and_stops_and_going_elsewhere_ends_it(qtbot: QtBot) -> None:
     played, chosen = _played(qtbot, 3_600.0, 0.0, 0.0)
     qtbot.keyClick(played.scrubber, Qt.Key.Key_Space)
-    assert (played.playback.is_playing, chosen) == (True, [0])
+    assert (played.is_playing, chosen) == (True, [0])
     qtbot.keyClick(played.scrubber, Qt.Key.Key_Space)
-    assert not played.playback.is_playing
+    assert not played.is_playing
 
     played.scrubber.show_cards([StepCard(1, "reply", "a"), StepCard(2, "reply", "b")], 0.0)
     played.scrubber.show_cursor(0)
     qtbot.keyClick(played.scrubber, Qt.Key.Key_Space)
     played.scrubber.row_chosen.emit(1)
-    qtbot.waitUntil(lambda: not played.playback.is_playing)
+    qtbot.waitUntil(lambda: not played.is_playing)
     assert chosen == [0, 1]
 
 
 def test_a_run_that_goes_on_is_not_played_back(qtbot: QtBot) -> None:
     played, _ = _played(qtbot, 3_600.0, 0.0)
-    played.playback.play()
+    played.play()
     played.allow(False)
 
-    assert not played.playback.is_playing
+    assert not played.is_playing
     assert not played.button.isEnabled()
     qtbot.keyClick(played.scrubber, Qt.Key.Key_Space)
-    assert not played.playback.is_playing
+    assert not played.is_playing
