@@ -6,25 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QFormLayout,
+    QFrame,
     QGridLayout,
     QGroupBox,
     QLabel,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.application.run.breakpoints import (
     BreakpointSet,
-    describe,
     exception_names,
     place_name,
     place_names,
@@ -35,10 +31,9 @@ from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.run.state.panel import BREAKPOINT_ID, BreakpointList
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
-
-_ID = Qt.ItemDataRole.UserRole
 
 
 class BreakpointsDialog(QDialog):
@@ -49,7 +44,12 @@ class BreakpointsDialog(QDialog):
         self._file_breakpoints = file_breakpoints
         self._tools: tuple[str, ...] = ()
         self._loading = False
-        self.list = QListWidget()
+        self.list = BreakpointList(
+            tr(
+                "No breakpoints yet. Press Add, F9 on a tool or a message of the prompt, or "
+                "click a state of the loop with Ctrl."
+            )
+        )
         self.add = QPushButton(tr("Add"))
         self.remove = QPushButton(tr("Remove"))
         self.place = ComboBox()
@@ -58,12 +58,6 @@ class BreakpointsDialog(QDialog):
         self.hits = QLineEdit()
         self.log = QLineEdit()
         self._problem = QLabel()
-        self._empty = QLabel(
-            tr(
-                "No breakpoints yet. Press Add, F9 on a tool or a message of the prompt, or "
-                "click a state of the loop with Ctrl."
-            )
-        )
         self._fields = QWidget()
         self.filters: dict[ExceptionFilter, QCheckBox] = {}
         file = file_breakpoints.file
@@ -73,7 +67,6 @@ class BreakpointsDialog(QDialog):
         self._connect()
         self._show_set(file_breakpoints.value)
         paint_text(self._problem, "error")
-        paint_text(self._empty, "muted")
 
     def set_tools(self, tools: Sequence[str]) -> None:
         """The tools that a breakpoint can name."""
@@ -84,27 +77,17 @@ class BreakpointsDialog(QDialog):
         item = self.list.currentItem()
         if item is None:
             return None
-        wanted = item.data(_ID)
+        wanted = item.data(BREAKPOINT_ID)
         return next(
             (one for one in self._file_breakpoints.value.breakpoints if one.id == wanted), None
         )
 
     def _show_set(self, value: BreakpointSet) -> None:
         self._loading = True
-        chosen = self.list.currentItem().data(_ID) if self.list.currentItem() else None
-        self.list.clear()
-        for one in value.breakpoints:
-            item = QListWidgetItem(describe(one))
-            item.setData(_ID, one.id)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Checked if one.enabled else Qt.CheckState.Unchecked)
-            self.list.addItem(item)
-            if one.id == chosen:
-                self.list.setCurrentItem(item)
+        self.list.show_breakpoints(value)
         for name, box in self.filters.items():
             box.setChecked(name in value.exceptions)
         self._loading = False
-        self._empty.setVisible(not value.breakpoints)
         if self.list.currentRow() < 0 and self.list.count():
             self.list.setCurrentRow(self.list.count() - 1)
         self._on_row(self.list.currentRow())
@@ -151,14 +134,6 @@ class BreakpointsDialog(QDialog):
             )
         )
 
-    def _on_checked(self, item: QListWidgetItem) -> None:
-        if self._loading:
-            return
-        wanted = item.checkState() == Qt.CheckState.Checked
-        for one in self._file_breakpoints.value.breakpoints:
-            if one.id == item.data(_ID) and one.enabled != wanted:
-                self._file_breakpoints.change(replace(one, enabled=wanted))
-
     def _on_add(self) -> None:
         self._file_breakpoints.add(Breakpoint("", frozenset({PausePoint.TOOL_CALL})))
         self.list.setCurrentRow(self.list.count() - 1)
@@ -178,7 +153,7 @@ class BreakpointsDialog(QDialog):
     def _connect(self) -> None:
         self._file_breakpoints.changed.connect(self._show_set)
         self.list.currentRowChanged.connect(self._on_row)
-        self.list.itemChanged.connect(self._on_checked)
+        self.list.breakpoint_switched.connect(self._file_breakpoints.switch)
         self.add.clicked.connect(self._on_add)
         self.remove.clicked.connect(self._on_remove)
         self.place.currentTextChanged.connect(self._on_edited)
@@ -191,12 +166,8 @@ class BreakpointsDialog(QDialog):
     def _lay_out(self) -> None:
         self.add.setAutoDefault(False)  # Return belongs to the field that is written in
         self.remove.setAutoDefault(False)
-        self.list.setAccessibleName(tr("Breakpoints"))
+        self.list.setFrameShape(QFrame.Shape.StyledPanel)
         self.list.setMinimumHeight(96)
-        self._empty.setWordWrap(True)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        over = QVBoxLayout(self.list)
-        over.addWidget(self._empty)
         self.place.addItems([tr("Anywhere"), *place_names().values()])
         self.condition.setPlaceholderText(tr('iteration > 2 and args.city == "Rome"'))
         self.hits.setPlaceholderText(tr("every time; 3, >=3, %2"))

@@ -159,7 +159,8 @@ class Console(FollowsTheme, QWidget):
             self.line_chosen.emit(line.step, line.call)
 
 
-_ID = Qt.ItemDataRole.UserRole
+BREAKPOINT_ID = Qt.ItemDataRole.UserRole
+"""Role of a row's breakpoint id."""
 
 _HEAD = 28
 
@@ -174,13 +175,13 @@ class BreakpointList(QListWidget):
 
     breakpoint_switched = Signal(str, bool)  # id, whether it is on
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, empty: str) -> None:
+        """Make it; `empty` is the sentence where there is none."""
+        super().__init__()
         self._set = BreakpointSet()
         self._hits: Mapping[str, int] = {}
         self._filling = False
-        self._empty = QLabel(tr("None yet: F9 in the prompt, or Ctrl and a click on a state."))
-        self._empty.setWordWrap(True)
+        self._empty = QLabel(empty, wordWrap=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         QVBoxLayout(self).addWidget(self._empty)
         self.setAccessibleName(tr("Breakpoints"))
@@ -201,25 +202,27 @@ class BreakpointList(QListWidget):
 
     def _fill(self) -> None:
         self._filling = True
-        row = self.currentRow()
+        current = self.currentItem()
+        chosen = current.data(BREAKPOINT_ID) if current is not None else None
         self.clear()
         for one in self._set.breakpoints:
             met = self._hits.get(one.id, 0)
             times = tr("   met {count}×").format(count=met) if met else ""
             item = QListWidgetItem(describe(one) + times)
-            item.setData(_ID, one.id)
+            item.setData(BREAKPOINT_ID, one.id)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Checked if one.enabled else Qt.CheckState.Unchecked)
             item.setToolTip(item.text())
             self.addItem(item)
-        self.setCurrentRow(min(row, self.count() - 1))
+            if one.id == chosen:
+                self.setCurrentItem(item)
         self._empty.setVisible(not self.count())
         self._filling = False
 
     def _on_item(self, item: QListWidgetItem) -> None:
         if not self._filling:
             is_on = item.checkState() == Qt.CheckState.Checked
-            self.breakpoint_switched.emit(item.data(_ID), is_on)
+            self.breakpoint_switched.emit(item.data(BREAKPOINT_ID), is_on)
 
 
 class StatePanel(QWidget):
@@ -237,7 +240,9 @@ class StatePanel(QWidget):
         self.fold = QToolButton()
         self.tabs = QTabBar()
         self.variables = VariablesTable()
-        self.breakpoints = BreakpointList()
+        self.breakpoints = BreakpointList(
+            tr("None yet: F9 in the prompt, or Ctrl and a click on a state.")
+        )
         self.console = Console()
         self._title = QLabel()
         self._left = QStackedWidget()
