@@ -113,7 +113,7 @@ def test_the_window_shows_and_keeps_no_key(
 
     trials: list[ToolTrial] = []
     workbench.tools.trial_changed.connect(trials.append)
-    workbench.tools.try_tool(tool_id(workbench.tools.registry, "echo"), {"text": "hi"})
+    workbench.tools.trials.start(tool_id(workbench.tools.registry, "echo"), {"text": "hi"})
     qtbot.waitUntil(lambda: bool(trials and trials[-1].outcome))
     outcome = trials[-1].outcome
     assert outcome is not None

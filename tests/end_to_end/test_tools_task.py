@@ -145,7 +145,7 @@ def call(qtbot: QtBot, workbench: Workbench) -> None:
     panel = workbench.tools_pane.detail.try_panel
     QApplication.processEvents()  # what was shown just now gets its place
     qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not workbench.tools.is_trying)
+    qtbot.waitUntil(lambda: not workbench.tools.trials.is_running)
 
 
 def mock(workbench: Workbench, title: str) -> None:
@@ -278,7 +278,7 @@ def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: O
     dialog = workbench.window.findChildren(AnswerDialog)[0]
     qtbot.keyClicks(dialog.text, "seven")
     qtbot.mouseClick(dialog.give, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not tools.is_trying)
+    qtbot.waitUntil(lambda: not tools.trials.is_running)
     assert panel.answer.result.toPlainText() == "seven"
     mock(workbench, "The tool itself")
 

@@ -71,7 +71,7 @@ class ToolsCoordinator(QObject):
         self._window.status.request_trust.connect(self._show_trust_menu)
         tools.recordings_found.connect(pane.show_recordings)
         tools.request_shown.connect(panel.show_request)
-        tools.trial_output_changed.connect(panel.show_live_output)
+        tools.trials.output_changed.connect(panel.show_live_output)
         tools.reading_moved.connect(pane.readings.show_progress)
         tools.reading_ended.connect(pane.readings.end)
         tools.document_left.connect(pane.readings.clear)

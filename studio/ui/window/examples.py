@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy
 
 from studio.application.words import tr
@@ -74,8 +74,6 @@ def icon_of(prompt: BundledPrompt) -> str:
 class ExampleCard(QPushButton):
     """An example with its name and what it shows; opens it, or runs it at once."""
 
-    request_run = Signal()
-
     def __init__(self, example: BundledPrompt) -> None:
         super().__init__()
         self.setObjectName("card")
@@ -89,7 +87,6 @@ class ExampleCard(QPushButton):
         text.setProperty("tone", "muted")
         self.run = QPushButton(icon("play"), tr("Run", "verb"))
         self.run.setAccessibleName(tr("Run {name}").format(name=example.name))
-        self.run.clicked.connect(self.request_run)
         words = column_of(name, text, spacing=4)
         row = QHBoxLayout(self)
         self._row = row

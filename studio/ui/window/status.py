@@ -39,8 +39,6 @@ _SPARE = 24
 class StatusBar(QStatusBar):
     """Flat buttons; each says more in its tip, and some lead somewhere."""
 
-    request_line = Signal()
-    request_problems = Signal()
     request_trust = Signal(QPoint)  # where a menu belongs, on the screen
 
     def __init__(self) -> None:
@@ -50,10 +48,10 @@ class StatusBar(QStatusBar):
         self.setSizeGripEnabled(False)
         self.setMinimumWidth(1)  # the cells yield, not the window
         self._cells: list[QToolButton] = []
-        self._place = self._cell(tr("Line and column"), permanent=False)
+        self.place = self._cell(tr("Line and column"), permanent=False)
         self._dialect = self._cell(tr("Dialect"), permanent=False)
         self._file = self._cell(tr("Encoding and line ends"), permanent=False)
-        self._problems = self._cell(tr("Problems"), permanent=False)
+        self.problems = self._cell(tr("Problems"), permanent=False)
         self._trust = self._cell(tr("Trust in the folder"), permanent=False)
         self._run = self._cell(tr("Run"), permanent=True)
         self._tokens = self._cell(tr("Tokens"), permanent=True)
@@ -62,8 +60,6 @@ class StatusBar(QStatusBar):
         """The cells that go where there is no room for all, the first one first."""
         self._told: set[QToolButton] = set()
         """The cells that have something to say."""
-        self._place.clicked.connect(self.request_line)
-        self._problems.clicked.connect(self.request_problems)
         self._trust.clicked.connect(self.offer_trust)
 
     def _cell(self, name: str, *, permanent: bool) -> QToolButton:
@@ -80,7 +76,7 @@ class StatusBar(QStatusBar):
 
     def clear_document(self) -> None:
         """No document is open."""
-        document = (self._place, self._dialect, self._file, self._problems, self._trust)
+        document = (self.place, self._dialect, self._file, self.problems, self._trust)
         for cell in (*document, self._tokens):
             self._told.discard(cell)
         self._fit()
@@ -91,7 +87,7 @@ class StatusBar(QStatusBar):
         before, start = source.text.count("\n", 0, offset), source.text.rfind("\n", 0, offset)
         chosen = tr(" ({selected} selected)").format(selected=selected) if selected else ""
         self._say(
-            self._place,
+            self.place,
             tr("Ln {line}, Col {column}{chosen}").format(
                 line=before + 1, column=offset - start, chosen=chosen
             ),
@@ -197,11 +193,11 @@ class StatusBar(QStatusBar):
     def _show_problems(self) -> None:
         errors, warnings, hints = self._problem_counts
         if errors:
-            self._problems.setIcon(icon("circle-x", "error"))
+            self.problems.setIcon(icon("circle-x", "error"))
         elif warnings:
-            self._problems.setIcon(icon("triangle-alert", "warning"))
+            self.problems.setIcon(icon("triangle-alert", "warning"))
         else:
-            self._problems.setIcon(icon("circle-check", "success"))
+            self.problems.setIcon(icon("circle-check", "success"))
         parts = [
             (one if count == 1 else many).format(count=count)
             for count, one, many in (
@@ -211,7 +207,7 @@ class StatusBar(QStatusBar):
             )
             if count
         ]
-        self._say(self._problems, ", ".join(parts) or tr("No problems"), tr("Show the problems"))
+        self._say(self.problems, ", ".join(parts) or tr("No problems"), tr("Show the problems"))
 
     def _say(self, cell: QToolButton, text: str, tip: str) -> None:
         # Qt leaves two pixels between a tool button's icon and its text.

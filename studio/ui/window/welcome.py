@@ -178,7 +178,7 @@ class WelcomePage(QScrollArea):
         for example in examples[:_CARDS]:
             card = ExampleCard(example)
             card.clicked.connect(partial(self._open_example, example.path))
-            card.request_run.connect(partial(self.request_run.emit, example.path))
+            card.run.clicked.connect(partial(self.request_run.emit, example.path))
             parts.append(card)
         heading = tr("Try one: they run at once, without an account")
         self._section(box, heading, parts, between=12)

@@ -48,7 +48,6 @@ class HistoryController(QObject):
     problem_found = Signal(str)  # why the filter cannot be read; empty where it can
     size_changed = Signal(int)  # bytes on disk
     last_found = Signal(str, str)  # a prompt's file, and the id of its last run; empty for none
-    opening_changed = Signal(bool)  # whether a run is being read; a very long one takes seconds
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
         """Make it; nothing is read before `refresh`.
@@ -66,7 +65,7 @@ class HistoryController(QObject):
         self._changes: list[Callable[[RunStore], None]] = []
         self._jobs: list[LatestJob[Any]] = []
         self._listing = self._job(self._on_listed)
-        self._opening = self._job(self._on_opened)
+        self.opening = self._job(self._on_opened)
         self._comparing = self._job(self.compared.emit)
         self._overviewing = self._job(self.overviewed.emit)
         self._finding = self._job(lambda found: self.last_found.emit(*found))
@@ -79,7 +78,6 @@ class HistoryController(QObject):
         self._open_run = ""
         self._open_events = 0
         self._following = self._job(self.followed.emit)
-        self._opening.busy_changed.connect(self.opening_changed)
 
     def _job(self, take: Callable[[Any], object]) -> LatestJob[Any]:
         job = LatestJob(self, take, self._on_failed)
@@ -118,7 +116,7 @@ class HistoryController(QObject):
     def open(self, run: str) -> None:
         """Open a run to be read."""
         self._open_run, self._open_events = run, 0
-        self._opening.submit(partial(_open, self._path, run))
+        self.opening.submit(partial(_open, self._path, run))
 
     def find_last(self, prompt: str) -> None:
         """Look up the last run of a prompt's file."""

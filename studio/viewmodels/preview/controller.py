@@ -198,7 +198,6 @@ class PreviewController(QObject):
     previewed = Signal(Preview)
     probed = Signal(ProbeReport)
     compared = Signal(ConversationComparison)
-    busy_changed = Signal(bool)
 
     def __init__(
         self,
@@ -221,8 +220,7 @@ class PreviewController(QObject):
         self._revision = 0
         self._timer = QTimer(self, singleShot=True, interval=debounce_ms)
         self._timer.timeout.connect(self._order)
-        self._job = LatestJob(self, self._take, self._fail)
-        self._job.busy_changed.connect(self.busy_changed)
+        self.job = LatestJob(self, self._take, self._fail)
         self._probe_job: LatestJob[ProbeReport] = LatestJob(self, self.probed.emit, self._fail)
         self._pair: Pair | None = None
         self._compare_job: LatestJob[ConversationComparison] = LatestJob(
@@ -242,7 +240,7 @@ class PreviewController(QObject):
         self._document = document
         if document is None:
             self._timer.stop()
-            self._job.drop()
+            self.job.drop()
             self._probe_job.drop()
             self.preview = None
             self.details.follow(None)
@@ -312,7 +310,7 @@ class PreviewController(QObject):
         if self._document is None:
             return
         self._revision += 1
-        self._job.submit(partial(build_preview, self._make_order()))
+        self.job.submit(partial(build_preview, self._make_order()))
 
     def _make_order(self) -> PreviewJob:
         assert self._document is not None

@@ -42,7 +42,6 @@ class ToolsController(QObject):
     registry_changed = Signal(ToolRegistry)
     loading_changed = Signal(bool)
     trial_changed = Signal(ToolTrial)  # Trial: begun, or ended
-    trial_output_changed = Signal(str)  # what the running call has said so far
     untrusted_changed = Signal(Path)  # Path of the folder that is not trusted, or None
     request_shown = Signal(ToolId, str)  # tool, the HTTP request that a call would send
     offer_opened = Signal(ServerOffer, OfferContent, str)  # what it is, or why it is not
@@ -98,9 +97,8 @@ class ToolsController(QObject):
         self._changes = 0
         """Changes asked for that the loop has not made yet."""
         self._load: Future[ToolRegistry] | None = None
-        self._trials = ToolTrials(background, self.call, self._read_live_output, self)
-        self._trials.changed.connect(self._on_trial)
-        self._trials.output_changed.connect(self.trial_output_changed)
+        self.trials = ToolTrials(background, self.call, self._read_live_output, self)
+        self.trials.changed.connect(self._on_trial)
         self._timer = QTimer(self, singleShot=True, interval=_LOAD_MS)
         self._timer.timeout.connect(self.reload)
         start = self._timer.start  # not a method of ours: a cycle would be collected in the loop
@@ -120,11 +118,6 @@ class ToolsController(QObject):
     def is_loading(self) -> bool:
         """Whether the tools are being loaded, or soon will be."""
         return bool(self._loads) or self._timer.isActive()
-
-    @property
-    def is_trying(self) -> bool:
-        """Whether a tried call still runs."""
-        return self._trials.is_running
 
     def set_document(
         self, document: PromptDocument | None, hoisted: Iterable[HoistedTool] = ()
@@ -299,10 +292,6 @@ class ToolsController(QObject):
         request = self.session.request_text(tool, arguments, self._inputs)
         self._background.ask(request, show, show)
 
-    def try_tool(self, tool: ToolId, arguments: JsonObject) -> None:
-        """Call a tool because the user asked for it; one call at a time."""
-        self._trials.start(tool, arguments)
-
     async def call(self, tool: ToolId, arguments: JsonObject) -> ToolOutcome:
         """Call a tool because the user asked for it; to be awaited in the loop."""
         return await self.session.current.try_tool(
@@ -312,14 +301,10 @@ class ToolsController(QObject):
     async def _read_live_output(self) -> str:
         return await self.session.current.read_live_output()
 
-    def cancel_trial(self) -> None:
-        """Stop the tried call; its process is ended."""
-        self._trials.cancel()
-
     def close(self) -> None:
         """End all processes behind the tools; waits for them, at most two seconds."""
         self._timer.stop()
-        self._trials.close()
+        self.trials.close()
         self._saved.watch(())
         self._searching.drop()
         self.calls.cancel()

@@ -84,7 +84,7 @@ def test_typing_shows_problems_outline_status_and_dirty_mark(
 ) -> None:
     page = open_and_parse(window, prompt, qtbot)
     assert "town" in window.page_coordinator.problems._list.topLevelItem(0).text(0)
-    assert window.status._problems.text().strip() == "1 warning"
+    assert window.status.problems.text().strip() == "1 warning"
     page.editor.moveCursor(QTextCursor.MoveOperation.End)
     with qtbot.waitSignal(window.page_coordinator.document_changed):
         qtbot.keyClicks(page.editor, "user:")
@@ -92,7 +92,7 @@ def test_typing_shows_problems_outline_status_and_dirty_mark(
         qtbot.keyClicks(page.editor, "Hello")
     assert window.windowTitle().startswith("● a.prompty")
     qtbot.waitUntil(lambda: any("user" in name for name, _ in window.outline.symbols()))
-    qtbot.waitUntil(lambda: window.status._place.text() == "Ln 7, Col 6")
+    qtbot.waitUntil(lambda: window.status.place.text() == "Ln 7, Col 6")
     qtbot.keyClick(window, Qt.Key.Key_S, CONTROL)
     assert prompt.read_text(encoding="utf-8").endswith("user:\nHello")
     assert window.windowTitle().startswith("a.prompty")

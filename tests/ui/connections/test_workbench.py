@@ -398,6 +398,6 @@ def test_a_tool_uses_a_connection_of_the_studio_as_soon_as_it_is_there(
         return any(text.startswith(address) and text.endswith(masked) for text in shown)
 
     qtbot.waitUntil(is_shown)
-    workbench.tools.try_tool(tool_id(workbench.tools.registry, "list_models"), {})
+    workbench.tools.trials.start(tool_id(workbench.tools.registry, "list_models"), {})
     qtbot.waitUntil(lambda: bool(server.requests))
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"

@@ -134,7 +134,7 @@ def test_the_spelling_is_chosen_and_taught_on_the_settings_page(window: MainWind
     dialog.editor.spelling.setCurrentIndex(dialog.editor.spelling.findData("en_US"))
     dialog.editor.spelling.activated.emit(dialog.editor.spelling.currentIndex())
     assert store.value.spelling == "en_US"
-    page.word_learned.emit("agentic")  # while the dialog is open
+    page.assist.word_learned.emit("agentic")  # while the dialog is open
     dialog.editor.own_words.editingFinished.emit()
     assert store.value.own_words == ("Prompty", "agentic")
     dialog.editor.own_words.selectAll()

@@ -64,8 +64,8 @@ class Bench:
         controller.trial_changed.connect(pane.detail.try_panel.show_trial)
         controller.loading_changed.connect(pane.show_loading)
         pane.request_change.connect(controller.change)
-        pane.detail.try_panel.request_try.connect(controller.try_tool)
-        pane.detail.try_panel.request_cancel.connect(controller.cancel_trial)
+        pane.detail.try_panel.request_try.connect(controller.trials.start)
+        pane.detail.try_panel.request_cancel.connect(controller.trials.cancel)
         pane.request_trust.connect(controller.trust_folder)
         pane.request_reload.connect(controller.reload)
         qtbot.addWidget(pane)
@@ -394,7 +394,7 @@ def test_enter_calls_the_tool_and_shift_enter_is_a_line(bench: Bench, qtbot: QtB
     qtbot.keyClicks(field, "Oslo")
     qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClicks(field, "Bergen")
-    panel.request_try.disconnect(bench.controller.try_tool)
+    panel.request_try.disconnect(bench.controller.trials.start)
     with qtbot.waitSignal(panel.request_try) as asked:
         qtbot.keyClick(field, Qt.Key.Key_Return)
     assert asked.args == [ToolId("", "look"), {"city": "Oslo\nBergen"}]

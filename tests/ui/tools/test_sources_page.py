@@ -77,7 +77,7 @@ def pane(qtbot: QtBot, controller: ToolsController) -> ToolsPane:
     pane = ToolsPane()
     controller.registry_changed.connect(pane.show_registry)
     controller.trial_changed.connect(pane.detail.try_panel.show_trial)
-    pane.detail.try_panel.request_try.connect(controller.try_tool)
+    pane.detail.try_panel.request_try.connect(controller.trials.start)
     pane.sources.requests.restart.connect(controller.restart)
     pane.sources.requests.start.connect(controller.start_server)
     pane.sources.request_logs.connect(controller.read_logs)

@@ -75,7 +75,7 @@ def test_a_run_is_opened_as_it_was(
     qtbot: QtBot, history: HistoryController, past: RunState
 ) -> None:
     said: list[bool] = []
-    history.opening_changed.connect(said.append)
+    history.opening.busy_changed.connect(said.append)
     with qtbot.waitSignal(history.opened) as opened:
         history.open(past.setup.run)
     assert said == [True, False]

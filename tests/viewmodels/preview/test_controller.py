@@ -72,7 +72,7 @@ def test_the_end_of_a_run_counts_anew_and_renders_nothing_again(qtbot: QtBot) ->
     controller = PreviewController()
     details = controller.details
     begun, asked = [], []
-    controller.busy_changed.connect(begun.append)
+    controller.job.busy_changed.connect(begun.append)
     details.request_count.connect(lambda count: asked.append(count.preview))
     with qtbot.waitSignal(details.counted):
         controller.set_document(parse(GOOD))

@@ -69,7 +69,7 @@ def trust(qtbot: QtBot, controller: ToolsController, folder: Path) -> None:
 def attempt(qtbot: QtBot, controller: ToolsController, name: str, **arguments: object) -> ToolTrial:
     trials: list[ToolTrial] = []
     controller.trial_changed.connect(trials.append)
-    controller.try_tool(tool_id(controller.registry, name), arguments)  # type: ignore[arg-type]
+    controller.trials.start(tool_id(controller.registry, name), arguments)  # type: ignore[arg-type]
     assert trials[-1].outcome is None
     qtbot.waitUntil(lambda: trials[-1].outcome is not None)
     controller.trial_changed.disconnect(trials.append)
@@ -141,15 +141,15 @@ def test_a_hanging_tool_is_cancelled(
     trials: list[ToolTrial] = []
     controller.trial_changed.connect(trials.append)
     said: list[str] = []
-    controller.trial_output_changed.connect(said.append)
-    controller.try_tool(tool_id(controller.registry, "sleepy"), {})
+    controller.trials.output_changed.connect(said.append)
+    controller.trials.start(tool_id(controller.registry, "sleepy"), {})
     qtbot.waitUntil((folder / "began").exists)
     qtbot.waitUntil(lambda: "on my way\n" in said)
-    controller.cancel_trial()
+    controller.trials.cancel()
     qtbot.waitUntil(lambda: trials[-1].outcome is not None)
     assert trials[-1].outcome is not None
     assert trials[-1].outcome.status == "cancelled"
-    assert not controller.is_trying
+    assert not controller.trials.is_running
 
 
 def test_a_slow_file_does_not_take_the_place_of_the_one_shown_since(

@@ -158,10 +158,7 @@ class EditorPage(QWidget):
     """Joins an editor, its document and the bars above it."""
 
     parsed = Signal(object)  # PromptDocument
-    caret_moved = Signal(int)  # offset
-    jumping = Signal()  # the caret is about to go to another line that was asked for
     title_changed = Signal()
-    word_learned = Signal(str)  # a word that the spelling should know from now on
     input_renamed = Signal(str, str)  # name of an input before, and now
     request_open = Signal(Path)  # Path of a prompt that was dropped
 
@@ -259,8 +256,6 @@ class EditorPage(QWidget):
 
     def _wire(self) -> None:
         self.changes.marked.connect(self.editor.show_changes)
-        self.editor.caret_moved.connect(self.caret_moved)
-        self.editor.jumping.connect(self.jumping)
         self.editor.caret_moved.connect(self.crumbs.follow)
         self.editor.request_fixes.connect(self.assist.show_fixes)
         self.editor.request_definition.connect(lambda: self.names.go_to_definition(tells=False))
@@ -271,7 +266,6 @@ class EditorPage(QWidget):
         self.controller.path_changed.connect(self._on_title)
         self.controller.saved.connect(self._on_saved)
         self.spelling.marked.connect(self._on_spelling)
-        self.assist.word_learned.connect(self.word_learned)
 
     # -- begin ----------------------------------------------------------------------------------
 

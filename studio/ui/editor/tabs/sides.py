@@ -22,7 +22,6 @@ from studio.ui.style.icons import icon
 class TabGroup(QTabWidget):
     """Tabs that can be moved and closed; a dot in the title: there is something to save."""
 
-    page_changed = Signal()
     request_close = Signal(EditorPage)
     request_keep = Signal(EditorPage)  # EditorPage that is no longer only looked at
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
@@ -35,7 +34,6 @@ class TabGroup(QTabWidget):
         self.setTabsClosable(True)
         self.setMovable(True)
         self.setAccessibleName(tr("Open prompts"))
-        self.currentChanged.connect(self.page_changed)
         self.tabCloseRequested.connect(self._on_close)
         bar = self.tabBar()
         bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -362,7 +360,7 @@ class EditorSides(QSplitter):
 
     def _new_group(self) -> TabGroup:
         group = TabGroup()
-        group.page_changed.connect(lambda: self._on_page(group))
+        group.currentChanged.connect(lambda: self._on_page(group))
         group.request_close.connect(self.request_close)
         group.request_keep.connect(self.request_keep)
         group.request_close_others.connect(self.request_close_others)

@@ -389,7 +389,7 @@ class EditorTabs(QStackedWidget):
             page.controller.saved_over.connect(self.saved_over)
         page.request_open.connect(self.open)
         page.input_renamed.connect(self.input_renamed)
-        page.word_learned.connect(self._learn)
+        page.assist.word_learned.connect(self._learn)
         page.editor.request_zoom.connect(self.request_zoom)
         page.editor.pasted_whole.connect(self.pasted_whole)
         page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)
@@ -397,8 +397,8 @@ class EditorTabs(QStackedWidget):
         if self._holds:
             page.editor.highlighter.hold()
             page.controller.reading.hold()
-        page.caret_moved.connect(partial(self._tell_of, page, self.caret_moved))
-        page.jumping.connect(partial(self._tell_of, page, self.jumping))
+        page.editor.caret_moved.connect(partial(self._tell_of, page, self.caret_moved))
+        page.editor.jumping.connect(partial(self._tell_of, page, self.jumping))
         return page
 
     def _on_path_moved(self, page: EditorPage, before: str, now: str) -> None:
