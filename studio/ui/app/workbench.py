@@ -159,9 +159,20 @@ class Workbench(QObject):
         is_shown = preview is not None and preview.document is document
         return is_shown and not (self.tools.is_loading or self.preview.details.is_busy)
 
-    def _wire(self) -> None:  # noqa: PLR0915 - a list, to be read on one page
-        """Every connection between panes, on one page."""
-        window, choices, document = self.window, self.window.run_choices, self.document
+    def _wire(self) -> None:
+        """Connect the panes, one method for each subject."""
+        self._connect_document()
+        self._connect_inputs()
+        self._connect_preview()
+        self._connect_tools()
+        self._connect_run()
+        self._connect_breakpoints()
+        self._connect_history()
+        self._connect_experiments()
+
+    def _connect_document(self) -> None:
+        """Let what follows the document hear of it, of trust and of the model of a run."""
+        window, document = self.window, self.document
         window.page_coordinator.document_changed.connect(document.show_document)
         window.page_coordinator.document_changed.connect(self._on_prompt)
         window.commands.trust_changed.connect(self.tools.reload)
@@ -171,53 +182,69 @@ class Workbench(QObject):
         document.trust_changed.connect(self._tell_exchange_trust)
         document.target_changed.connect(self._tell_exchange_target)
         document.refused.connect(self.run_coordinator.refuse)
-        # inputs → preview, tools
-        self.inputs_pane.given_changed.connect(document.show_given)
-        self.inputs_pane.request_declare.connect(window.commands.declare_input)
-        self.inputs_pane.request_reveal.connect(window.tabs.go_to)
-        self.inputs_pane.request_samples.connect(document.keep_samples)
-        self.inputs_pane.form.request_sample.connect(self.run_coordinator.take_sample)
-        self.inputs_pane.request_height.connect(window.docks.fit_inputs)
-        self.inputs_pane.refused.connect(self.run_coordinator.refuse)
-        window.tabs.path_moved.connect(self.inputs_pane.library.follow_path)
-        window.tabs.first_saved.connect(self.inputs_pane.library.follow_path)
+        self.coordinator.request_run.connect(window.commands.files.run_open)
+        window.run_choices.protocol_chosen.connect(self.run_coordinator.choose_protocol)
+        self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)
+        self.connections.changed.connect(document.show_choice)
+        self.connections.saved.connect(self.tools.reload)  # tools may name a connection
+
+    def _connect_inputs(self) -> None:
+        """Connect the values of the inputs."""
+        window, document, pane = self.window, self.document, self.inputs_pane
+        pane.given_changed.connect(document.show_given)
+        pane.request_declare.connect(window.commands.declare_input)
+        pane.request_reveal.connect(window.tabs.go_to)
+        pane.request_samples.connect(document.keep_samples)
+        pane.form.request_sample.connect(self.run_coordinator.take_sample)
+        pane.request_height.connect(window.docks.fit_inputs)
+        pane.refused.connect(self.run_coordinator.refuse)
+        window.tabs.path_moved.connect(pane.library.follow_path)
+        window.tabs.first_saved.connect(pane.library.follow_path)
         window.tabs.saved.connect(document.keep_renames)
-        window.tabs.input_renamed.connect(self.inputs_pane.library.note_rename)
-        # preview
-        self.preview.previewed.connect(document.show_preview)
-        details = self.preview.details
+        window.tabs.input_renamed.connect(pane.library.note_rename)
+
+    def _connect_preview(self) -> None:
+        """Connect the preview and what is made of it."""
+        document, preview, pane = self.document, self.preview, self.preview_pane
+        details = preview.details
+        preview.previewed.connect(document.show_preview)
         details.counted.connect(document.show_count)
-        details.problems_found.connect(window.page_coordinator.show_more_problems)
+        details.problems_found.connect(self.window.page_coordinator.show_more_problems)
         details.values_made.connect(document.show_inline)
-        details.bodies_made.connect(self.preview_pane.request.show_bodies)
-        details.rows_made.connect(self.preview_pane.variables.show_rows)
-        self.preview_pane.request_bodies.connect(details.make_bodies)
-        self.preview_pane.request_figures.connect(details.make_figures)
-        self.preview_pane.request_rows.connect(details.make_rows)
+        details.bodies_made.connect(pane.request.show_bodies)
+        details.rows_made.connect(pane.variables.show_rows)
+        pane.request_bodies.connect(details.make_bodies)
+        pane.request_figures.connect(details.make_figures)
+        pane.request_rows.connect(details.make_rows)
         details.request_count.connect(self.counter.count)
         self.counter.counted.connect(details.show_count)
         self.run.sessions.ended.connect(details.count_again)
-        self.preview.compared.connect(self.preview_pane.show_comparison)
-        self.preview_pane.request_compare.connect(self.preview.compare)
+        preview.compared.connect(pane.show_comparison)
+        pane.request_compare.connect(preview.compare)
         self.inputs_pane.library.changed.connect(document.show_sets)
-        self.preview.probed.connect(self.preview_pane.show_probe)
-        self.preview_pane.request_probe.connect(self.preview.probe)
-        self.preview_pane.request_input.connect(document.focus_input)
-        self.preview_pane.request.request_sample.connect(self.run_coordinator.take_sample)
-        self.preview_pane.request_fix.connect(window.page_coordinator.apply_fix)
-        # tools
-        self.tools.registry_changed.connect(self.tools_pane.show_registry)
-        self.tools.registry_changed.connect(document.show_registry)
-        self.tools.loading_changed.connect(self.tools_pane.show_loading)
-        self.tools.trial_changed.connect(self.tools_pane.detail.try_panel.show_trial)
-        self.tools_pane.request_change.connect(self.tools.change)
-        self.tools_pane.detail.try_panel.request_try.connect(self.tools.trials.start)
-        self.tools_pane.detail.try_panel.request_cancel.connect(self.tools.trials.cancel)
-        self.tools_pane.request_trust.connect(self.tools.trust_folder)
-        self.tools_pane.request_reload.connect(self.tools.load_again)
-        self.tools_pane.request_reveal.connect(window.tabs.go_to)
-        self.tools_pane.request_open.connect(self._open_at)
-        # run
+        preview.probed.connect(pane.show_probe)
+        pane.request_probe.connect(preview.probe)
+        pane.request_input.connect(document.focus_input)
+        pane.request.request_sample.connect(self.run_coordinator.take_sample)
+        pane.request_fix.connect(self.window.page_coordinator.apply_fix)
+
+    def _connect_tools(self) -> None:
+        """Connect the tools, and the panel that tries them."""
+        tools, pane, panel = self.tools, self.tools_pane, self.tools_pane.detail.try_panel
+        tools.registry_changed.connect(pane.show_registry)
+        tools.registry_changed.connect(self.document.show_registry)
+        tools.loading_changed.connect(pane.show_loading)
+        tools.trial_changed.connect(panel.show_trial)
+        pane.request_change.connect(tools.change)
+        panel.request_try.connect(tools.trials.start)
+        panel.request_cancel.connect(tools.trials.cancel)
+        pane.request_trust.connect(tools.trust_folder)
+        pane.request_reload.connect(tools.load_again)
+        pane.request_reveal.connect(self.window.tabs.go_to)
+        pane.request_open.connect(self._open_at)
+
+    def _connect_run(self) -> None:
+        """Connect the run that is shown, its commands and its branches."""
         pane, run = self.run_pane, self.run
         coordinator, past = self.run_coordinator, self.past_runs
         commands, views = pane.commands, pane.views
@@ -252,8 +279,12 @@ class Workbench(QObject):
         run.call_outputs_changed.connect(pane.side.running.show_live_output)
         run.repeated.connect(past.show_repeated)
         run.branch_named.connect(self.history.name_branch)
-        coordinator.request_input.connect(document.focus_input)
-        # breakpoints and watches of the open file
+        coordinator.request_input.connect(self.document.focus_input)
+
+    def _connect_breakpoints(self) -> None:
+        """Connect breakpoints and watches, and the places of a run in the text."""
+        window, pane, run = self.window, self.run_pane, self.run
+        views, marks, coordinator = pane.views, self.run_marks, self.run_coordinator
         pane.diagram.break_toggled.connect(run.breakpoints.toggle_place)
         pane.state_panel.breakpoints.breakpoint_switched.connect(run.breakpoints.switch)
         run.breakpoints.changed.connect(pane.state_panel.show_breakpoints)
@@ -266,52 +297,57 @@ class Workbench(QObject):
         window.tabs.path_moved.connect(self.connections.follow_move)
         window.tabs.breakpoint_toggled.connect(run.breakpoints.toggle_tool)
         window.tabs.message_breakpoint_toggled.connect(run.breakpoints.toggle_message)
-        run.breakpoints.changed.connect(self.run_marks.show_breakpoints)
-        self.run.state_changed.connect(self.run_marks.show_view)
-        self.run.state_changed.connect(self.run_pane.show_view)
-        views.moved.connect(self.run_marks.show_cursor)
-        window.page_coordinator.document_changed.connect(self.run_marks.light)
-        window.docks.changed.connect(self.run_marks.light)
-        self.run.state_changed.connect(self._on_run)
-        self.run.state_changed.connect(self.coordinator.show_speed)
+        run.breakpoints.changed.connect(marks.show_breakpoints)
+        run.state_changed.connect(marks.show_view)
+        run.state_changed.connect(pane.show_view)
+        views.moved.connect(marks.show_cursor)
+        window.page_coordinator.document_changed.connect(marks.light)
+        window.docks.changed.connect(marks.light)
+        run.state_changed.connect(self._on_run)
+        run.state_changed.connect(self.coordinator.show_speed)
         self.call_request.changed.connect(pane.side.request.show_request)
-        self.run.inspector_changed.connect(pane.inspector.show_inspector)
-        self.run.compared.connect(self.run_pane.show_comparison)
-        self.run.refused.connect(self.run_coordinator.refuse)
-        self.run.sessions.stood_elsewhere.connect(coordinator.tell_elsewhere)
-        self.run.sessions.marks_changed.connect(window.tabs.sides.show_runs)
-        self.run.sessions.started.connect(self.history.refresh)
-        self.run.sessions.ended.connect(self.history.refresh)
-        # history
-        self.history.listed.connect(self.history_pane.show_runs)
-        self.history.opening.busy_changed.connect(self.history_pane.show_opening)
-        self.history.size_changed.connect(self.history_pane.show_size)
-        self.history.problem_found.connect(self.history_pane.show_problem)
-        self.history.opened.connect(self._show_record)
-        self.history.followed.connect(self.run.follow_record)
-        self.history.watch()
-        self.history.compared.connect(self.run_pane.show_comparison)
-        self.history.overviewed.connect(self.run_pane.show_overview)
-        self.history_pane.request_compare_all.connect(self.history.compare_all)
-        self.history.failed.connect(self.run_coordinator.refuse)
-        self.history.interrupted_found.connect(self.past_runs.offer_interrupted)
-        self.past_runs.request_record.connect(self.history.open)
-        self.history_pane.request_refresh.connect(self.history.refresh)
-        self.history_pane.request_filter.connect(self.history.set_filter)
-        self.history_pane.request_open.connect(self.history.open)
-        self.history_pane.request_open.connect(window.commands.navigation.visit_run)
-        window.commands.navigation.open_run = self.history.open
-        self.history_pane.request_compare.connect(self.history.compare)
-        self.history_pane.request_delete.connect(self.history.delete)
-        self.history_pane.request_pin.connect(self.history.set_pinned)
-        self.history_pane.request_describe.connect(self.history.describe)
-        self.history_pane.request_retention.connect(self._keep_runs)
-        # runs to files and back
+        run.inspector_changed.connect(pane.inspector.show_inspector)
+        run.compared.connect(pane.show_comparison)
+        run.refused.connect(coordinator.refuse)
+        run.sessions.stood_elsewhere.connect(coordinator.tell_elsewhere)
+        run.sessions.marks_changed.connect(window.tabs.sides.show_runs)
+        run.sessions.started.connect(self.history.refresh)
+        run.sessions.ended.connect(self.history.refresh)
+
+    def _connect_history(self) -> None:
+        """Connect the runs that are kept, and their way to files and back."""
+        window, history, pane = self.window, self.history, self.history_pane
+        history.listed.connect(pane.show_runs)
+        history.opening.busy_changed.connect(pane.show_opening)
+        history.size_changed.connect(pane.show_size)
+        history.problem_found.connect(pane.show_problem)
+        history.opened.connect(self._show_record)
+        history.followed.connect(self.run.follow_record)
+        history.watch()
+        history.compared.connect(self.run_pane.show_comparison)
+        history.overviewed.connect(self.run_pane.show_overview)
+        pane.request_compare_all.connect(history.compare_all)
+        history.failed.connect(self.run_coordinator.refuse)
+        history.interrupted_found.connect(self.past_runs.offer_interrupted)
+        self.past_runs.request_record.connect(history.open)
+        pane.request_refresh.connect(history.refresh)
+        pane.request_filter.connect(history.set_filter)
+        pane.request_open.connect(history.open)
+        pane.request_open.connect(window.commands.navigation.visit_run)
+        window.commands.navigation.open_run = history.open
+        pane.request_compare.connect(history.compare)
+        pane.request_delete.connect(history.delete)
+        pane.request_pin.connect(history.set_pinned)
+        pane.request_describe.connect(history.describe)
+        pane.request_retention.connect(self._keep_runs)
         self.run_pane.bar.export_chosen.connect(self.run_files.export_shown)
-        self.history_pane.request_export.connect(self.run_files.export_kept)
-        self.history_pane.request_import.connect(self.run_files.take)
-        self.exchange.imported.connect(self.history.refresh)
-        # experiments
+        pane.request_export.connect(self.run_files.export_kept)
+        pane.request_import.connect(self.run_files.take)
+        self.exchange.imported.connect(history.refresh)
+
+    def _connect_experiments(self) -> None:
+        """Connect the views of experiments."""
+        window = self.window
         self.experiments.request_record.connect(self.history.open)
         self.experiments.run_kept.connect(self.history.refresh)
         window.tabs.take_views(self.experiments.open)
@@ -319,12 +355,6 @@ class Workbench(QObject):
             lambda: self.experiments.make(window.tabs.document, self.inputs_pane.library.sets)
         )
         window.commands.request_row.connect(lambda: self.experiments.keep(self.run.past))
-        # what a run uses
-        self.coordinator.request_run.connect(window.commands.files.run_open)
-        choices.protocol_chosen.connect(self.run_coordinator.choose_protocol)
-        self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)
-        self.connections.changed.connect(document.show_choice)
-        self.connections.saved.connect(self.tools.reload)  # tools may name a connection
 
     def _tell_exchange_trust(self, trusted: bool) -> None:
         self.window.commands.exchange.trusted = trusted
