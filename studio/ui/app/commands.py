@@ -135,8 +135,8 @@ class Commands(QObject):
             "run.console": pane.state_panel.open_console,
             "run.find": pane.search.open_search,
             "run.branches": pane.bar.branches.click,
-            "run.rerun": pane.commands.request_rerun.emit,
-            "run.replay": pane.commands.request_replay.emit,
+            "run.rerun": lambda: pane.commands.request_offer.emit("rerun"),
+            "run.replay": lambda: pane.commands.request_offer.emit("replay"),
             "run.export": pane.bar.export.click,
         }.items():
             actions[identifier].triggered.connect(partial(self._run, pane, identifier, act))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -255,13 +256,16 @@ class Workbench(QObject):
         commands.request_other_run.connect(coordinator.ask_about_other)
         commands.request_run_to.connect(coordinator.run_to)
         commands.request_commands.connect(coordinator.send)
-        commands.request_resume.connect(past.resume)
-        commands.request_rerun.connect(past.rerun)
-        commands.request_switch.connect(coordinator.switch_model)
-        commands.request_replay.connect(past.replay)
-        commands.request_values.connect(coordinator.ask_for_values)
-        commands.request_connections.connect(self.coordinator.manage)
-        commands.request_model.connect(self.window.run_choices.open_models)
+        offers: dict[str, Callable[[], object]] = {
+            "resume": past.resume,
+            "rerun": past.rerun,
+            "switch": coordinator.switch_model,
+            "replay": past.replay,
+            "values": coordinator.ask_for_values,
+            "connections": self.coordinator.manage,
+            "model": self.window.run_choices.open_models,
+        }
+        commands.request_offer.connect(lambda ask: offers[ask]())
         pane.request_breakpoints.connect(self.run_marks.list_breakpoints)
         commands.request_record_move.connect(run.move_record)
         views.request_inspection.connect(run.inspect)

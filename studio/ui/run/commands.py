@@ -28,13 +28,7 @@ class RunCommands(QObject):
     request_commands = Signal(tuple)  # Commands for the run that is there, in order
     request_record_move = Signal(int)  # in a run of the past: places to go on (or back, below 0)
     request_fork = Signal(StepCard)  # StepCard to go back to, as a new branch
-    request_resume = Signal()  # go on from the place of a run of the past that is shown
-    request_switch = Signal()  # go on with the model that the prompt asks for by now
-    request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
-    request_connections = Signal()  # a fault is fixed in the connection
-    request_model = Signal()  # another model is to answer
-    request_replay = Signal()  # go through the run that is shown once more
-    request_values = Signal()  # ask for the secrets that the run sends and that are not set
+    request_offer = Signal(str)  # what an offer asks of the window: "resume", "rerun", …
 
     def __init__(self, timeline: TimelineView, side: SidePanel, parent: QObject) -> None:
         super().__init__(parent)
@@ -135,24 +129,12 @@ class RunCommands(QObject):
     def take_offer(self, offer: Offer) -> None:
         """Do what is offered at the place where the run stands."""
         match offer.ask:
-            case "resume":
-                self.request_resume.emit()
-            case "rerun":
-                self.request_rerun.emit()
-            case "replay":
-                self.request_replay.emit()
-            case "values":
-                self.request_values.emit()
             case "again":
                 self._again(*(offer.commands or (StepOn("over"),)))
             case "rewrite":
                 self._do_again(partial(self._side.open_edit, "messages"))
-            case "connections":
-                self.request_connections.emit()
-            case "model":
-                self.request_model.emit()
-            case "switch":
-                self.request_switch.emit()
+            case _:
+                self.request_offer.emit(offer.ask)
 
     def rerun_from(self, card: StepCard) -> None:
         """Run on from a card once more, as a new branch."""
@@ -206,7 +188,7 @@ class RunCommands(QObject):
         """Stand at the place of a card as a new branch, and do something there."""
         self.request_fork.emit(card)
         if self._view.record:
-            self.request_resume.emit()
+            self.request_offer.emit("resume")
         self._then = then
 
     def _go_on(self, command: Command) -> None:

@@ -345,7 +345,7 @@ def test_a_run_of_another_prompt_goes_on_with_that_prompts_connection(
     assert connections.choice.connection.name == "two"
     workbench.history_pane.request_open.emit(run.setup.run)
     qtbot.waitUntil(lambda: bool(workbench.run.view.record))
-    workbench.run_pane.commands.request_resume.emit()
+    workbench.run_pane.commands.request_offer.emit("resume")
     qtbot.waitUntil(lambda: workbench.run_pane.view.is_waiting)
     workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
