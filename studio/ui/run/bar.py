@@ -195,13 +195,9 @@ class RunBar(QWidget):
             spacing=2,
         )
         layout.addSpacing(6)
-        layout.addWidget(self.restart)
-        layout.addWidget(self.breakpoints)
-        layout.addWidget(self.branches)
-        layout.addWidget(self.search)
-        layout.addWidget(self.filter)
-        layout.addWidget(self.times)
-        layout.addWidget(self.export)
+        looks = (self.branches, self.search, self.filter, self.times, self.export)
+        for button in (self.restart, self.breakpoints, *looks):
+            layout.addWidget(button)
         layout.addSpacing(14)
         layout.addWidget(self.sentence, 1)
 
