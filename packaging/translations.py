@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -26,17 +27,21 @@ FOLDER = ROOT / "resources" / "i18n"
 LANGUAGES = ("de",)
 CONTEXT = "Studio"
 TABLES = (
-    "base/actions.py",
     "base/menus.py",
     "models/connections.py",
     "models/choice.py",
 )
 """Files whose tables are translated where they are shown."""
 
-ROWS = ("resources/words/completion.txt", "resources/words/snippets.toml")
+ROWS = (
+    "resources/words/completion.txt",
+    "resources/words/snippets.toml",
+    "resources/words/tour.txt",
+    "resources/words/actions.txt",
+)
 """Bundled tables of words, each with a text that is translated."""
 
-_IN_CALLS = {"ActionSpec": (1, 4), "Preset": (1, 3), "_choice": (2,)}
+_IN_CALLS = {"Preset": (1, 3), "_choice": (2,)}
 """Which arguments are texts, by what is called in those tables."""
 
 
@@ -72,15 +77,13 @@ def _table_words(path: Path, tree: ast.Module) -> Iterator[Word]:
         if isinstance(node, ast.Call):
             places = _IN_CALLS.get(getattr(node.func, "id", ""), ())
             values = [node.args[at] for at in places if at < len(node.args)]
-            if places:
-                values += [each.value for each in node.keywords if each.arg in {"text", "tip"}]
             yield from (Word(text) for each in values if (text := _text(each)))
         elif isinstance(node, ast.Constant) and path.name == "menus.py":
             yield from (Word(text) for text in (str(node.value),) if text.startswith("&"))
 
 
 def _row_words(path: Path) -> Iterator[Word]:
-    """Yield the texts of a bundled table: what stands behind the first word of each row.
+    """Yield the texts of a bundled table: the second column of its rows, of actions the fifth too.
 
     Of a table in TOML: each `help`.
     """
@@ -88,10 +91,11 @@ def _row_words(path: Path) -> Iterator[Word]:
         for rows in tomllib.loads(path.read_text(encoding="utf-8")).values():
             yield from (Word(row["help"]) for row in rows)
         return
+    places = (1, 4) if path.name == "actions.txt" else (1,)
     for line in path.read_text(encoding="utf-8").splitlines():
-        text = line.partition("  ")[2].strip()
-        if text and not line.startswith("#"):
-            yield Word(text)
+        columns = [] if line.startswith("#") else re.split(" {2,}", line)
+        found = (columns[at] for at in places if at < len(columns))
+        yield from (Word(text) for text in found if text != "-")
 
 
 def collect(root: Path = ROOT) -> list[Word]:

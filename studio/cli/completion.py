@@ -13,62 +13,10 @@ from dataclasses import dataclass
 from studio.cli.exit_codes import COMMANDS, FINE
 from studio.cli.late_commands import LateCommands
 from studio.cli.window_arguments import window_parser
+from studio.core.resource_files import resource_text
 
-_BASH = """\
-_prompt_studio() {
-    local words=("${COMP_WORDS[@]:1:COMP_CWORD}") line
-    COMPREPLY=()
-    while IFS=$'\\t' read -r line _; do
-        if [ "$line" = ":files" ]; then
-            compopt -o filenames 2>/dev/null
-            mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "${words[-1]}")
-        else
-            COMPREPLY+=("$line")
-        fi
-    done < <(printf '%s\\n' "${words[@]}" | prompt-studio completion --words 2>/dev/null)
-}
-complete -F _prompt_studio prompt-studio
-"""
-
-_ZSH = """\
-#compdef prompt-studio
-_prompt_studio() {
-    local line files=0
-    local -a found
-    while IFS=$'\\t' read -r word told; do
-        if [[ $word = ":files" ]]; then
-            files=1
-        else
-            found+=("${word//:/\\\\:}${told:+:$told}")
-        fi
-    done < <(printf '%s\\n' "${(@)words[2,CURRENT]}" | prompt-studio completion --words 2>/dev/null)
-    (( $#found )) && _describe 'prompt-studio' found
-    (( files )) && _files
-    return 0
-}
-if [ "$funcstack[1]" = "_prompt_studio" ]; then
-    _prompt_studio "$@"
-else
-    compdef _prompt_studio prompt-studio
-fi
-"""
-
-_FISH = """\
-function __prompt_studio_offers
-    set -l words (commandline -opc)[2..-1] (commandline -ct)
-    for line in (printf '%s\\n' $words | prompt-studio completion --words 2>/dev/null)
-        if test $line = ":files"
-            __fish_complete_path (commandline -ct)
-        else
-            echo $line
-        end
-    end
-end
-complete -c prompt-studio -f -a '(__prompt_studio_offers)'
-"""
-
-SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-"""For each shell what it is told once."""
+SHELLS = ("bash", "zsh", "fish")
+"""Shells with a script in `resources/completion`."""
 
 FILES = ":files"
 """Stands for the files and folders of the working directory; the shell finds them itself."""
@@ -87,7 +35,7 @@ class CompletionWord:
 
 def add_completion(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `completion`."""
-    parser.add_argument("shell", nargs="?", choices=tuple(SCRIPTS), help="print its script")
+    parser.add_argument("shell", nargs="?", choices=SHELLS, help="print its script")
     parser.add_argument("--words", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(action=_completion)
 
@@ -97,7 +45,7 @@ def _completion(options: argparse.Namespace) -> int:
         for offer in offers(sys.stdin.read().removesuffix("\n").split("\n")):
             print(f"{offer.word}\t{offer.about}".rstrip("\t"))
     else:
-        print(SCRIPTS[options.shell or "bash"], end="")
+        print(resource_text("completion", f"prompt-studio.{options.shell or SHELLS[0]}"), end="")
     return FINE
 
 

@@ -43,6 +43,11 @@ def resource(*parts: str) -> Path:
     return resource_root().joinpath(*parts)
 
 
+def resource_text(*parts: str) -> str:
+    """Read the text of one bundled file."""
+    return read_text(resource(*parts), encoding="utf-8")
+
+
 def resource_table(*parts: str) -> Mapping[str, Mapping[str, str]]:
     """Read a bundled table: the rows below each `[section]`, by their first word.
 
@@ -53,7 +58,7 @@ def resource_table(*parts: str) -> Mapping[str, Mapping[str, str]]:
     """
     sections: dict[str, dict[str, str]] = {}
     rows: dict[str, str] | None = None
-    for line in read_text(resource(*parts), encoding="utf-8").splitlines():
+    for line in resource_text(*parts).splitlines():
         word, _, rest = line.partition("  ")
         if line.startswith("["):
             rows = sections.setdefault(line.strip("[]"), {})

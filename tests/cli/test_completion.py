@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.completion import FILES, SCRIPTS, every_parser, offers
+from studio.cli.completion import FILES, SHELLS, every_parser, offers
 from studio.cli.exit_codes import COMMANDS
+from studio.core.resource_files import resource_text
 
 
 def words(*given: str) -> list[str]:
@@ -69,7 +70,7 @@ complete -C 'prompt-studio check a'
 }
 
 
-@pytest.mark.parametrize("shell", SCRIPTS)
+@pytest.mark.parametrize("shell", SHELLS)
 def test_a_shell_shows_what_is_offered(shell: str, tmp_path: Path) -> None:
     program = shutil.which(shell)
     if program is None:
@@ -80,7 +81,9 @@ def test_a_shell_shows_what_is_offered(shell: str, tmp_path: Path) -> None:
     start = own / "prompt-studio"
     start.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m studio "$@"\n', encoding="utf-8")
     start.chmod(0o755)
-    (tmp_path / "script").write_text(SCRIPTS[shell], encoding="utf-8")
+    (tmp_path / "script").write_text(
+        resource_text("completion", f"prompt-studio.{shell}"), encoding="utf-8"
+    )
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
         [program, *(("--norc",) if shell == "bash" else ()), "-c", ASKS[shell]],

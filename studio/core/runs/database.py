@@ -8,41 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from studio.core.resource_files import resource_text
 from studio.core.runs.blobs import BlobStore
 from studio.core.sqlite_faults import explain_fault
 from studio.core.text.atomic_file import private_file
 
 VERSION = 4
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-  number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, owner TEXT NOT NULL DEFAULT '',
-  started REAL, updated REAL, prompt TEXT, path TEXT, protocol TEXT, model TEXT, question TEXT,
-  status TEXT, calls_model INTEGER, calls_tool INTEGER, tokens INTEGER, cost REAL, answer TEXT,
-  events INTEGER, branches INTEGER, tags TEXT DEFAULT '', note TEXT DEFAULT '',
-  pinned INTEGER DEFAULT 0
-);
-CREATE TABLE IF NOT EXISTS events (
-  run INTEGER NOT NULL, seq INTEGER NOT NULL, at REAL NOT NULL, data TEXT NOT NULL, mark TEXT,
-  PRIMARY KEY (run, seq)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS steps (
-  run INTEGER NOT NULL, seq INTEGER NOT NULL, shape TEXT NOT NULL, messages INTEGER NOT NULL,
-  kept INTEGER NOT NULL, calls INTEGER NOT NULL, state TEXT, sketch TEXT,
-  PRIMARY KEY (run, seq)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS blobs (
-  hash BLOB PRIMARY KEY, base BLOB, shared INTEGER NOT NULL, tail BLOB NOT NULL
-);
-CREATE TABLE IF NOT EXISTS calls (
-  run INTEGER NOT NULL, seq INTEGER NOT NULL, base INTEGER, shared INTEGER NOT NULL,
-  body BLOB NOT NULL, head TEXT NOT NULL, raw BLOB, PRIMARY KEY (run, seq)
-);
-CREATE TABLE IF NOT EXISTS replies (run INTEGER PRIMARY KEY, data TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS branches (
-  run INTEGER NOT NULL, branch INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (run, branch)
-) WITHOUT ROWID;
-"""
 
 
 class StoreError(Exception):
@@ -122,7 +93,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if version > VERSION:
         connection.close()
         raise StoreError(f"{path} was written by a newer studio")
-    connection.executescript(_SCHEMA)
+    connection.executescript(resource_text("sql", "runs.sql"))
     if version in (1, 2):  # runs without marks are read from their first event
         run("BEGIN IMMEDIATE")
         for table, name in (("events", "mark"), ("steps", "sketch")):

@@ -26,6 +26,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.masking.redact import redact
 from studio.core.prompty.document import ModelDeclaration
+from studio.core.resource_files import resource_text
 from studio.core.runs.codec import (
     JournalError,
     decode_event,
@@ -45,60 +46,6 @@ from studio.core.text.values import Json, list_of
 from studio.core.wire.request import to_request
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 
-_STYLE = """
-:root{color-scheme:light dark;--text:#1f2328;--muted:#59626b;--line:#d8dee4;--soft:#f6f8fa;
---accent:#0b66c3;--tint:#e7f0fb;--bad:#b3261e;--good:#1a7f37;--tool:#9a6700;--page:#fff}
-@media (prefers-color-scheme:dark){:root{--text:#e6edf3;--muted:#9198a1;--line:#30363d;
---soft:#161b22;--accent:#4ea1f3;--tint:#1b2a3d;--bad:#ff7b72;--good:#56d364;--tool:#d29922;--page:#0d1117}}
-*{box-sizing:border-box}body{margin:0 auto;padding:24px;max-width:1240px;background:var(--page);
-color:var(--text);font:15px/1.5 system-ui,sans-serif}
-h1{font-size:24px;margin:0 0 8px}h2{font-size:14px;margin:16px 0 4px;grid-column:1}
-h3{font-size:13px;margin:16px 0 4px;color:var(--muted);font-weight:600}
-dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(340px,100%),1fr));gap:4px 24px;
-margin:16px 0}dl div{display:flex;gap:12px;min-width:0}dt{color:var(--muted);flex:0 0 72px}
-dd{margin:0;overflow-wrap:anywhere;min-width:0}
-pre{margin:0 0 8px;padding:8px 12px;background:var(--soft);border:1px solid var(--line);
-border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere;
-font:13px/1.5 ui-monospace,Menlo,Consolas,monospace}
-.answer pre{border-color:var(--accent);max-height:28vh;overflow:auto}
-.bad{color:var(--bad)}.quiet{color:var(--muted)}
-.jump label{color:var(--bad);cursor:pointer;text-decoration:underline;margin-right:12px}
-.run{display:grid;grid-template-columns:320px 1fr;column-gap:24px;align-content:start;
-border-top:1px solid var(--line);margin-top:16px;padding-top:8px}
-.run>input{grid-column:1;display:block;appearance:none;width:0;height:0;margin:0;pointer-events:none;
-scroll-margin:120px 0 96px}
-.run>label{grid-column:1;display:block;padding:6px 12px;border-left:3px solid transparent;
-cursor:pointer;border-radius:0 6px 6px 0}
-.run>label:hover{background:var(--soft)}.run>label strong{font-weight:600}
-.run>label span{display:block;color:var(--muted);font-size:13px;white-space:nowrap;overflow:hidden;
-text-overflow:ellipsis}.run>label i{float:right;color:var(--muted);font-style:normal;font-size:12px}
-em{font-style:normal;font-size:12px;color:var(--accent);background:var(--tint);border-radius:8px;
-padding:0 6px;margin-left:6px}
-.run>input:checked+label{background:var(--tint);border-left-color:var(--accent)}
-.run>input:focus-visible+label{outline:2px solid var(--accent)}
-.run>article{display:none;grid-column:2;grid-row:1/span 100000;position:sticky;top:72px;
-align-self:start;max-height:calc(100vh - 88px);overflow:auto;min-width:0}
-.run>input:checked+label+article{display:block}
-ol{display:flex;flex-wrap:wrap;gap:6px 22px;list-style:none;margin:8px 0 16px;padding:0}
-ol li{position:relative;padding:4px 12px;border:1px solid var(--line);border-radius:8px;
-color:var(--muted)}ol li+li::before{content:"\\2192";position:absolute;left:-19px;
-color:var(--muted)}
-ol li[aria-current]{background:var(--accent);border-color:var(--accent);color:var(--page)}
-.ticks{position:sticky;top:0;z-index:1;display:flex;align-items:flex-end;gap:2px;height:56px;
-padding:8px 0 4px;background:var(--page);overflow-x:auto}
-.ticks label{flex:1 0 6px;max-width:20px;border-radius:3px;cursor:pointer;opacity:.55;
-background:var(--muted)}.ticks label:hover{opacity:1}
-.ticks .Prompt,.ticks .Answer{background:var(--accent)}.ticks .Reply{background:var(--good)}
-.ticks .Action,.ticks .Observation{background:var(--tool)}.ticks .bad{background:var(--bad)}
-.ticks .touched{border-top:4px solid var(--text)}
-@media (max-width:760px){.run{display:block}.run>article{max-height:none;position:static;
-padding:0 0 16px 12px}}
-@media print{:root{color-scheme:light;--text:#000;--muted:#555;--line:#ccc;--soft:#fff;--tint:#eee;
---accent:#000;--bad:#900;--page:#fff}body{padding:0;max-width:none;font-size:11pt}.run{display:block}
-.run>article{display:block;max-height:none;position:static;overflow:visible}ol,.jump,.ticks{display:none}
-.answer pre{max-height:none}details>*{display:block}h2,h3{break-after:avoid}pre{font-size:9pt}}
-"""
-
 
 def report(events: Sequence[Event], version: str) -> str:
     """The page of a branch: `events` is `tree.branch_path` of its last event.
@@ -110,12 +57,13 @@ def report(events: Sequence[Event], version: str) -> str:
     state = fold(events)
     title = escape(state.setup.prompt or "Run")
     cards = list(cards_of(state))
+    style = resource_text("words", "run_report.css")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{_STYLE}{_chosen(len(cards))}</style></head><body>\n"
+        f"<title>{title}</title><style>{style}{_chosen(len(cards))}</style></head><body>\n"
         f"<h1>{title}</h1>\n{_facts(state, events)}\n{_end(state)}\n{_problems(cards)}"
         f"{_ticks(cards)}{_run(cards)}"
         f'\n<p class="quiet">Written by Prompt Studio {escape(version)}.</p>\n</body></html>\n'

@@ -10,7 +10,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from studio.application.words import marked, tr
+from studio.application.words import tr
+from studio.core.resource_files import resource_table
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -36,57 +37,7 @@ class TourStep:
     """One or two sentences."""
 
 
-STOPS: tuple[TourStep, ...] = (
-    TourStep(
-        "editor",
-        marked("The prompt is a file"),
-        marked(
-            "Front matter above, the messages below. Problems are underlined as you type, "
-            "Ctrl+Space completes, Ctrl+. fixes."
-        ),
-    ),
-    TourStep(
-        "inputs",
-        marked("Its inputs"),
-        marked("Values for what the prompt asks for. Samples of the file stand in until then."),
-    ),
-    TourStep(
-        "preview",
-        marked("What the model gets"),
-        marked(
-            "The exact messages at every keystroke; Request shows the body that is sent. Click a "
-            "colored value to see where it comes from."
-        ),
-    ),
-    TourStep(
-        "tools",
-        marked("What it may call"),
-        marked("Tools of the prompt, of Python files and of MCP servers. Try one by hand here."),
-    ),
-    TourStep(
-        "toolbar",
-        marked("Run it"),
-        marked(
-            "Choose a connection and a model; a small model on this machine is there from the "
-            "start. F5 runs, F10 goes one step."
-        ),
-    ),
-    TourStep(
-        "run",
-        marked("Watch it think"),
-        marked(
-            "The loop lights up where the run stands. At a pause you can edit what comes next, go "
-            "back, or fork."
-        ),
-    ),
-    TourStep(
-        "history",
-        marked("Nothing is lost"),
-        marked(
-            "Every run is kept, up to its last step. Open one again, compare two, or export them."
-        ),
-    ),
-)
+STOPS = tuple(TourStep(part, **rows) for part, rows in resource_table("words", "tour.txt").items())
 
 
 class Tour(FollowsTheme, QWidget):

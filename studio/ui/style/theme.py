@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from PySide6.QtGui import QFont, QFontDatabase
 
-from studio.core.resource_files import resource
+from studio.core.resource_files import resource, resource_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,109 +84,15 @@ class Theme:
     """Color by token style name of the editor's lexer."""
 
 
-LIGHT = Theme(
-    name="light",
-    window="#f4f5f7",
-    surface="#ffffff",
-    raised="#eef0f3",
-    border="#d5d9e0",
-    text="#1f2430",
-    muted="#5b6475",
-    accent="#2f5fd0",
-    on_accent="#ffffff",
-    selection="#d3e0fb",
-    handle="#c3c9d3",
-    current_line="#f3f6fc",
-    error="#c0262d",
-    warning="#8f5a00",
-    hint="#2f5fd0",
-    success="#1d7a45",
-    roles={
-        "system": "#7a3fb0",
-        "developer": "#7a3fb0",
-        "user": "#2257c4",
-        "assistant": "#1d7a45",
-        "tool": "#8f5a00",
-    },
-    inputs=("#0b6e79", "#a23b72", "#5f5bb5", "#7a5c00", "#1d7a45", "#b0452b"),
-    syntax={
-        "key": "#2257c4",
-        "string": "#1d7a45",
-        "number": "#9a4a00",
-        "constant": "#9a4a00",
-        "comment": "#66707f",
-        "punctuation": "#5b6475",
-        "fence": "#66707f",
-        "role": "#7a3fb0",
-        "attribute": "#8f5a00",
-        "delimiter": "#b02a72",
-        "variable": "#0b6e79",
-        "filter": "#7a3fb0",
-        "keyword": "#b02a72",
-        "operator": "#5b6475",
-        "heading": "#1f2430",
-        "strong": "#1f2430",
-        "emphasis": "#1f2430",
-        "code": "#9a4a00",
-        "link": "#2257c4",
-        "list": "#b02a72",
-        "reference": "#0b6e79",
-        "name": "#2257c4",
-        "error": "#c0262d",
-    },
-)
+def _bundled(name: ThemeName) -> Theme:
+    tables = resource_table("themes", "colors.txt")
+    roles, syntax = tables[f"{name}.roles"], tables[f"{name}.syntax"]
+    colors = dict(tables[name])
+    inputs = tuple(colors.pop("inputs").split())
+    return Theme(name, **colors, roles=roles, inputs=inputs, syntax=syntax)
 
-DARK = Theme(
-    name="dark",
-    window="#1b1e25",
-    surface="#21252d",
-    raised="#2a2f39",
-    border="#3a404c",
-    text="#e3e6ec",
-    muted="#a0a8b8",
-    accent="#7aa5ff",
-    on_accent="#10151f",
-    selection="#34466b",
-    handle="#4a5261",
-    current_line="#272c36",
-    error="#ff8a86",
-    warning="#f0b95b",
-    hint="#7aa5ff",
-    success="#6fd39a",
-    roles={
-        "system": "#c79bf2",
-        "developer": "#c79bf2",
-        "user": "#8ab4ff",
-        "assistant": "#6fd39a",
-        "tool": "#f0b95b",
-    },
-    inputs=("#5fd0dc", "#f09cc6", "#b3aef7", "#e0c15c", "#7fd9a2", "#f7a58c"),
-    syntax={
-        "key": "#8ab4ff",
-        "string": "#8fd6a8",
-        "number": "#f2b27a",
-        "constant": "#f2b27a",
-        "comment": "#8f99aa",
-        "punctuation": "#a0a8b8",
-        "fence": "#8f99aa",
-        "role": "#c79bf2",
-        "attribute": "#e6c07b",
-        "delimiter": "#f28fb8",
-        "variable": "#6fd3de",
-        "filter": "#c79bf2",
-        "keyword": "#f28fb8",
-        "operator": "#a0a8b8",
-        "heading": "#ffffff",
-        "strong": "#ffffff",
-        "emphasis": "#e3e6ec",
-        "code": "#f2b27a",
-        "link": "#8ab4ff",
-        "list": "#f28fb8",
-        "reference": "#6fd3de",
-        "name": "#8ab4ff",
-        "error": "#ff8a86",
-    },
-)
+
+LIGHT, DARK = _bundled("light"), _bundled("dark")
 
 _UI_FAMILY = "Inter"
 _MONO_FAMILY = "JetBrains Mono"

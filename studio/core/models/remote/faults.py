@@ -20,6 +20,7 @@ from html import unescape
 from time import time
 
 from studio.core.models.base import ModelError
+from studio.core.resource_files import resource_table
 
 _WORDS = tuple(
     """
@@ -172,82 +173,7 @@ def refused_parameter(said: str, error: Mapping[str, object], fields: tuple[str,
 LONGEST_TEXT = 400
 """Characters of what a server says that are shown."""
 
-_SENTENCES = {
-    "unauthorised": "{target.name} does not accept the key.{quoted}\n"
-    "Enter the key again in the connection, or check its environment variable.",
-    "unauthorised/azure": "{target.name} does not accept the key, or the key is another "
-    "resource's.{quoted}\nCopy key and endpoint from one page of Azure's portal. {azure}",
-    "forbidden": "{target.name} does not allow this.{quoted}\n"
-    "Check what the key may do, and that its account may use the model.",
-    "unknown-model": "{target.name} knows no model {target.model!r}.{quoted}\n"
-    "Choose a model from its list.",
-    "unknown-model/chat": "The deployment {target.model!r} of {target.name} cannot chat.{quoted}\n"
-    "Enter the name of another deployment, one of a chat model.",
-    "unknown-model/azure": "{target.name} has no deployment {target.model!r}.{quoted}\n"
-    "Enter the name of a deployment of this resource, as Azure's portal lists it; it need not be "
-    "the model's. A new one takes some minutes.",
-    "not-found": "There is no API at {target.address}.{quoted}\n"
-    "Check the address in the connection (it usually ends in /v1).",
-    "not-found/model": "{target.name} knows no model {target.model!r}, or nothing at "
-    "{target.address}.{quoted}\n"
-    "Choose a model from its list, and check the address (it usually ends in /v1).",
-    "not-found/azure": "There is no API at {target.address}.{quoted}\n"
-    "Check the address in the connection. {azure}",
-    "moved": "{target.name} sends on from {target.address} to {place}.\n"
-    "Enter the address that it sends to in the connection, without what the API adds. Where that "
-    "is a page to sign in, sign in with a browser first.",
-    "no-quota": "{target.name} says that the account has nothing left to spend.{quoted}\n"
-    "Check the account's plan and payment.",
-    "too-long": "The conversation is too long for the model at {target.name}.{quoted}\n"
-    "Shorten the prompt or the history, or choose a model with a larger context window.",
-    "content-filter": "{target.name}'s content filter refused the request.{quoted}\n"
-    "Change the prompt.",
-    "bad-request": "{target.name} does not accept the request.{quoted}\n"
-    "Look at the Request tab, and at what the message says.",
-    "rate-limited": "{target.name} asks to be called less often (429).{quoted}\n"
-    "Wait a while and run again.",
-    "server-error": "{target.name} has an error of its own ({status}).{quoted}\n"
-    "Run again in a while.",
-    "server-error/stream": "{target.name} broke off with an error: {text}\n"
-    "What had come is kept. Run again.",
-    "timeout": "{target.name} gave up waiting ({status}).{quoted}\nRun again.",
-    "timeout/connect": "No connection to {target.address} in time.\n"
-    "Check the address and the network.",
-    "timeout/answer": "{target.address} takes the connection and does not answer in time.\n"
-    "It may be busy, as with loading a model. If it stays so, check the port: another program may "
-    "listen there.",
-    "proxy/forbidden": "{target.name}, or the proxy {target.proxy} on the way to it, does not "
-    "allow this ({status}).{quoted}\n"
-    "Name the server in NO_PROXY where it can be reached without the proxy; else check what the "
-    "key may do.",
-    "proxy/error": "{target.name}, or the proxy {target.proxy} on the way to it, cannot be "
-    "reached or has an error ({status}).{quoted}\n"
-    "Name the server in NO_PROXY where it can be reached without the proxy; else check that it "
-    "runs.",
-    "proxy/name": "{proxy} on the way to {target.address} wants a name and a password{others}.\n"
-    "Write them into HTTPS_PROXY (or HTTP_PROXY, ALL_PROXY) as http://name:password@host:port, "
-    "and start the studio again.",
-    "proxy/refusal": "The proxy {target.proxy} does not let through to {target.address}{text}.\n"
-    "Ask who runs the proxy, or name the server in NO_PROXY where it can be reached without.",
-    "proxy/down": "The proxy {target.proxy} on the way to {target.address} does not answer.\n"
-    "Start the proxy or correct the system's proxy settings (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY), "
-    "or name the server in NO_PROXY where it can be reached without.",
-    "dns": "There is no machine by the name in {target.address}.\n"
-    "Check the address, and that there is a network.",
-    "tls": "No secure connection to {target.address}{text}.\n"
-    "Check the address (http or https). For a server with a certificate of its own, name its "
-    "authority's file in SSL_CERT_FILE.",
-    "refused": "Nothing answers at {target.address}.\n"
-    "Start the server of {target.name}, or correct its address.",
-    "bad-address": "{target.address} is not an address of a server.\nIt begins with http or https.",
-    "bad-address/port": "What answers at {target.address} is not a web server.\n"
-    "Check the port in the address: another program listens there.",
-    "bad-address/version": "{target.name} does not know this version of the API.{quoted}\n"
-    "Leave the connection's API version empty, or enter one that Azure lists.",
-    "cut-off": "The connection to {target.address} broke.\nWhat had come is kept. Run again.",
-    "cut-off/silent": "{target.address} ends the connection without an answer.\n"
-    "Run again. If it stays so, check the port, and whether the address begins with https.",
-}
+_SENTENCES = resource_table("words", "model_faults.txt")["faults"]
 """What happened, and on the next line what to do; before the slash is the kind of the error."""
 
 _AZURE_ADDRESS = "It is written as https://NAME.openai.azure.com."
@@ -322,7 +248,7 @@ def fault_of(
         more["proxy"] = f"The proxy {target.proxy}" if target.proxy else "A proxy"
         more["others"] = ", or others than it got" if target.proxy else " (407)"
     more |= {"target": target, "quoted": quoted, "azure": _AZURE_ADDRESS}
-    message, hint = (each.format_map(more) for each in _SENTENCES[key].split("\n"))
+    message, hint = (each.format_map(more) for each in _SENTENCES[key].split("  "))
     kind = key.partition("/")[0]
     if not _PASSING.isdisjoint((kind, key)):
         return RetryLaterError(kind, message, hint, after)

@@ -1,0 +1,61 @@
+CREATE TABLE IF NOT EXISTS experiment (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, file TEXT NOT NULL, started REAL NOT NULL,
+  finished REAL, state TEXT NOT NULL, repeats INTEGER NOT NULL, spec TEXT NOT NULL,
+  accepted INTEGER NOT NULL DEFAULT 0, label TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE IF NOT EXISTS variant (
+  experiment INTEGER NOT NULL, ord INTEGER NOT NULL, name TEXT NOT NULL,
+  facts TEXT NOT NULL DEFAULT '{}', PRIMARY KEY (experiment, ord)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS row (
+  experiment INTEGER NOT NULL, ord INTEGER NOT NULL, key TEXT NOT NULL, facts BLOB NOT NULL,
+  PRIMARY KEY (experiment, ord)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cell (
+  experiment INTEGER NOT NULL, repeat INTEGER NOT NULL, row INTEGER NOT NULL,
+  variant INTEGER NOT NULL, identity BLOB NOT NULL, state INTEGER NOT NULL DEFAULT 0,
+  owner TEXT, passed INTEGER, score REAL, cost REAL, in_tokens INTEGER, out_tokens INTEGER,
+  ms REAL, steps INTEGER, cached INTEGER NOT NULL DEFAULT 0, error TEXT, output INTEGER,
+  facts TEXT, PRIMARY KEY (experiment, repeat, row, variant)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS cell_open ON cell (experiment, repeat, row, variant) WHERE state < 2;
+CREATE INDEX IF NOT EXISTS cell_done ON cell (identity) WHERE state = 2;
+CREATE TABLE IF NOT EXISTS mark (
+  experiment INTEGER NOT NULL, repeat INTEGER NOT NULL, row INTEGER NOT NULL,
+  variant INTEGER NOT NULL, results BLOB NOT NULL,
+  PRIMARY KEY (experiment, repeat, row, variant)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS journal (
+  experiment INTEGER NOT NULL, repeat INTEGER NOT NULL, row INTEGER NOT NULL,
+  variant INTEGER NOT NULL, dictionary INTEGER, data BLOB NOT NULL,
+  PRIMARY KEY (experiment, repeat, row, variant)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS total (
+  experiment INTEGER NOT NULL, variant INTEGER NOT NULL, cells INTEGER NOT NULL,
+  done INTEGER NOT NULL DEFAULT 0, passed INTEGER NOT NULL DEFAULT 0,
+  errors INTEGER NOT NULL DEFAULT 0, undecided INTEGER NOT NULL DEFAULT 0,
+  cached INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0,
+  tokens INTEGER NOT NULL DEFAULT 0, unpriced INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (experiment, variant)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS rating (
+  experiment INTEGER NOT NULL, repeat INTEGER NOT NULL, row INTEGER NOT NULL,
+  variant INTEGER NOT NULL, points INTEGER, passed INTEGER, note TEXT NOT NULL DEFAULT '',
+  rated REAL NOT NULL, PRIMARY KEY (experiment, repeat, row, variant)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS batch (
+  id INTEGER PRIMARY KEY, experiment INTEGER NOT NULL, connection TEXT NOT NULL,
+  model TEXT NOT NULL, mark TEXT NOT NULL, noted REAL NOT NULL, file TEXT NOT NULL DEFAULT '',
+  remote TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT 'open', requests INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS batch_request (
+  experiment INTEGER NOT NULL, repeat INTEGER NOT NULL, row INTEGER NOT NULL,
+  variant INTEGER NOT NULL, name TEXT NOT NULL, hash BLOB NOT NULL, batch INTEGER NOT NULL,
+  response BLOB, PRIMARY KEY (experiment, repeat, row, variant, name)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS batch_member ON batch_request (batch);
+CREATE TABLE IF NOT EXISTS preference (
+  experiment INTEGER NOT NULL, row INTEGER NOT NULL, one INTEGER NOT NULL, other INTEGER NOT NULL,
+  winner INTEGER, chosen REAL NOT NULL, PRIMARY KEY (experiment, row, one, other)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS blob (id INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, data BLOB);
