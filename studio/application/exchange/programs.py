@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from studio.core.resource_files import resource_text
+
 JudgeName: TypeAlias = Literal[
     "prompty", "prompty1", "langchain", "agent-framework", "promptfoo", "python", "curl"
 ]
@@ -43,116 +45,20 @@ class ForeignProgram:
     """Name ending of the file, for a package of Python."""
 
 
-_REDIRECT = """
-import importlib, json, sys
-order = json.loads(sys.stdin.read())
-state = {"round": 0}
-def redirect(name):
-    try:
-        http = importlib.import_module(name)
-    except ImportError:
-        return
-    def wrapped(real):
-        def send(self, request, **further):
-            request.headers["x-studio-address"] = str(request.url)
-            request.headers["x-studio-round"] = str(state["round"])
-            request.extensions.pop("openai.azure_auth_origin", None)  # else it takes the key out
-            request.url = http.URL(order["recorder"])
-            return real(self, request, **further)
-        return send
-    for kind in (http.Client, http.AsyncClient):
-        kind.send = wrapped(kind.send)
-redirect("httpx")
-redirect("httpx2")
-"""
+_REDIRECT = resource_text("export", "judges", "redirect.py.txt")
 
-ROUNDS = """
-def tried(values):
-    try:
-        return {"messages": ask(order["path"], values)}
-    except BaseException as error:
-        return {"fault": f"{type(error).__name__}: {error}"}
-try:
-    from importlib.metadata import version
-    found = {"version": version(order["package"])}
-    prepare()
-    found["sets"] = []
-    for number, values in enumerate(order["sets"]):
-        state["round"] = number
-        found["sets"].append(tried(values))
-except ImportError as error:
-    found = {"missing": str(error)}
-print("\\n" + json.dumps(found, default=str))
-"""
+ROUNDS = resource_text("export", "judges", "rounds.py.txt")
 
-_PROMPTY2 = """
-def prepare():
-    global prompty
-    import prompty
-def ask(path, values):
-    agent = prompty.load(path)
-    model = agent.model = agent.model or prompty.Model()
-    model.id = model.id or order["model"]
-    if model.provider in (None, "", "*"):
-        model.provider = "openai"
-    given = model.connection
-    if not isinstance(given, prompty.ApiKeyConnection):
-        model.connection = prompty.ApiKeyConnection(endpoint=getattr(given, "endpoint", "") or "")
-    model.connection.api_key = model.connection.api_key or order["key"]
-    prompty.run(agent, prompty.prepare(agent, values), raw=True)
-"""
+_PROMPTY2 = resource_text("export", "judges", "prompty2.py.txt")
 """What the file leaves to its reader (model, provider, key) is given as the studio has it."""
 
-_PROMPTY1 = """
-def prepare():
-    global prompty
-    import prompty
-def parts(content):
-    if isinstance(content, str):
-        return content
-    return [p for p in content]
-def ask(path, values):
-    prompt = prompty.load(path)
-    prompt.model.api = prompt.model.api or "chat"
-    return [{**m, "content": parts(m["content"])} for m in prompty.prepare(prompt, values)]
-"""
+_PROMPTY1 = resource_text("export", "judges", "prompty1.py.txt")
 
-_LANGCHAIN = """
-def prepare():
-    global spec
-    import importlib.util
-    import langchain_core
-def ask(path, values):
-    spec = importlib.util.spec_from_file_location("exported", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    model = module.make_model()
-    model.invoke(module.prompt.invoke(values))
-"""
+_LANGCHAIN = resource_text("export", "judges", "langchain.py.txt")
 
-_AGENT_FRAMEWORK = """
-def prepare():
-    global asyncio, AgentFactory
-    import asyncio
-    from agent_framework_declarative import AgentFactory
-def ask(path, values):
-    async def run():
-        agent = AgentFactory(safe_mode=False).create_agent_from_yaml_path(path)
-        await agent.run("")
-    asyncio.run(run())
-"""
+_AGENT_FRAMEWORK = resource_text("export", "judges", "agent_framework.py.txt")
 
-_SCRIPT = """
-def prepare():
-    global runpy, os
-    import os, runpy
-def ask(path, values):
-    given = []
-    for name, value in values.items():
-        given += [f"--{name}", value if isinstance(value, str) else json.dumps(value)]
-    sys.argv = [path, *given]
-    runpy.run_path(path, run_name="__main__")
-"""
+_SCRIPT = resource_text("export", "judges", "script.py.txt")
 
 PROGRAMS: Mapping[JudgeName, ForeignProgram] = {
     "prompty": ForeignProgram(
@@ -184,30 +90,8 @@ def python_source(program: ForeignProgram) -> str:
     return _REDIRECT + program.code + ROUNDS
 
 
-FETCH = r"""
-const real = globalThis.fetch;
-globalThis.fetch = (target, options = {}) => {
-  const address = String(target.url ?? target);
-  if (/^https:\/\/([^/]*\.)?promptfoo\.(app|dev)\//.test(address)) {
-    return Promise.resolve(new Response('{}'));  // nothing of a trial leaves the machine
-  }
-  const {dispatcher, ...further} = options;
-  const headers = new Headers(further.headers ?? target.headers ?? {});
-  headers.set('x-studio-address', address);
-  return real(process.env.STUDIO_RECORDER, {...further, headers});
-};
-"""
+FETCH = resource_text("export", "judges", "fetch.js")
 """Loaded into Node before promptfoo: sends what it sends to the recorder."""
 
-CURL = """#!/bin/sh
-for argument do
-  shift
-  case $argument in
-    http://*|https://*)
-      set -- "$@" --header "x-studio-address: $argument" --noproxy '*' "$STUDIO_RECORDER" ;;
-    *) set -- "$@" "$argument" ;;
-  esac
-done
-exec "$STUDIO_CURL" "$@"
-"""
+CURL = resource_text("export", "judges", "curl.sh")
 """Stands before curl on the path: sends what it sends to the recorder."""
