@@ -75,20 +75,12 @@ class ScriptedModel:
         self._turns = tuple(_turn(reply) for reply in replies)
         self._delay = delay
         self._chunk = max(1, chunk)
-        self._label = label
-        self._capabilities = capabilities or Capabilities()
+        self.label = label
+        """The model's name for people."""
+        self.capabilities = capabilities or Capabilities()
+        """What may be sent to it."""
         self._repeat = repeat
         self._requests: list[ModelRequest] = []
-
-    @property
-    def label(self) -> str:
-        """The model's name for people."""
-        return self._label
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What may be sent to it."""
-        return self._capabilities
 
     @property
     def requests(self) -> tuple[ModelRequest, ...]:
@@ -97,7 +89,7 @@ class ScriptedModel:
 
     def request_body(self, request: ModelRequest) -> JsonObject:
         """The body that a chat-completions server would get."""
-        return request_body(request, model_id="scripted", capabilities=self._capabilities)
+        return request_body(request, model_id="scripted", capabilities=self.capabilities)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Say the next reply of the script.

@@ -108,7 +108,8 @@ class RowScorer:
         self._runner: ExperimentRunner | None = None
         self._task: asyncio.Task[object] | None = None
         self._asker: _LastingAsker | None = None
-        self._is_stopped = False
+        self.is_stopped = False
+        """Whether the user stopped it."""
         choice = plan.variants[at].choice
         self._is_remote = choice is not None and choice.connection.is_remote
         self.spent = Spending()
@@ -124,7 +125,7 @@ class RowScorer:
 
     def stop(self) -> None:
         """Ask for no more; what is under way may end. To be called on the loop."""
-        self._is_stopped = True
+        self.is_stopped = True
         if self._runner is not None:
             self._runner.stop()
 
@@ -133,11 +134,6 @@ class RowScorer:
         self.stop()
         if self._task is not None:
             self._task.cancel()
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether the user stopped it."""
-        return self._is_stopped
 
     @property
     def tokens(self) -> int:
@@ -160,7 +156,7 @@ class RowScorer:
 
     def refusal(self) -> str:
         """Why nothing more may be asked before the deciding rows; empty where something may."""
-        if self._is_stopped:
+        if self.is_stopped:
             return tr("It was stopped.")
         left, calls = self._left(), self._choices.calls
         rest = [
@@ -255,7 +251,7 @@ class RowScorer:
         )
 
     async def _run(self, plan: ExperimentPlan, keep: OnCell, asker: Asker | None = None) -> int:
-        if self._is_stopped:
+        if self.is_stopped:
             raise SpentError(tr("It was stopped."))
         runner = ExperimentRunner(plan, self._services, self._ledger, on_cell=keep, asker=asker)
         self._runner, self._task = runner, asyncio.current_task()
@@ -270,7 +266,7 @@ class RowScorer:
             self._runner = self._task = None
             await runner.close()
         if state != "done":
-            raise SpentError(tr("It was stopped.") if self._is_stopped else _used_up())
+            raise SpentError(tr("It was stopped.") if self.is_stopped else _used_up())
         return result
 
     def _check_calls(self, count: int) -> None:

@@ -63,15 +63,11 @@ class SentCells:
         self._asked: dict[tuple[int, int], AskedText] = {}
         self._tokens: dict[tuple[int, int], int] = {}
         self._faults: dict[tuple[int, int], str] = {}
-        self._identities: dict[CellKey, bytes] = {}
+        self.identities: dict[CellKey, bytes] = {}
+        """What decides whether two cells ask the same."""
         self._asked_identities: dict[CellKey, bytes] = {}
         self._refused: dict[tuple[int, int], tuple[RefusedOption, ...]] = {}
         self._known: dict[bytes, tuple[int, CellKey]] = {}
-
-    @property
-    def identities(self) -> Mapping[CellKey, bytes]:
-        """What decides whether two cells ask the same."""
-        return self._identities
 
     async def prepare(self, spending: ExperimentSpending) -> ExperimentEstimate:
         """Work out what would be sent; the asker is open.
@@ -88,8 +84,8 @@ class SentCells:
                 if variant.takes(row.case):
                     await self._identify(at, row)
         if plan.options.cache:
-            self._known = self._ledger.known(list(dict.fromkeys(self._identities.values())))
-        return self.estimate(self._identities, spending)
+            self._known = self._ledger.known(list(dict.fromkeys(self.identities.values())))
+        return self.estimate(self.identities, spending)
 
     def estimate(
         self, keys: Collection[CellKey], spending: ExperimentSpending
@@ -101,7 +97,7 @@ class SentCells:
             spending: told what they are expected to use.
         """
         plan = self._plan
-        to_send = [key for key in keys if self._identities[key] not in self._known]
+        to_send = [key for key in keys if self.identities[key] not in self._known]
         faults = [
             f"{plan.variants[at].name}, row {number}: {fault}"
             for (at, number), fault in self._faults.items()
@@ -137,16 +133,16 @@ class SentCells:
         repeats = range(1, self._plan.repeats + 1)
         if before is None and not sent.refused:
             for repeat, identity in zip(repeats, cell_identities(sent, repeats), strict=True):
-                self._identities[CellKey(repeat, row.number, at)] = identity
+                self.identities[CellKey(repeat, row.number, at)] = identity
             return
         for repeat in repeats:
             key, earlier, as_asked = CellKey(repeat, row.number, at), "", ""
             if before is not None:  # the same turns before, the same answers
                 turn = CellKey(repeat, before, at)
-                earlier = self._identities[turn].hex()
-                as_asked = self._asked_identities.get(turn, self._identities[turn]).hex()
+                earlier = self.identities[turn].hex()
+                as_asked = self._asked_identities.get(turn, self.identities[turn]).hex()
             whole = replace(sent, later=sent.later + earlier)
-            self._identities[key] = cell_identity(whole, repeat)
+            self.identities[key] = cell_identity(whole, repeat)
             if sent.refused:
                 asked = replace(sent, body=sent.asked_body, later=sent.later + as_asked)
                 self._asked_identities[key] = cell_identity(asked, repeat)
@@ -161,9 +157,9 @@ class SentCells:
             renamed: whether they may be renamed; requests in a batch are found by their names.
         """
         if renamed:
-            self._ledger.rename_cells(result, self._identities)
+            self._ledger.rename_cells(result, self.identities)
         else:
-            self._identities = self._ledger.identities(result)
+            self.identities = self._ledger.identities(result)
 
     async def renew(self, result: int, at: int) -> None:
         """Work out again what a variant sends, once its server has refused an option."""
@@ -171,12 +167,12 @@ class SentCells:
             if self._plan.variants[at].takes(row.case):
                 await self._identify(at, row)
                 await asyncio.sleep(0)
-        self._ledger.rename_cells(result, self._identities)
+        self._ledger.rename_cells(result, self.identities)
 
     def leased(self, key: CellKey) -> LeasedCell:
         """Return a cell as it is asked now."""
         refused = self._refused.get((key.variant, key.row), ())
-        return LeasedCell(key, self._identities[key], refused)
+        return LeasedCell(key, self.identities[key], refused)
 
     def new_result(self, mask: Callable[[str], str]) -> NewResult:
         """What a result of these cells begins with.
@@ -203,7 +199,7 @@ class SentCells:
             [each.name for each in plan.variants],
             [ResultRow(row.number, row.key, row_facts(row, mask)) for row in plan.rows],
             plan.repeats,
-            self._identities.items(),
+            self.identities.items(),
         )
 
     def resumable(self, result: int) -> bool:
@@ -217,8 +213,8 @@ class SentCells:
             return False
         kept = self._ledger.identities(result)
         # A server may have refused an option since: the cells are the same, and send less.
-        return kept.keys() == self._identities.keys() and all(
-            identity in (self._identities[key], self._asked_identities.get(key))
+        return kept.keys() == self.identities.keys() and all(
+            identity in (self.identities[key], self._asked_identities.get(key))
             for key, identity in kept.items()
         )
 
@@ -232,20 +228,20 @@ class SentCells:
 
     def answered_before(self, key: CellKey) -> CellOutcome | None:
         """What came of an equal cell; None where none was answered, or none is to be used."""
-        place = self._known.get(self._identities[key]) if self._plan.options.cache else None
+        place = self._known.get(self.identities[key]) if self._plan.options.cache else None
         before = self._ledger.outcome(*place) if place is not None else None
         return before if before is not None and before.state is CellState.DONE else None
 
     def note_answered(self, result: int, key: CellKey) -> None:
         """A cell was answered: equal ones use its answer."""
-        self._known.setdefault(self._identities[key], (result, key))
+        self._known.setdefault(self.identities[key], (result, key))
 
     def clear(self) -> None:
         """Keep nothing any more."""
         self._tokens.clear()
         self._asked.clear()
         self._known.clear()
-        self._identities = {}
+        self.identities = {}
         self._asked_identities = {}
 
 

@@ -336,9 +336,11 @@ class EmbeddedModel:
         self._server = server or EmbeddedServer(settings)
         self._settings = settings or self._server.settings
         self._owns_server = server is None
-        self._level: GrammarLevel = level
+        self.level: GrammarLevel = level
+        """How much the grammar decides for the model."""
         self._name = name
-        self._speed: Speed | None = None
+        self.speed: Speed | None = None
+        """How fast the last reply was; kept out of the reply, so that equal runs stay equal."""
 
     @property
     def label(self) -> str:
@@ -351,16 +353,6 @@ class EmbeddedModel:
     def capabilities(self) -> Capabilities:
         """What may be sent to it."""
         return Capabilities(context_window=self._settings.context)
-
-    @property
-    def level(self) -> GrammarLevel:
-        """How much the grammar decides for the model."""
-        return self._level
-
-    @property
-    def speed(self) -> Speed | None:
-        """How fast the last reply was; kept out of the reply, so that equal runs stay equal."""
-        return self._speed
 
     def request_body(self, request: ModelRequest) -> JsonObject:
         """What is asked; the model's own template makes the prompt of `messages`.
@@ -383,7 +375,7 @@ class EmbeddedModel:
         if stops:
             body["stop"] = [item for item in stops if isinstance(item, str) and item]
         question = request.question or last_user_text(request)
-        grammar = build_grammar(replace(request, question=question), self._level)
+        grammar = build_grammar(replace(request, question=question), self.level)
         if grammar is not None:
             body["grammar"] = grammar
         return body
@@ -497,7 +489,7 @@ class EmbeddedModel:
                     held += piece.text
         for delta in _call_of(held, request):
             yield delta
-        self._speed = _speed(end)
+        self.speed = _speed(end)
         yield UsageDelta(_usage(end))
         yield Finished(_reason(end, called=bool(held)))
 

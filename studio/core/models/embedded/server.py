@@ -71,17 +71,13 @@ class EmbeddedServer:
     """Owns the child process; one conversation at a time."""
 
     def __init__(self, settings: EmbeddedSettings | None = None) -> None:
-        self._settings = settings or EmbeddedSettings()
+        self.settings = settings or EmbeddedSettings()
+        """What it runs with."""
         self._process: asyncio.subprocess.Process | None = None
         self._address: Address | None = None
         self._log: IO[bytes] | None = None
         self._turn = asyncio.Lock()
         self._state: ServerState = "stopped"
-
-    @property
-    def settings(self) -> EmbeddedSettings:
-        """What it runs with."""
-        return self._settings
 
     @property
     def state(self) -> ServerState:
@@ -106,14 +102,14 @@ class EmbeddedServer:
         Raises:
             ModelError: "missing-model".
         """
-        chosen = self._settings.weights
+        chosen = self.settings.weights
         return bundled_weights() if chosen is None else weights_at(chosen)
 
     async def change(self, settings: EmbeddedSettings) -> None:
         """Run with other settings from the next use on."""
-        if settings != self._settings:
+        if settings != self.settings:
             await self.stop()
-            self._settings = replace(settings)
+            self.settings = replace(settings)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -180,8 +176,8 @@ class EmbeddedServer:
         key = secrets.token_urlsafe(24)
         settings = {
             "model": str(weights.path),
-            "context": self._settings.context,
-            "threads": self._settings.threads,
+            "context": self.settings.context,
+            "threads": self.settings.threads,
             "key": key,
         }
         assert self._process.stdin is not None

@@ -126,7 +126,8 @@ class OpenAIClient:
         self, connection: Connection, key: Secret | KeySource | None, target: Endpoint
     ) -> None:
         """Take where; nothing is opened, imported or looked up before the first use."""
-        self._connection = connection
+        self.connection = connection
+        """How the server is reached."""
         self._key_source = key if callable(key) else None
         self._key = None if callable(key) else key
         self._target = replace(target, is_azure=connection.kind == "azure")
@@ -138,11 +139,6 @@ class OpenAIClient:
 
     def __repr__(self) -> str:
         return f"OpenAIClient({self._target.address!r})"
-
-    @property
-    def connection(self) -> Connection:
-        """How the server is reached."""
-        return self._connection
 
     async def prepare(self) -> None:
         """Import the SDK and look the key up, for which no server is to be blamed.
@@ -274,7 +270,7 @@ class OpenAIClient:
             pieces = stream.response.aiter_bytes()
             while True:
                 with self._faults():
-                    async with asyncio.timeout(self._connection.stall_seconds):
+                    async with asyncio.timeout(self.connection.stall_seconds):
                         piece = await anext(pieces, b"")
                     found = [*splitter.feed(piece)] if piece else [splitter.close()]
                     read = [parse_json(each.data) for each in found if each is not None]
@@ -343,7 +339,7 @@ class OpenAIClient:
 
     @property
     def _api(self) -> str:
-        return _OWN_APIS.get(provider_at(self._connection), "an OpenAI-compatible API")
+        return _OWN_APIS.get(provider_at(self.connection), "an OpenAI-compatible API")
 
     def bad_event(self, what: str) -> ModelError:
         """The fault of a stream that holds something else in its middle; another try may help."""
@@ -361,15 +357,15 @@ class OpenAIClient:
     def _note_key(self) -> None:
         """The key, and the password of the proxy, are known from now on."""
         if self._key:
-            named = self._connection.key if self._connection.key not in ("", KEYRING) else ""
-            reference = named or key_reference(self._connection.name)
+            named = self.connection.key if self.connection.key not in ("", KEYRING) else ""
+            reference = named or key_reference(self.connection.name)
             self._masker.note(reference, self._key.reveal(), is_key=True)
         for secret in self._proxy.secrets if self._proxy else ():
             self._masker.note(key_reference("proxy"), secret.reveal(), is_key=True)
 
     async def _look_up(self, source: KeySource) -> Secret | None:
         found = await source()
-        if found.secret is None and self._connection.key:
+        if found.secret is None and self.connection.key:
             raise ModelError(
                 "no-key",
                 f"{self._target.name} needs a key: {found.reason}.",
@@ -386,7 +382,7 @@ class OpenAIClient:
             # Anthropic's API takes no bearer.
             own = {"x-api-key": self._key.reveal()} if self._key is not None else {}
             options["headers"] = {"Authorization": Omit(), **own}
-        elif provider_at(self._connection) == "gemini":
+        elif provider_at(self.connection) == "gemini":
             key = {"x-goog-api-key": self._key.reveal()} if self._key is not None else {}
             options["headers"] = {"Authorization": Omit(), **key}
         elif self._key is None:
@@ -395,7 +391,7 @@ class OpenAIClient:
 
     @property
     def _is_anthropic(self) -> bool:
-        return self._connection.kind == "anthropic"
+        return self.connection.kind == "anthropic"
 
     async def _client(self) -> AsyncOpenAI:
         async with self._opening:  # calls that begin together look the key up once
@@ -406,11 +402,11 @@ class OpenAIClient:
     async def _opened(self) -> AsyncOpenAI:
         if self._key_source is not None:
             self._key = await self._look_up(self._key_source)
-        transport, self._proxy = transport_to(address_of(self._connection))
+        transport, self._proxy = transport_to(address_of(self.connection))
         if self._proxy is not None:
             self._target = replace(self._target, proxy=self._proxy.shown)
         self._note_key()
-        return make_client(self._connection, self._key, transport)
+        return make_client(self.connection, self._key, transport)
 
 
 def _of_type(options: RequestOptions, kind: str) -> RequestOptions:

@@ -232,19 +232,15 @@ class Connector:
         self._changed = changed
         self._traffic = traffic
         self._login = ServerLogin(ask)
-        self._child: ChildProcess | None = None
+        self.child: ChildProcess | None = None
+        """The process, where it is one that was started."""
         self._notes = HttpNotes()
         self._log = ""
         self._unread = 0
 
-    @property
-    def child(self) -> ChildProcess | None:
-        """The process, where it is one that was started."""
-        return self._child
-
     def take_child(self) -> ChildProcess | None:
         """The process, which is the caller's to end from now on."""
-        child, self._child = self._child, None
+        child, self.child = self.child, None
         return child
 
     def close(self) -> None:
@@ -257,8 +253,8 @@ class Connector:
         Args:
             messages: what it logged by the protocol since the last time.
         """
-        if self._child is not None:
-            self._log += self._child.take_log()
+        if self.child is not None:
+            self._log += self.child.take_log()
             ending = self._ending
             if ending and ending not in self._log:
                 self._log += f"{ending}\n"
@@ -342,7 +338,7 @@ class Connector:
         given = {key: expand(text, known) for key, text in server.environment.items()}
         self._unread = 0
         try:
-            self._child = await ChildProcess.start(
+            self.child = await ChildProcess.start(
                 [command, *arguments],
                 cwd=server.folder or Path.cwd(),
                 env={**safe_environment(), **given},
@@ -354,7 +350,7 @@ class Connector:
         except OSError as error:
             shown = shown_command(server.command, server.arguments)
             raise ToolSourceError(f"cannot be started: {error.strerror}: {shown}") from error
-        return self._child
+        return self.child
 
     async def failure(self, error: Exception) -> str:
         """Why no connection was made, with the line of the log that tells most."""
@@ -369,16 +365,16 @@ class Connector:
     @property
     def _ending(self) -> str:
         """Why the studio ended the process; empty where it did not."""
-        passed = self._child.ended_for if self._child is not None else ""
+        passed = self.child.ended_for if self.child is not None else ""
         return f"the studio ended it, because {passed}" if passed else ""
 
     async def _ended_by(self, error: Exception) -> str:
         """How a program ended that closed its output before it was connected; empty for others."""
-        if self._child is None or self._ending or "onnection closed" not in str(error):
+        if self.child is None or self._ending or "onnection closed" not in str(error):
             return ""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._child.wait(), _LEAVING_SECONDS)
-        code = self._child.exit_code
+            await asyncio.wait_for(self.child.wait(), _LEAVING_SECONDS)
+        code = self.child.exit_code
         if code is None:
             return "closed its output before it answered"
         return f"ended before it answered (exit code {code})"

@@ -58,7 +58,8 @@ class DescriptionReading:
         self._stage = ""
         self.is_large = False
         """Whether the description is large enough for its reading to be told of."""
-        self._is_stopped = False
+        self.is_stopped = False
+        """Whether it was stopped."""
         self._is_reported = False
         self._is_over = False
 
@@ -78,12 +79,7 @@ class DescriptionReading:
 
     def stop(self) -> None:
         """Let the next step end the reading; may be called from any thread."""
-        self._is_stopped = True
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether it was stopped."""
-        return self._is_stopped
+        self.is_stopped = True
 
     def end(self) -> None:
         """It is over, whatever came of it."""
@@ -94,7 +90,7 @@ class DescriptionReading:
     def _reached(
         self, stage: Literal["fetched", "read", "operations"], done: int, whole: int
     ) -> None:
-        if self._is_stopped:
+        if self.is_stopped:
             raise ReadingStoppedError
         if stage != self._stage:
             self._stage, self._next = stage, 0

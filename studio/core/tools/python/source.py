@@ -66,7 +66,8 @@ class PythonFileSource:
         """What went to its processes and came from them."""
         self._watch = ToolFileWatch(path, python)
         self._version = ""
-        self._path = path
+        self.path = path
+        """The file."""
         self._variables = variables
         self._environment = environment
         self._limits = limits
@@ -85,11 +86,6 @@ class PythonFileSource:
         """Tools by the names that the file has for them, where a library gave them others."""
 
     @property
-    def path(self) -> Path:
-        """The file."""
-        return self._path
-
-    @property
     def python(self) -> str:
         """Which Python runs it, and its version once it does."""
         words = self._watch.state().interpreter.words
@@ -98,7 +94,7 @@ class PythonFileSource:
     @property
     def label(self) -> str:
         """The file's name."""
-        return self._path.name
+        return self.path.name
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
         """Every function that is a tool.
@@ -120,7 +116,7 @@ class PythonFileSource:
 
     def place_of(self, name: str) -> str:
         """The file."""
-        return str(self._path)
+        return str(self.path)
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call one function; cancelling the task ends its process."""
@@ -188,16 +184,16 @@ class PythonFileSource:
             message = error.message
             if message.startswith("ModuleNotFoundError"):
                 interpreter = self._watch.state().interpreter
-                message += f" ({missing_package_hint(self._path, interpreter)})"
-            raise UnusableToolFileError(self._path, message, _line(error.data)) from error
+                message += f" ({missing_package_hint(self.path, interpreter)})"
+            raise UnusableToolFileError(self.path, message, _line(error.data)) from error
         except ConnectionLost as error:
             text = await crash_text(worker, "while it was imported")
             await self._retire(worker)
-            raise UnusableToolFileError(self._path, text) from error
+            raise UnusableToolFileError(self.path, text) from error
         except TimeoutError as error:
             await self._retire(worker)
             raise UnusableToolFileError(
-                self._path, f"is still being imported after {self._limits.start_seconds:g} s"
+                self.path, f"is still being imported after {self._limits.start_seconds:g} s"
             ) from error
         except BaseException:
             await self._retire(worker)
@@ -245,7 +241,7 @@ class PythonFileSource:
                 self._end_later(worker)
             else:
                 worker = await start_worker(
-                    self._path, self._limits, self._given(), state, self.traffic
+                    self.path, self._limits, self._given(), state, self.traffic
                 )
                 self._version = worker.client.python
         except BaseException:

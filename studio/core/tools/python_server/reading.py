@@ -80,19 +80,15 @@ class PlainReader:
             else:
                 described = with_default(described, each.default)
             properties[each.name] = described
-        self._schema: dict[str, Any] = {"type": "object", "properties": properties}
-        self._schema["additionalProperties"] = (
+        self.schema: dict[str, Any] = {"type": "object", "properties": properties}
+        """JSON schema of all arguments."""
+        self.schema["additionalProperties"] = (
             False if self._more is None else (self._more.schema or True)
         )
         if self._needed:
-            self._schema["required"] = self._needed
+            self.schema["required"] = self._needed
         if shapes.definitions:
-            self._schema["$defs"] = shapes.definitions
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """JSON schema of all arguments."""
-        return self._schema
+            self.schema["$defs"] = shapes.definitions
 
     def read(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Arguments by parameter, those that were given, and those of `**more`.
