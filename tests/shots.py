@@ -262,7 +262,7 @@ def debugging(workbench: Workbench, camera: Camera) -> None:
     wait_until(pane.editor.isVisible, "the observation can be edited")
     camera.take("09a-run-edit")
     pane.editor.field.setPlainText("forty-two")
-    pane.editor.applied.emit(pane.editor.spec, pane.editor.result(), True)
+    pane.editor.applied.emit(pane.editor.spec, pane.editor.result(), "step")
     wait_until(
         stands_at(workbench, PausePoint.BEFORE_REQUEST), "the branch stands at its next request"
     )
