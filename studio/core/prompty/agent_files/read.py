@@ -16,12 +16,12 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from studio.core.prompty.agent_files.kinds import TITLES, AgentFileKind
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.resource_files import resource_table
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.source import SourceText
@@ -135,84 +135,24 @@ class KeyRule:
     """Whether only some programs document the key, and the open standard does not."""
 
 
-_TEXT = KeyRule(("text",))
-_TEXTS = KeyRule(("a list of texts",))
-_TEXT_OR_TEXTS = KeyRule(("text", "a list of texts"))
-_BOOLEAN = KeyRule(("yes or no",))
-_MAPPING = KeyRule(("a mapping",))
+def _rule(words: str) -> KeyRule:
+    shapes, *marks = words.split(", ")
+    said = {word: rest for word, _, rest in (mark.partition(" ") for mark in marks)}
+    return KeyRule(
+        tuple(shapes.split(" / ")),
+        tuple(said.get("one", "").removeprefix("of ").split()),
+        "needed" in said,
+        int(said.get("at", "most 0").removeprefix("most ")),
+        said.get("now", ""),
+        "beyond" in said,
+    )
 
 
-def _beyond(*shapes: str) -> KeyRule:
-    return KeyRule(shapes, beyond_standard=True)
-
-
-KEYS: Mapping[AgentFileKind, Mapping[str, KeyRule]] = MappingProxyType(
-    {
-        "skill": {
-            "name": KeyRule(("text",), needed=True, longest=64),
-            "description": KeyRule(("text",), needed=True, longest=1024),
-            "license": _TEXT,
-            "compatibility": KeyRule(("text",), longest=500),
-            "metadata": _MAPPING,
-            "allowed-tools": _TEXT_OR_TEXTS,
-            # Claude Code (code.claude.com, skills) and VS Code (agent skills).
-            "argument-hint": _beyond("text", "a list of texts"),  # `[file]` is a list in YAML
-            "arguments": _beyond("text", "a list of texts"),
-            "user-invocable": _beyond("yes or no"),
-            "disable-model-invocation": _beyond("yes or no"),
-            "when_to_use": _beyond("text"),
-            "model": _beyond("text"),
-            "effort": _beyond("text"),
-            "context": _beyond("text"),
-            "agent": _beyond("text"),
-            "paths": _beyond("text", "a list of texts"),
-            "shell": _beyond("text"),
-            "hooks": _beyond("a mapping"),
-        },
-        "prompt-file": {
-            "name": _TEXT,
-            "description": _TEXT,
-            "argument-hint": _TEXT,
-            "agent": _TEXT,
-            "mode": KeyRule(("text",), instead="agent"),
-            "model": _TEXT_OR_TEXTS,
-            "tools": _TEXT_OR_TEXTS,
-        },
-        "custom-agent": {
-            "name": _TEXT,
-            "description": _TEXT,
-            "argument-hint": _TEXT,
-            "tools": _TEXT_OR_TEXTS,
-            "agents": _TEXT_OR_TEXTS,
-            "model": _TEXT_OR_TEXTS,
-            "target": KeyRule(("text",), choices=("vscode", "github-copilot")),
-            "user-invocable": _BOOLEAN,
-            "disable-model-invocation": _BOOLEAN,
-            "infer": KeyRule(("yes or no",), instead="disable-model-invocation"),
-            "mcp-servers": KeyRule(("a mapping", "a list")),
-            "handoffs": KeyRule(("a list",)),
-            "hooks": _MAPPING,
-            "metadata": _MAPPING,
-        },
-        "agents": {},
-        "dotprompt": {
-            "name": _TEXT,
-            "description": _TEXT,
-            "variant": _TEXT,
-            "model": _TEXT,
-            "tools": _TEXTS,
-            "toolChoice": _TEXT,
-            "returnToolRequests": _BOOLEAN,
-            "maxTurns": KeyRule(("a number",)),
-            "toolDefs": KeyRule(("a list",)),
-            "config": _MAPPING,
-            "input": _MAPPING,
-            "output": _MAPPING,
-            "metadata": _MAPPING,
-        },
-    }
-)
-"""By the kind of file; `AGENTS.md` is plain Markdown, and its readers know no key."""
+KEYS: Mapping[str, Mapping[str, KeyRule]] = {
+    kind: {name: _rule(words) for name, words in rows.items()}
+    for kind, rows in resource_table("schema", "agent_files.keys").items()
+}
+"""The rules of keys by the kind of file."""
 
 
 def shape_of(value: Json) -> tuple[str, ...]:
