@@ -28,7 +28,6 @@ LANGUAGES = ("de",)
 CONTEXT = "Studio"
 TABLES = (
     "base/menus.py",
-    "models/connections.py",
     "models/choice.py",
 )
 """Files whose tables are translated where they are shown."""
@@ -38,10 +37,11 @@ ROWS = (
     "resources/words/snippets.toml",
     "resources/words/tour.txt",
     "resources/words/actions.txt",
+    "resources/words/presets.toml",
 )
 """Bundled tables of words, each with a text that is translated."""
 
-_IN_CALLS = {"Preset": (1, 3), "_choice": (2,)}
+_IN_CALLS = {"_choice": (2,)}
 """Which arguments are texts, by what is called in those tables."""
 
 
@@ -85,11 +85,12 @@ def _table_words(path: Path, tree: ast.Module) -> Iterator[Word]:
 def _row_words(path: Path) -> Iterator[Word]:
     """Yield the texts of a bundled table: the second column of its rows, of actions the fifth too.
 
-    Of a table in TOML: each `help`.
+    Of a table in TOML: each `help`, `title` and `hint`.
     """
     if path.suffix == ".toml":
         for rows in tomllib.loads(path.read_text(encoding="utf-8")).values():
-            yield from (Word(row["help"]) for row in rows)
+            found = (row[name] for row in rows for name in ("help", "title", "hint") if name in row)
+            yield from map(Word, found)
         return
     places = (1, 4) if path.name == "actions.txt" else (1,)
     for line in path.read_text(encoding="utf-8").splitlines():

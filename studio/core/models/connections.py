@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from studio.core.models.secrets import KEYRING
 from studio.core.plugins import installed
+from studio.core.resource_files import resource_text
 from studio.core.text.values import JsonObject
 from studio.core.wire.request import Provider
 
@@ -120,91 +121,12 @@ class Preset:
     """What the user must have or do."""
 
 
-PRESETS: tuple[Preset, ...] = (
-    Preset(
-        "embedded",
-        "Embedded model",
-        Connection("Embedded model", "embedded"),
-        "A very small model on this machine, for trying things out. No account, no network.",
-    ),
-    Preset(
-        "openai",
-        "OpenAI",
-        Connection("OpenAI", "openai", key="${env:OPENAI_API_KEY}"),
-        "Needs an API key from platform.openai.com.",
-    ),
-    Preset(
-        "azure",
-        "Azure OpenAI",
-        Connection("Azure OpenAI", "azure", key="${env:AZURE_OPENAI_API_KEY}"),
-        "Needs the resource's endpoint, a deployment's name as the model, and a key.",
-    ),
-    Preset(
-        "anthropic",
-        "Anthropic",
-        Connection("Anthropic", "anthropic", key="${env:ANTHROPIC_API_KEY}"),
-        "Needs an API key from platform.claude.com.",
-    ),
-    Preset(
-        "gemini",
-        "Google Gemini",
-        Connection("Gemini", "gemini", key="${env:GEMINI_API_KEY}"),
-        "Needs an API key from aistudio.google.com.",
-    ),
-    Preset(
-        "openrouter",
-        "OpenRouter",
-        Connection(
-            "OpenRouter",
-            "compatible",
-            base_url="https://openrouter.ai/api/v1",
-            key="${env:OPENROUTER_API_KEY}",
-        ),
-        "Many providers' models by one key.",
-    ),
-    Preset(
-        "ollama",
-        "Ollama",
-        Connection("Ollama", "ollama", base_url="http://localhost:11434"),
-        "Start it with `ollama serve`.",
-    ),
-    Preset(
-        "lm-studio",
-        "LM Studio",
-        Connection("LM Studio", "compatible", base_url="http://localhost:1234/v1"),
-        "Start the local server in LM Studio's Developer tab.",
-    ),
-    Preset(
-        "vllm",
-        "vLLM",
-        Connection("vLLM", "compatible", base_url="http://localhost:8000/v1"),
-        "Start it with `vllm serve MODEL`.",
-    ),
-    Preset(
-        "llama-cpp",
-        "llama.cpp server",
-        Connection("llama.cpp", "compatible", base_url="http://localhost:8080/v1"),
-        "Start it with `llama-server -m FILE`.",
-    ),
-    Preset(
-        "compatible",
-        "Any OpenAI-compatible server",
-        Connection("Server", "compatible", key=KEYRING),
-        "Needs the base address of its API, which usually ends in /v1.",
-    ),
-    Preset(
-        "scripted",
-        "Scripted replies",
-        Connection("Script", "scripted"),
-        "Answers from a file of replies, for stepping and for demonstrations.",
-    ),
-    Preset(
-        "replay",
-        "Record and replay",
-        Connection("Replay", "replay"),
-        "Records what another connection answers, and answers the same again without it.",
-    ),
-)
+def _bundled_presets() -> Iterator[Preset]:
+    for row in tomllib.loads(resource_text("words", "presets.toml"))["preset"]:
+        yield Preset(**row | {"connection": Connection(**row["connection"])})
+
+
+PRESETS = tuple(_bundled_presets())
 """What a new connection can start from, in the order in which it is offered."""
 
 
