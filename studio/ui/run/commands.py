@@ -90,6 +90,8 @@ class RunCommands(QObject):
 
     def run_or_continue_shown(self) -> None:
         """The same for the run that is shown, whatever file is open."""
+        if self._side.points_out_draft():
+            return
         if self._view.is_waiting:
             self._go_on(Continue())
         elif not self._view.is_busy:
@@ -97,6 +99,8 @@ class RunCommands(QObject):
 
     def step_shown(self, how: str) -> None:
         """The same for the run that is shown, whatever file is open."""
+        if self._side.points_out_draft():
+            return
         if self._view.record:
             self._timeline.follow()
             self.request_record_move.emit(-1 if how == "out" else 1)
@@ -113,7 +117,8 @@ class RunCommands(QObject):
 
     def restart(self) -> None:
         """Start a run from the beginning."""
-        self.request_run.emit(False)
+        if not self._side.points_out_draft():
+            self.request_run.emit(False)
 
     def run_to(self, place: str) -> None:
         """Go on to a place, or start a run up to it."""

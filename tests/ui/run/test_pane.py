@@ -221,6 +221,26 @@ def test_escape_leaves_an_edit_without_a_trace(bench: Bench) -> None:
     assert bench.controller.state.steering == ()
 
 
+def test_f5_does_not_throw_a_written_text_away(bench: Bench) -> None:
+    bench.controller.start(plan([FINAL, FINAL]))
+    bench.until_over()
+    state = bench.controller.view.state
+    bench.click(bench.button("Go on with a message…"))
+    bench.qtbot.waitUntil(bench.pane.editor.isVisible)
+    bench.qtbot.keyClicks(bench.pane.editor.field, "Where is it?")
+    asked: list[bool] = []
+    bench.pane.commands.request_run.connect(asked.append)
+    bench.pane.commands.run_or_continue()
+    bench.pane.commands.step()
+    bench.pane.commands.restart()
+    assert (asked, bench.pane.editor.field.toPlainText()) == ([], "Where is it?")
+    assert bench.controller.view.state is state
+    assert "not applied yet" in bench.pane.editor._problem.text()
+    bench.qtbot.keyClick(bench.pane.editor.field, Qt.Key.Key_Escape)
+    bench.pane.commands.run_or_continue()
+    assert asked == [False]
+
+
 def test_messages_are_edited_before_they_are_sent(bench: Bench) -> None:
     started = plan([FINAL])
     bench.controller.start(started, at_entry=True)

@@ -295,6 +295,21 @@ class EditInPlace(FollowsTheme, QWidget):
             messages=self._messages.messages(),
         )
 
+    def points_out_draft(self) -> bool:
+        """Say that the text is not applied yet, and take the keyboard; False where none is."""
+        if self.spec is None:
+            return False
+        if self.spec.kind == "messages":
+            is_draft = self._messages.messages() != self.spec.messages
+        else:
+            is_draft = self.field.toPlainText() != self.spec.text
+        if is_draft:
+            self._problem.setText(tr("This text is not applied yet. Apply it or cancel it first."))
+            self._problem.show()
+            self._hint.hide()
+            self.field.setFocus()
+        return is_draft
+
     def _set_font(self) -> None:
         """Code in its own writing; a change of the window's style takes it away."""
         is_code = self.spec is not None and self.spec.kind in _CODE

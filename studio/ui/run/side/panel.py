@@ -245,6 +245,10 @@ class SidePanel(QWidget):
         else:
             self.actions_bar.point_out()
 
+    def points_out_draft(self) -> bool:
+        """Lead to a text that is written and not applied; False where there is none."""
+        return self._pages.currentWidget() is self.editor and self.editor.points_out_draft()
+
     def take_choice(self, number: int) -> bool:
         """Take the choice with that number, from 1; False where there is none to be taken now."""
         offers = self._view.offers.offers
