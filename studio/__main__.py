@@ -7,9 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from studio.cli.ending import ended
 from studio.cli.exit_codes import COMMANDS, USAGE
-from studio.cli.terminal import tell
+from studio.cli.terminal import ended, tell
 from studio.cli.window_arguments import window_parser
 
 MODEL_CHILD = "--embedded-model-child"

@@ -16,9 +16,8 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from studio import __version__, quick_start  # noqa: F401 - first: it acts when imported
-from studio.core.paths import narrow_home, user_paths
-from studio.core.resource_files import resource
-from studio.core.text.atomic_file import private_folder
+from studio.core.paths import narrow_home, resource, user_paths
+from studio.core.text.files import private_folder
 from studio.ui.app.main_window import MainWindow
 from studio.ui.base.language import install_language
 from studio.ui.base.services import build_services
@@ -98,7 +97,7 @@ _FOR_KEYS = (
     "studio.ui.editor.text.carets.input",
     "studio.ui.editor.text.carets.line_edits",
     "studio.ui.editor.text.carets.selections",
-    "studio.ui.editor.text.keys.typing_keys",
+    "studio.ui.editor.text.keys.typing",
 )
 """What the first key in the text asks for; loaded first, when the window is painted."""
 
@@ -294,7 +293,7 @@ class Studio(QObject):
             self.window.commands.files.open_example(resource("examples", FIRST_EXAMPLE))
 
     def _open_last(self) -> None:
-        from studio.core.session import SESSION, load_session
+        from studio.core.settings import SESSION, load_session
 
         session = load_session(self._services.paths.data / SESSION)
         recent = self._services.settings.value.recent[:1]

@@ -10,7 +10,7 @@ from studio.core.prompty.checks import Check
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceKind
 

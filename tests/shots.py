@@ -28,8 +28,7 @@ import shots_editor  # noqa: E402
 from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
 
-from studio.core.paths import user_paths  # noqa: E402
-from studio.core.resource_files import resource  # noqa: E402
+from studio.core.paths import resource, user_paths  # noqa: E402
 from studio.ui.app.workbench import Workbench  # noqa: E402
 from studio.ui.base.language import install_language  # noqa: E402
 from studio.ui.base.services import build_services  # noqa: E402

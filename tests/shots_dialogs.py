@@ -9,12 +9,12 @@ from pathlib import Path
 from PySide6.QtWidgets import QDialog, QWidget
 from shots_editor import Camera, dialog, wait
 
-from studio.application.tools.known_servers import KnownServer
+from studio.application.tools.pasted_server import KnownServer
 from studio.application.tools.saved_calls import SavedCall
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolId, ToolSpec
-from studio.core.tools.mcp.asking import InputWanted
-from studio.core.tools.openapi.overview import OperationRow
+from studio.core.tools.mcp.values import InputWanted
+from studio.core.tools.openapi.choice import OperationRow
 from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.registry import SourceStatus, ToolEntry
 from studio.core.tools.source import OfferArgument, ServerOffer
@@ -23,7 +23,7 @@ from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.comparison import RewriteDialog
 from studio.ui.dialogs.crash import CrashDialog
 from studio.ui.dialogs.front_matter import FrontMatterDialog
-from studio.ui.experiments.blind_dialog import BlindDialog
+from studio.ui.experiments.rating import BlindDialog
 from studio.ui.experiments.view import ExperimentView
 from studio.ui.history.footer import RetentionDialog
 from studio.ui.tools.add_server import AddServerDialog
@@ -34,7 +34,7 @@ from studio.ui.tools.pane import ConsentDialog
 from studio.ui.tools.questions import InputDialog
 from studio.ui.tools.traffic_dialog import TrafficDialog
 from studio.viewmodels.connections.downloads import WeightsState
-from studio.viewmodels.experiments.shown_cell import AnswerPair
+from studio.viewmodels.experiments.grid_model import AnswerPair
 from studio.viewmodels.tools.questions import InputQuestion
 
 _STRANGE = """---

@@ -111,7 +111,7 @@ LATER = (
     "studio.viewmodels.run",
     "studio.viewmodels.tools",
     # parts of the rooms that are there
-    "studio.application.document.file_states",
+    "studio.application.document.revisions",
     "studio.application.document.folder_files",
     "studio.application.editing",
     "studio.application.highlight",
@@ -125,10 +125,10 @@ LATER = (
     "studio.ui.editor.text.carets.input",
     "studio.ui.editor.text.carets.line_edits",
     "studio.ui.editor.text.carets.selections",
-    "studio.ui.editor.text.keys.typing_keys",
-    "studio.ui.editor.text.keys.typing_rules",
+    "studio.ui.editor.text.keys.typing",
+    "studio.ui.editor.text.keys.typing",
     "studio.ui.files.tree",
-    "studio.ui.window.examples",
+    "studio.ui.window.welcome",
     "PySide6.QtSvg",
     "json",
 )

@@ -4829,6 +4829,10 @@ zu  {after}</translation>
       <translation>Lauf öffnen</translation>
     </message>
     <message>
+      <source>Open this page in the browser</source>
+      <translation>Diese Seite im Browser öffnen</translation>
+    </message>
+    <message>
       <source>Open {name}</source>
       <translation>{name} öffnen</translation>
     </message>
@@ -6503,6 +6507,10 @@ zu  {after}</translation>
       <translation>Den Text auf der Platte nehmen; Rückgängig führt zu Ihrem zurück</translation>
     </message>
     <message>
+      <source>Take these lines back</source>
+      <translation>Diese Zeilen zurücknehmen</translation>
+    </message>
+    <message>
       <source>Take what came as the final answer.</source>
       <translation>Das, was kam, als endgültige Antwort nehmen.</translation>
     </message>
@@ -7749,6 +7757,10 @@ zu  {after}</translation>
     <message>
       <source>This step has called no tool. Arguments, result and error stream appear here.</source>
       <translation>Dieser Schritt hat kein Werkzeug aufgerufen. Argumente, Ergebnis und Fehlerausgabe erscheinen hier.</translation>
+    </message>
+    <message>
+      <source>This text is not applied yet. Apply it or cancel it first.</source>
+      <translation>Dieser Text ist noch nicht übernommen. Übernehmen Sie ihn oder brechen Sie zuerst ab.</translation>
     </message>
     <message>
       <source>This text is not there any more.</source>

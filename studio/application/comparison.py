@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from studio.core.text.diff import changes, common_ends, line_edits
 from studio.core.text.problem import TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 LineKind: TypeAlias = Literal["same", "added", "removed", "gap"]
 

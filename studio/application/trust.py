@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio.core.prompty.reference_values import ReferenceContext, references_beside
-from studio.core.tools.trust.places import is_repository, is_too_wide, resolved
-from studio.core.tools.trust.store import TrustStore
+from studio.core.tools.trust.store import TrustStore, is_repository, is_too_wide, resolved
 
 if TYPE_CHECKING:
     from studio.core.masking.masker import Masker

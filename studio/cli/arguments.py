@@ -11,19 +11,16 @@ from studio.application.document.reading import read_document
 from studio.cli.exit_codes import UsageError
 from studio.cli.terminal import tell
 from studio.core.experiments.file.names import is_experiment
-from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
-from studio.core.prompty.checks.placeholders import used_elsewhere
+from studio.core.prompty.agent_files.read import TITLES, agent_file_kind
+from studio.core.prompty.checks.variables import used_elsewhere
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.reference_values import whole_reference
-from studio.core.text.bounded_file import read_bounded
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json
-from studio.core.tools.trust.places import TooWideError
-from studio.core.tools.trust.store import TrustStore
+from studio.core.text.files import read_bounded, reason_of
+from studio.core.text.values import Json, parse_json
+from studio.core.tools.trust.store import TooWideError, TrustStore
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:

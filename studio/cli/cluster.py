@@ -27,7 +27,7 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
 
 
 def _certificates(options: argparse.Namespace) -> int:
-    from studio.application.experiments.cluster.address import write_certificates
+    from studio.application.experiments.cluster.dispatch import write_certificates
 
     hosts = list(dict.fromkeys(["localhost", "127.0.0.1", *options.host]))
     try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from studio.cli.exit_codes import COMMANDS, FINE
 from studio.cli.late_commands import LateCommands
 from studio.cli.window_arguments import window_parser
-from studio.core.resource_files import resource_text
+from studio.core.paths import resource_text
 
 SHELLS = ("bash", "zsh", "fish")
 """Shells with a script in `resources/completion`."""

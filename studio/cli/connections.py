@@ -9,8 +9,7 @@ import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from studio.application.connections.check import problems_of
-from studio.application.connections.listing import keyless_if_local, with_folder
+from studio.application.connections.editing import keyless_if_local, problems_of, with_folder
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.terminal import printable, tell
 from studio.core.models.connection_file import Connections, read_connections, write_connections
@@ -22,7 +21,7 @@ from studio.core.models.connections import (
 )
 from studio.core.paths import user_paths
 from studio.core.text.amounts import size
-from studio.core.text.reason import named_reason
+from studio.core.text.files import named_reason
 
 _OPTIONS = {"name": "NAME", "base_url": "--url", "key": "--key"}
 
@@ -90,7 +89,7 @@ def add_connections(parser: argparse.ArgumentParser) -> None:
 
 def _prices(options: argparse.Namespace) -> int:
     from studio.core.models.base import ModelError
-    from studio.core.models.price_table import fetch_prices, table_name
+    from studio.core.models.prices import fetch_prices, table_name
 
     if options.update:
         try:
@@ -104,8 +103,7 @@ def _prices(options: argparse.Namespace) -> int:
 
 def _weights(options: argparse.Namespace) -> int:
     from studio.core.models.base import ModelError
-    from studio.core.models.embedded.fetch_weights import fetch_weights
-    from studio.core.models.embedded.weights import bundled_weights
+    from studio.core.models.embedded.weights import bundled_weights, fetch_weights
 
     try:
         found = bundled_weights()
@@ -235,8 +233,7 @@ def _test(options: argparse.Namespace) -> int:
 
 
 async def _tested(connections: Connections, asked: Connection, model: str) -> int:
-    from studio.core.models.abilities_trial import TriedAbility, tried_table, try_abilities
-    from studio.core.models.probe import probe
+    from studio.core.models.probe import TriedAbility, probe, tried_table, try_abilities
     from studio.core.models.secrets import secret_store
 
     secrets = secret_store()

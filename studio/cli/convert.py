@@ -17,8 +17,8 @@ from studio.core.prompty.document import PromptDocument, first_unreadable
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.text.atomic_file import write_atomically
 from studio.core.text.diff import unified_diff
+from studio.core.text.files import write_atomically
 from studio.core.text.problem import apply_edits
 
 

@@ -7,9 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from studio.application.exchange.export import difference
+from studio.application.exchange.export import PROGRAMS, NoJudgeError, difference
 from studio.application.exchange.judge import judge_names, run_in
-from studio.application.exchange.programs import PROGRAMS, NoJudgeError
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
 from studio.application.trust import references_of
 from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
@@ -18,14 +17,12 @@ from studio.cli.findings import report
 from studio.cli.numbers import whole
 from studio.cli.prepared import offered_tools
 from studio.cli.terminal import tell
-from studio.core.export.target import ExportResult, ExportSource
+from studio.core.export.target import ExportResult, ExportSource, make_checked
 from studio.core.export.targets import TARGETS, all_targets, find_target
-from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import import_file
 from studio.core.text.amounts import counted
-from studio.core.text.atomic_file import write_atomically, write_bytes_atomically
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.files import read_bounded, write_atomically, write_bytes_atomically
 from studio.core.text.values import JsonObject
 
 

@@ -11,16 +11,15 @@ from typing import get_args
 from studio.application.document.checked_file import merged
 from studio.application.document.loading import loaded_parts
 from studio.application.document.reading import read_document
-from studio.application.preview.copy import request_as_json
-from studio.application.preview.requests import request_preview
-from studio.application.preview.target import preview_target
+from studio.application.preview.diff import request_as_json
+from studio.application.preview.requests import preview_target, request_preview
 from studio.cli.arguments import add_inputs, add_trust, read_text, trust_of
 from studio.cli.findings import report
 from studio.cli.prepared import prepared_prompt
 from studio.cli.run.model import add_choice, choice_for
 from studio.cli.terminal import printable, tell
 from studio.core.models.connection_file import user_connections
-from studio.core.prompty.agent_files.kinds import agent_file_kind
+from studio.core.prompty.agent_files.read import agent_file_kind
 from studio.core.prompty.messages import OpenThread
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json

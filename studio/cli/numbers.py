@@ -6,8 +6,7 @@ import argparse
 import math
 from collections.abc import Callable
 
-from studio.core.text.shortened import shortened
-from studio.core.text.whole_number import LARGEST, whole_number
+from studio.core.text.amounts import LARGEST, shortened, whole_number
 
 
 def whole(least: int = 0, most: int = LARGEST) -> Callable[[str], int]:

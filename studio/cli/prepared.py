@@ -6,8 +6,8 @@ import argparse
 import asyncio
 from collections.abc import Iterable
 
-from studio.application.preview.shown import shown_prompt
-from studio.application.tools.offered import asks_sources, registry_of
+from studio.application.preview.build import shown_prompt
+from studio.application.tools.server_content import asks_sources, registry_of
 from studio.cli.arguments import allow_named, given_inputs, load, trust_of
 from studio.cli.terminal import tell
 from studio.core.models.connection_file import user_connections

@@ -12,8 +12,8 @@ from studio.application.run.words import rate_of
 from studio.cli.terminal import printable, tell
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.values.events import CallsChecked, Event, ModelFailed, ReplyRead, ToolEnded
-from studio.core.agent.values.reading import Action, FormatError
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Action, FormatError
 from studio.core.agent.values.user_events import CallDecided, ModelChosen, ObservationEdited
 from studio.core.models.endpoint_trust import is_local
 from studio.core.runs.codec import encode_event

@@ -35,12 +35,14 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import FORMS, export_run, form_of, import_run
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import WAITING, RunSummary
-from studio.core.text.amounts import counted
-from studio.core.text.atomic_file import write_atomically
-from studio.core.text.bounded_file import MOST_RECORD_BYTES, read_text
-from studio.core.text.reason import named_reason, reason_of
-from studio.core.text.shortened import one_line
-from studio.core.text.whole_number import whole_number
+from studio.core.text.amounts import counted, one_line, whole_number
+from studio.core.text.files import (
+    MOST_RECORD_BYTES,
+    named_reason,
+    read_text,
+    reason_of,
+    write_atomically,
+)
 
 _DAY = 86_400
 _MOST_DAYS = 1_000_000

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
+import io
+import json
+import os
 import re
 import sys
+from collections.abc import Callable
+
+from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS
 
 # Control characters (a terminal acts on them), what turns the direction of text, half characters.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -34,3 +42,63 @@ def agreed(question: str, *, yes: bool, options: str = "--yes") -> bool:
         return False
     tell(f"{question} [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+# How the program ends when its output has nowhere to go, or cannot be said there: in words.
+
+_CANNOT_WRITE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
+
+
+def ended(run: Callable[[], int]) -> int:
+    """Run, write what is still held back, and return the exit code.
+
+    Python writes small output when it ends, where nothing can catch what fails.
+    """
+    if sys.stdout is None or sys.stderr is None:  # `>&-`, or a program without a console
+        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - held to the end
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    if sys.stdin is None:  # `<&-`: there is nothing to read
+        sys.stdin = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    _escape_what_is_not_in(sys.stdout)
+    code = FINE
+    try:
+        try:
+            code = run()
+        finally:
+            if not sys.stdout.closed:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (`| head`) has gone; closing quietly is what every such program does.
+        _discard()
+    except KeyboardInterrupt:
+        tell("prompt-studio: interrupted")
+        return INTERRUPTED
+    except OSError as error:
+        if error.errno not in _CANNOT_WRITE:
+            raise
+        _discard()
+        tell(f"prompt-studio: cannot write: {error.strerror}")
+        return PROBLEMS
+    return code
+
+
+def _escape_what_is_not_in(output: object) -> None:
+    """Write what an output's encoding has no sign for (ASCII, Windows' 1252) as JSON escapes it."""
+    if not isinstance(output, io.TextIOWrapper):
+        return
+    if output.errors == "strict" or codecs.lookup(output.encoding).name != "utf-8":
+        codecs.register_error("escaped", _escaped)
+        output.reconfigure(errors="escaped")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+def _discard() -> None:
+    """Let what is still held back go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

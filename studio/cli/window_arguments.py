@@ -7,7 +7,7 @@ from pathlib import Path
 
 from studio import __version__
 from studio.cli.exit_codes import COMMANDS
-from studio.core.text.whole_number import whole_number
+from studio.core.text.amounts import whole_number
 
 _MOST_PIXELS = 16_384
 

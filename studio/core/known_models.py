@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from functools import cache
 
-from studio.core.resource_files import resource
-from studio.core.text.bounded_file import read_text
+from studio.core.paths import resource
+from studio.core.text.files import read_text
 from studio.core.text.values import JsonObject
 
 

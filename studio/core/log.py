@@ -18,8 +18,7 @@ from typing import TextIO
 
 from studio import __version__
 from studio.core.masking.redact import without_keys, without_logins
-from studio.core.text.atomic_file import private_file, private_folder
-from studio.core.text.bounded_file import read_text
+from studio.core.text.files import private_file, private_folder, read_text
 
 LOG_NAME = "studio.log"
 _PREFIX = "hard-crash-"

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.files import read_bounded
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

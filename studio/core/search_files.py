@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.patterns import compile_pattern, expanded, matches
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.files import read_bounded
 from studio.core.text.problem import TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 SKIPPED = frozenset(
     {"node_modules", "__pycache__", ".git", ".venv", "venv", "dist", "build", ".mypy_cache"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 BUNDLED = "en_US"
 """The language whose dictionary comes with the library."""

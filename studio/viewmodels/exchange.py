@@ -9,9 +9,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.comparison import ComparedPart, compare_texts
-from studio.application.exchange.export import difference, make_export
+from studio.application.exchange.export import NoJudgeError, difference, make_export
 from studio.application.exchange.judge import Judgment, judge_export
-from studio.application.exchange.programs import NoJudgeError
 from studio.application.exchange.runs import history_at, kept_words, read_files, write_run
 from studio.application.words import tr
 from studio.core.agent.values.events import Event
@@ -19,7 +18,7 @@ from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm
 from studio.core.runs.store import StoreError
-from studio.core.text.atomic_file import write_atomically, write_bytes_atomically
+from studio.core.text.files import write_atomically, write_bytes_atomically
 from studio.viewmodels.app.jobs import LatestJob
 
 

@@ -16,8 +16,8 @@ from studio.application.trust import (
     shown_before_trust,
 )
 from studio.core.models.connection_file import Connections
+from studio.core.paths import resource
 from studio.core.prompty.parse import parse
-from studio.core.resource_files import resource
 from studio.core.tools.trust.store import TrustStore
 
 

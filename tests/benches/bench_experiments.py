@@ -27,10 +27,9 @@ from studio.application.experiments.grid import (  # noqa: E402
 from studio.application.experiments.plan import ExperimentServices, plan_experiment  # noqa: E402
 from studio.application.experiments.report import report_of  # noqa: E402
 from studio.application.experiments.run.runner import ExperimentRunner  # noqa: E402
-from studio.core.experiments.results.cells import CellKey, CellState  # noqa: E402
+from studio.core.experiments.results.cells import CellKey, CellState, NewResult, ResultRow  # noqa: E402  # noqa: E402
 from studio.core.experiments.results.ledger import ExperimentLedger  # noqa: E402
-from studio.core.experiments.results.result import NewResult, ResultRow  # noqa: E402
-from studio.core.experiments.results.totals import sum_up  # noqa: E402
+from studio.core.experiments.results.scans import sum_up  # noqa: E402
 from studio.core.models.connection_file import Connections  # noqa: E402
 from studio.core.models.connections import EMBEDDED, Connection  # noqa: E402
 from studio.core.models.secrets import secret_store  # noqa: E402

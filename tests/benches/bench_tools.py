@@ -14,10 +14,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from studio.core.paths import resource
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.resource_files import resource
 from studio.core.tools.binding import build_registry
-from studio.core.tools.python.environment import server_environment
+from studio.core.tools.python.interpreter import server_environment
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import server_command
 from studio.core.tools.registry import SourceTools

@@ -26,8 +26,7 @@ from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import QApplication, QPlainTextEdit  # noqa: E402
 
-from studio.core.paths import user_paths  # noqa: E402
-from studio.core.resource_files import resource  # noqa: E402
+from studio.core.paths import resource, user_paths  # noqa: E402
 from studio.ui.app.workbench import Workbench  # noqa: E402
 from studio.ui.base.services import build_services  # noqa: E402
 from studio.ui.style.theme import DARK, LIGHT  # noqa: E402

@@ -12,7 +12,7 @@ import pytest
 
 from studio.cli.completion import FILES, SHELLS, every_parser, offers
 from studio.cli.exit_codes import COMMANDS
-from studio.core.resource_files import resource_text
+from studio.core.paths import resource_text
 
 
 def words(*given: str) -> list[str]:

@@ -9,8 +9,8 @@ import pytest
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
 from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.paths import resource
 from studio.core.prompty.parse import parse
-from studio.core.resource_files import resource
 from tests.support.errors import has_errors
 
 LEGACY = (

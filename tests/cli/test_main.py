@@ -11,7 +11,7 @@ import pytest
 
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 
 REACT = resource("examples", "react-agent.prompty")
 

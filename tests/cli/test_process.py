@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from tests.cli.test_main import script
 from tests.support import patience
 

@@ -12,7 +12,7 @@ import pytest
 from studio.__main__ import main
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, USAGE
 from studio.cli.main import run_command
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from tests.cli.test_main import script
 
 REACT = resource("examples", "react-agent.prompty")

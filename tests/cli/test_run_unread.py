@@ -8,7 +8,7 @@ import pytest
 
 from studio.cli.exit_codes import FINE, USAGE
 from studio.cli.main import run_command
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from tests.cli.test_main import script
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
-from studio.core.tools.python.environment import server_environment
+from studio.core.tools.python.interpreter import server_environment
 from studio.core.tools.trust.store import TrustStore
 
 if TYPE_CHECKING:

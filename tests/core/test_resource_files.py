@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.core import resource_files
-from studio.core.resource_files import resource, resource_root, resource_table
+from studio.core import paths
+from studio.core.paths import resource, resource_root, resource_table
 
 
 def test_checkout_has_its_resources_beside_the_package(checkout: Path) -> None:
@@ -16,7 +16,7 @@ def test_checkout_has_its_resources_beside_the_package(checkout: Path) -> None:
 def test_a_table_has_its_rows_by_section_and_first_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resource_files, "resource_root", lambda: tmp_path)
+    monkeypatch.setattr(paths, "resource_root", lambda: tmp_path)
     (tmp_path / "a.txt").write_text("# why\n\n[one]\nx    two words\n\n[two]\ny  z\n", "utf-8")
     assert resource_table("a.txt") == {"one": {"x": "two words"}, "two": {"y": "z"}}
     for wrong in ("[one]\nx y\n", "x  y\n"):

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.agent.past.tree import walk
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.core.runs.store import RunStore
 from studio.core.runs.summary import RunSummary
 from studio.ui.app.workbench import Workbench

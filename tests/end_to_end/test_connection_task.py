@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog
 from tests.support.chat_server import ChatServer, chat_server, chunk, events, silent, streamed

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.export.dialog import ExportDialog
 from tests.support.tool_ids import tool_id

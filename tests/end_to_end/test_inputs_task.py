@@ -14,12 +14,10 @@ from pytestqt.qtbot import QtBot
 from studio.application.preview.requests import request_of
 from studio.core.prompty.parse import parse
 from studio.ui.app.workbench import Workbench
-from studio.ui.inputs.compound import ListField, ObjectField
-from studio.ui.inputs.fields import ChoiceField, JsonField, NumberField, TextField
-from studio.ui.inputs.file_field import FileField
+from studio.ui.inputs.compound import ListField, ObjectField, ThreadField
+from studio.ui.inputs.fields import ChoiceField, FileField, JsonField, NumberField, TextField
 from studio.ui.inputs.pane import RowsDialog
-from studio.ui.inputs.thread_field import ThreadField
-from studio.ui.parts.chip import Chip
+from studio.ui.parts.labels import Chip
 from tests.support.menus import choose
 
 Open = Callable[[Path], Workbench]

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 
 _CTRL = Qt.KeyboardModifier.ControlModifier

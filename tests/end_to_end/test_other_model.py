@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.user_events import ModelChosen
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import ChatServer, Exchange, chat_server, streamed
 

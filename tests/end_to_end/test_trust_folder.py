@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
-from studio.ui.inputs.thread_field import ThreadField
+from studio.ui.inputs.compound import ThreadField
 from studio.ui.preview.cards.card import MediaView
 from studio.ui.tools.pane import ConsentDialog
 from tests.support.modal import answering

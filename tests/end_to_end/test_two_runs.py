@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 from tests.end_to_end.test_debugging import ASKS, FIRST
 

@@ -39,7 +39,7 @@ def run_python(installed: Path, *arguments: str) -> subprocess.CompletedProcess[
 
 
 def test_resources_come_from_the_wheel(installed: Path) -> None:
-    code = "from studio.core.resource_files import resource; print(resource('examples'))"
+    code = "from studio.core.paths import resource; print(resource('examples'))"
     ended = run_python(installed, "-c", code)
     examples = Path(ended.stdout.strip())
     assert examples.is_relative_to(installed)

@@ -13,13 +13,18 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.connection_file import read_connections, write_connections
 from studio.core.models.replay import ReplayModel
-from studio.core.models.script_file import read_script
-from studio.core.models.scripted import ScriptedTurn
+from studio.core.models.scripted import ScriptedTurn, read_script
 from studio.core.paths import user_paths
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolId
-from studio.core.session import OpenFile, Session, load_session
-from studio.core.settings import Settings, load_settings, save_settings
+from studio.core.settings import (
+    OpenFile,
+    Session,
+    Settings,
+    load_session,
+    load_settings,
+    save_settings,
+)
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, find_own_servers
 from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
 from studio.viewmodels.document.swap import SwapFolder

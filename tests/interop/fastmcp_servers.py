@@ -11,7 +11,6 @@ from pathlib import Path
 
 import httpx2
 
-from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import (
     HttpLogin,
     HttpServer,
@@ -19,6 +18,7 @@ from studio.core.tools.mcp.server_config import (
     StdioServer,
 )
 from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.mcp.values import InputGiven, InputWanted
 from studio.core.tools.source import ToolSourceError
 from tests.interop.environments import PATIENT, build
 from tests.support.ports import free_port

@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from studio.core.export.target import ExportSource
+from studio.core.export.target import ExportSource, make_checked
 from studio.core.export.targets import find_target
-from studio.core.export.written_keys import make_checked
 from studio.core.imports.recognize import import_file
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare

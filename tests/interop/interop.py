@@ -10,9 +10,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from studio.core.export.target import ExportSource
+from studio.core.export.target import ExportSource, make_checked
 from studio.core.export.targets import find_target
-from studio.core.export.written_keys import make_checked
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import references_beside
 from studio.core.wire.request import Provider

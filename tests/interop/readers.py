@@ -7,11 +7,11 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from studio.application.exchange.export import JudgeName, NoJudgeError
 from studio.application.exchange.judge import run_in
-from studio.application.exchange.programs import JudgeName, NoJudgeError
 from studio.core.export.target import ExportResult, ExportSource
 from studio.core.prompty.messages import TextPart
-from studio.core.text.atomic_file import write_bytes_atomically
+from studio.core.text.files import write_bytes_atomically
 from tests.interop.environments import LIMIT, promptfoo_command
 
 Reader = Callable[[Path, ExportSource, ExportResult, Path], str]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from studio.application.exchange.export import NoJudgeError
 from studio.application.exchange.judge import run_in
-from studio.application.exchange.programs import NoJudgeError
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.prompty.parse import parse

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit
 from pytestqt.qtbot import QtBot
 
-from studio.application.preview.copy import messages_as_json
+from studio.application.preview.diff import messages_as_json
 from studio.ui.app.workbench import Workbench
 from studio.viewmodels.app.notifications import NotificationAction
 from tests.support.chat_server import ChatServer, streamed

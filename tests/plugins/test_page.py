@@ -7,8 +7,7 @@ import tomllib
 from pathlib import Path
 
 from studio.core.export.targets import TARGETS
-from studio.core.imports.importers import IMPORTERS
-from studio.core.imports.recognize import all_suffixes
+from studio.core.imports.recognize import IMPORTERS, all_suffixes
 from studio.core.plugins import GROUPS
 from studio.core.prompty.checks import CHECKS
 
@@ -44,7 +43,7 @@ def test_an_export_form_is_its_module_and_a_row() -> None:
 
 def test_an_own_importer_is_a_row_and_its_files_are_offered() -> None:
     assert {ending for each in IMPORTERS for ending in each.suffixes} <= set(all_suffixes())
-    assert users_of("IMPORTERS", "studio.core.imports.importers") == set()
+    assert users_of("IMPORTERS", "studio.core.imports.recognize") == set()
 
 
 def test_a_tool_source_touches_the_files_of_the_page() -> None:

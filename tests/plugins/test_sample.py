@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from tests.support.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]

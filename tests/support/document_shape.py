@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.front.declarations import is_declaration
-from studio.core.prompty.look_up import as_text
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,
+    as_text,
     resolve_reference,
     whole_reference,
 )

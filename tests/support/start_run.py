@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
-from studio.core.agent.past.reenactment import Reenactment
+from studio.core.agent.past.replay import Reenactment
 from studio.core.agent.run.plan import OnEvent, OnStream, RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.options import RunOptions

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from studio.core.runs.blobs import StoredEvents
+from studio.core.runs.database import StoredEvents
 
 
 def note_reads(monkeypatch: pytest.MonkeyPatch, note: Callable[[int], object]) -> None:

@@ -24,9 +24,8 @@ from studio.core.agent.values.events import (
     ToolEnded,
 )
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.reading import Action, Final
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call
+from studio.core.agent.values.step import Action, Call, Final
 from studio.core.agent.values.user_events import CallDecided
 
 

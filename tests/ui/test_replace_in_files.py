@@ -9,8 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.search_files import Query
 from studio.ui.app.main_window import MainWindow
-from studio.ui.search.find_in_files import FindInFiles
-from studio.ui.search.replace import FileReplacer
+from studio.ui.search.find_in_files import FileReplacer, FindInFiles
 from tests.support.modal import agree, answering
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import Services
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from studio.application.connections.check import problems_of
-from studio.application.connections.listing import with_added, with_changed
+from studio.application.connections.editing import problems_of, with_added, with_changed
 from studio.application.words import tr
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import PRESETS, Connection, Preset, address_of

@@ -9,9 +9,9 @@ from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.secrets import SecretStore
 from studio.core.paths import user_paths
-from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.mcp.server_config import OWN_FILE
-from studio.core.tools.openapi.named_connection import NamedConnection
+from studio.core.tools.mcp.values import AskForInput
+from studio.core.tools.openapi.credentials import NamedConnection
 from studio.core.tools.session import ToolSession
 from studio.core.tools.trust.store import TrustStore
 

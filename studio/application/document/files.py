@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from studio.application.words import marked, tr
-from studio.core.text.atomic_file import write_bytes_atomically
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.files import read_bounded, write_bytes_atomically
 
 Newline: TypeAlias = Literal["\n", "\r\n", "\r"]
 

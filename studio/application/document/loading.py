@@ -8,7 +8,7 @@ from pathlib import Path
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.amounts import counted
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.files import read_bounded
 from studio.core.tokens.tokenizers import Tokenizers
 
 _LINK = re.compile(r"\]\((?!\w+:|#|/)([^)\s]+)\)|`((?:scripts|references|assets)/[\w./-]+)`")

@@ -13,7 +13,7 @@ from studio.core.prompty.checks.portability import CODES, GROUP, check_portabili
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.runtimes.prompty1 import refusals
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 

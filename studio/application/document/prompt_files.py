@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio.core.experiments.file.names import SUFFIXES
-from studio.core.prompty.agent_files.kinds import agent_file_kind
-from studio.core.text.bounded_file import read_text
+from studio.core.prompty.agent_files.read import agent_file_kind
+from studio.core.text.files import read_text
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -6,13 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.core.experiments.file.names import is_experiment
-from studio.core.prompty.agent_files.kinds import agent_file_kind
-from studio.core.prompty.agent_files.read import read_agent_file
+from studio.core.prompty.agent_files.read import agent_file_kind, read_agent_file
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import failure
 from studio.core.prompty.parse import parse
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.text.source import SourceText, Span
 
 
 def read_document(text: str, path: Path | None = None) -> PromptDocument:

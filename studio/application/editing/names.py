@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from studio.core.text.problem import TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument

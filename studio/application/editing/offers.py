@@ -6,18 +6,21 @@ import re
 from collections.abc import Mapping, Sequence
 
 from studio.application.editing import words as known
-from studio.application.editing.completion_items import CompletionItem, CompletionList
-from studio.application.editing.editor_context import NOTHING, EditorContext
+from studio.application.editing.editor_context import (
+    NOTHING,
+    CompletionItem,
+    CompletionList,
+    EditorContext,
+)
 from studio.application.editing.experiment.assist import experiment_offers
-from studio.application.editing.front import PLACES, front_matter
+from studio.application.editing.front import PLACES, front_matter, path_at
 from studio.application.editing.snippets import Snippet, fitting
 from studio.application.editing.template import expression_words, format_fields, variables
-from studio.application.editing.yaml_path import path_at
 from studio.core.prompty.body.media import kind_of_source
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.split import in_front_matter
-from studio.core.text.fuzzy import score
-from studio.core.text.span import Span
+from studio.core.text.naming import score
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 _EXPRESSION = re.compile(r"(?P<open>\{\{\{?[#^/&]?|\{%[-+]?)(?P<inside>(?:(?!\}\}|%\}).)*)$")

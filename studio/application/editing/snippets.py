@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from studio.application.words import tr
+from studio.core.paths import resource
 from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
-from studio.core.resource_files import resource
-from studio.core.text.bounded_file import read_text
-from studio.core.text.span import Span
+from studio.core.text.files import read_text
+from studio.core.text.source import Span
 
 SnippetContext: TypeAlias = Literal["body", "statement", "root", "inputs", "tools"]
 """Where a snippet can stand: the body, after `{%`, and mappings of the front matter."""

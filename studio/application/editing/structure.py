@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from studio.application.words import tr
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument

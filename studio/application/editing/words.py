@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.core.resource_files import resource_table
+from studio.core.paths import resource_table
 
 _WORDS = resource_table("words", "completion.txt")
 

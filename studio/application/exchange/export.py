@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from studio.application.words import tr
-from studio.core.export.target import ExportResult, ExportSource, ExportTarget
+from studio.core.export.target import ExportResult, ExportSource, ExportTarget, make_checked
 from studio.core.export.targets import all_targets
-from studio.core.export.written_keys import make_checked
+from studio.core.paths import resource_text
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.reference_values import references_beside
-from studio.core.text.bounded_file import read_bounded
 from studio.core.text.diff import unified_diff
+from studio.core.text.files import read_bounded
 from studio.core.text.problem import Fix, Problem, TextEdit
 
 _MOST_LINES = 4000
@@ -116,3 +116,90 @@ def _default(document: PromptDocument, item: InputDeclaration, index: int) -> Ed
     if isinstance(document.data.get("inputs"), list):
         return set_value(document, ("inputs", index, "default"), written)
     return set_value(document, ("inputs", item.name, "default"), written)
+
+
+# The programs that read exports: what they need, and how they are asked to send the request.
+
+JudgeName: TypeAlias = Literal[
+    "prompty", "prompty1", "langchain", "agent-framework", "promptfoo", "python", "curl"
+]
+"""Programs that can be asked."""
+
+
+class NoJudgeError(Exception):
+    """The program is not there, or gave no answer; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignProgram:
+    """A program that reads exports."""
+
+    forms: tuple[str, ...]
+    """Names of the export forms that it reads."""
+
+    package: str = ""
+    """Python package whose version is told; empty for another kind of program."""
+
+    wanted: str = ""
+    """Requirement that pip installs it by."""
+
+    newest: str = ""
+    """Beginning of the versions that are taken; empty for all."""
+
+    code: str = ""
+    """Python that defines `prepare()` and `ask(path, values)`, which makes the request."""
+
+    suffix: str = ".py"
+    """Name ending of the file, for a package of Python."""
+
+
+_REDIRECT = resource_text("export", "judges", "redirect.py.txt")
+
+ROUNDS = resource_text("export", "judges", "rounds.py.txt")
+
+_PROMPTY2 = resource_text("export", "judges", "prompty2.py.txt")
+"""What the file leaves to its reader (model, provider, key) is given as the studio has it."""
+
+_PROMPTY1 = resource_text("export", "judges", "prompty1.py.txt")
+
+_LANGCHAIN = resource_text("export", "judges", "langchain.py.txt")
+
+_AGENT_FRAMEWORK = resource_text("export", "judges", "agent_framework.py.txt")
+
+_SCRIPT = resource_text("export", "judges", "script.py.txt")
+
+PROGRAMS: Mapping[JudgeName, ForeignProgram] = {
+    "prompty": ForeignProgram(
+        ("prompty",), "prompty", "prompty[jinja2,openai]>=2.1", "2.", _PROMPTY2, ".prompty"
+    ),
+    "prompty1": ForeignProgram(
+        ("legacy",), "prompty", "prompty==0.1.50", "0.", _PROMPTY1, ".prompty"
+    ),
+    "langchain": ForeignProgram(
+        ("langchain",), "langchain-openai", "langchain-openai jinja2", "", _LANGCHAIN
+    ),
+    "agent-framework": ForeignProgram(
+        ("agentschema",),
+        "agent-framework-declarative",
+        "agent-framework-declarative agent-framework-openai",
+        "",
+        _AGENT_FRAMEWORK,
+        ".yaml",
+    ),
+    "promptfoo": ForeignProgram(("promptfoo",)),
+    "python": ForeignProgram(("python",), "openai", "openai jinja2 chevron", "", _SCRIPT),
+    "curl": ForeignProgram(("curl-openai-chat", "curl-openai-responses", "curl-anthropic")),
+}
+"""Every program that can be asked, by the name that `--run-in` takes."""
+
+
+def python_source(program: ForeignProgram) -> str:
+    """Return the code that a Python runs to ask a program."""
+    return _REDIRECT + program.code + ROUNDS
+
+
+FETCH = resource_text("export", "judges", "fetch.js")
+"""Loaded into Node before promptfoo: sends what it sends to the recorder."""
+
+CURL = resource_text("export", "judges", "curl.sh")
+"""Stands before curl on the path: sends what it sends to the recorder."""

@@ -26,8 +26,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never, get_args
 
-from studio.application.exchange.export import source_for
-from studio.application.exchange.programs import (
+from studio.application.exchange.export import (
     CURL,
     FETCH,
     PROGRAMS,
@@ -35,6 +34,7 @@ from studio.application.exchange.programs import (
     JudgeName,
     NoJudgeError,
     python_source,
+    source_for,
 )
 from studio.core.export.chat_template import used_inputs
 from studio.core.export.sent import (
@@ -50,7 +50,7 @@ from studio.core.export.target import ExportResult, ExportSource, ExportTarget, 
 from studio.core.models.connections import address_of
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.reason import reason_of
+from studio.core.text.files import reason_of
 from studio.core.text.values import Json, JsonObject, list_of, object_of
 from studio.core.wire.request import Provider
 

@@ -14,8 +14,7 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm, export_run, import_run
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.runs.traces import trace_name
-from studio.core.text.atomic_file import write_atomically
-from studio.core.text.bounded_file import MOST_RECORD_BYTES, read_text
+from studio.core.text.files import MOST_RECORD_BYTES, read_text, write_atomically
 from studio.core.wire.wire_call import no_call
 
 

@@ -14,15 +14,17 @@ from typing import cast
 
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
-from studio.application.experiments.limited_model import STALE_CELL
-from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
-from studio.application.experiments.prompts import for_row
-from studio.application.experiments.provider_config import offered_tools
-from studio.application.experiments.providers import EchoModel, endpoint_of, without_retries
-from studio.application.experiments.text_prompts import CONVERSATION
-from studio.application.experiments.turns import LeasedCell, LimitedTurns, Turns
+from studio.application.experiments.prompts import CONVERSATION, for_row
+from studio.application.experiments.providers import (
+    EchoModel,
+    endpoint_of,
+    offered_tools,
+    without_retries,
+)
+from studio.application.experiments.stepping import MockedToolbox, read_mocks
+from studio.application.experiments.turns import STALE_CELL, LeasedCell, LimitedTurns, Turns
 from studio.application.run.start.begin import (
     begin_run,
     open_tools,
@@ -53,7 +55,7 @@ from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.exchange import write_journal
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.files import read_bounded
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError

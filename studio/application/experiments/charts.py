@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from studio.application.experiments.experiment_report import (
+from studio.application.experiments.report import (
     ExperimentReport,
     VariantReport,
     percent,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from studio.core.experiments.assertions.result import AssertionResult
+from studio.core.experiments.results.cells import ResultRow
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.results.result import ResultRow
 from studio.core.experiments.statistics import quantile
 from studio.core.text.values import object_of
 

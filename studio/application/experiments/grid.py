@@ -11,10 +11,15 @@ from typing import Literal, TypeAlias
 from studio.application.experiments.exports.cells import row_title
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.report import pass_rule_of
-from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, RowTotal
+from studio.core.experiments.results.cells import (
+    CellKey,
+    CellOutcome,
+    CellState,
+    ResultRow,
+    RowTotal,
+)
 from studio.core.experiments.results.comparison import row_passes
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.results.result import ResultRow
 from studio.core.experiments.results.scans import (
     FAILED,
     LACKS_ANSWER,

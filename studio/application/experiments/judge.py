@@ -10,16 +10,20 @@ from contextlib import suppress
 from dataclasses import replace
 
 from studio.application.connections.model import Answerers
-from studio.application.experiments.limited_model import BatchedEmbeddings, LimitedModel
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import (
     ExperimentError,
     documents_of,
     inputs_read,
 )
-from studio.application.experiments.provider_config import with_options
-from studio.application.experiments.providers import choice_for, without_retries
-from studio.application.experiments.turns import LeasedCell, Limiters, Turns
+from studio.application.experiments.providers import choice_for, with_options, without_retries
+from studio.application.experiments.turns import (
+    BatchedEmbeddings,
+    LeasedCell,
+    LimitedModel,
+    Limiters,
+    Turns,
+)
 from studio.application.run.start.begin import begin_run
 from studio.application.trust import references_of
 from studio.application.words import tr
@@ -36,10 +40,10 @@ from studio.core.experiments.assertions.structure import objects_in
 from studio.core.experiments.values import AssertionSpec, PromptEntry, ProviderEntry
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.models.choice import ModelChoice
+from studio.core.paths import resource
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
-from studio.core.resource_files import resource
-from studio.core.text.bounded_file import read_text
+from studio.core.text.files import read_text
 from studio.core.text.values import Json, object_of
 
 _RUBRICS = {

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio.application.experiments.prompts import ExperimentError, Folder, documents_of
-from studio.application.experiments.provider_config import with_options
-from studio.application.experiments.providers import choice_for
+from studio.application.experiments.providers import choice_for, with_options
 from studio.application.experiments.report import GIT
 from studio.application.words import tr
 from studio.core.experiments.file.nodes import ExperimentFindings, read_nodes
-from studio.core.experiments.file.variants import is_provider_file, read_providers
+from studio.core.experiments.file.read import is_provider_file, read_providers
 from studio.core.experiments.values import ExperimentCase, ExperimentFile, VariantEntry
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections

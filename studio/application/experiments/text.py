@@ -21,11 +21,10 @@ from studio.core.experiments.values import (
 )
 from studio.core.prompty.document import FrontMatterEntry, InputDeclaration, PromptDocument
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.files_beside import files_beside
+from studio.core.text.files import files_beside
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.text.source import SourceText, Span
 from studio.core.tools.trust.store import TrustStore
 
 _MOST_VALUES = 2000

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, Literal, TypeAlias, assert_never
 
 from studio.application.words import tr
+from studio.core.patterns import SLOW_SECONDS, PatternError, schema_pattern
 from studio.core.prompty.document import InputDeclaration, Parameter, PromptDocument
 from studio.core.prompty.inputs import (
     PERSONAL,
@@ -18,12 +20,11 @@ from studio.core.prompty.inputs import (
     resolve_inputs,
     stands_for_thread,
 )
-from studio.core.prompty.known_fields import shaped
+from studio.core.prompty.known_fields import shaped, used_kinds
 from studio.core.prompty.loop_format import undeclared_question
-from studio.core.prompty.used_kind import used_kinds
-from studio.core.text.shortened import one_line
-from studio.core.text.span import Span
-from studio.core.text.values import Json
+from studio.core.text.amounts import one_line
+from studio.core.text.source import Span
+from studio.core.text.values import Json, JsonBoundError, JsonObject, object_of, parse_json, text_of
 
 FieldKind: TypeAlias = Literal[
     "string",
@@ -319,3 +320,200 @@ class ValueHistory:
             return self._draft
         self._place = place
         return self._texts[place]
+
+
+# Reading what a user typed into a field, and saying what is wrong with it.
+
+_WHOLE = re.compile(r"[-+]?\d{1,4000}$")
+_REAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?$")
+
+
+@dataclass(frozen=True, slots=True)
+class TypedValue:
+    """What a typed text means."""
+
+    value: FieldValue
+    """The value; absent where the text means none."""
+
+    problem: str = ""
+    """What is wrong with it, in one sentence; empty where nothing is."""
+
+
+def read_integer(text: str, spec: FieldSpec) -> TypedValue:
+    """A whole number of any size."""
+    if not text.strip():
+        return TypedValue(ABSENT)
+    if not _WHOLE.match(text.strip()):
+        return TypedValue(ABSENT, tr("Write a whole number, such as 42."))
+    number = int(text)
+    return TypedValue(number, _range_problem(number, spec))
+
+
+def read_number(text: str, spec: FieldSpec) -> TypedValue:
+    """A number; one written without a point stays whole."""
+    if not text.strip():
+        return TypedValue(ABSENT)
+    if _WHOLE.match(text.strip()):
+        return read_integer(text, spec)
+    if not _REAL.match(text.strip()):
+        return TypedValue(ABSENT, tr("Write a number, such as 0.5."))
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        return TypedValue(ABSENT, tr("The number is too large."))
+    return TypedValue(number, _range_problem(number, spec))
+
+
+def check_text(text: str, spec: FieldSpec) -> str:
+    """What is wrong with a text; empty where nothing is."""
+    if not spec.pattern:
+        return ""
+    try:
+        pattern = schema_pattern(spec.pattern)
+        matches = pattern.search(text[:10_000], timeout=SLOW_SECONDS) is not None
+    except (PatternError, TimeoutError):
+        return ""  # what the pattern asks for cannot be told; a run checks its values by the schema
+    return "" if matches else tr("The text must match {pattern}").format(pattern=spec.pattern)
+
+
+def read_json(text: str) -> TypedValue:
+    """Any JSON value; an empty text means none."""
+    if not text.strip():
+        return TypedValue(ABSENT)
+    try:
+        return TypedValue(parse_json(text, parse_constant=_no_constant))
+    except json.JSONDecodeError as error:
+        return TypedValue(
+            ABSENT,
+            tr("Line {lineno}, column {colno}: {msg}.").format(
+                lineno=error.lineno, colno=error.colno, msg=error.msg.lower()
+            ),
+        )
+    except JsonBoundError as error:
+        return TypedValue(ABSENT, tr("It cannot be used: {reason}.").format(reason=error))
+    except ValueError as error:
+        return TypedValue(ABSENT, str(error))
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(tr("{word} is not a JSON value.").format(word=word))
+
+
+def _range_problem(number: float, spec: FieldSpec) -> str:
+    if spec.minimum is not None and number < spec.minimum:
+        return tr("Not below {minimum:g}.").format(minimum=spec.minimum)
+    if spec.maximum is not None and number > spec.maximum:
+        return tr("Not above {maximum:g}.").format(maximum=spec.maximum)
+    return ""
+
+
+# Form fields from a JSON schema: a tool's arguments, and whatever else has one.
+
+
+def schema_fields(schema: JsonObject) -> tuple[FieldSpec, ...]:
+    """The fields of an object schema, in its own order."""
+    return _SchemaReader(schema).field("", schema, required=True).properties
+
+
+@dataclass(slots=True)
+class _SchemaReader:
+    """Reads one schema; what it cannot show as fields becomes a JSON editor."""
+
+    root: JsonObject
+    open_references: list[str] = field(default_factory=list)
+
+    def field(self, name: str, schema: Json, *, required: bool) -> FieldSpec:
+        reference = schema.get("$ref") if isinstance(schema, Mapping) else None
+        if isinstance(reference, str):
+            if reference in self.open_references or len(self.open_references) >= DEEPEST:
+                return FieldSpec(name, "json", type_name="object", required=required)
+            self.open_references.append(reference)
+            try:
+                found = {**object_of(self._resolve(reference)), **_without(schema, "$ref")}
+                return self._plain(name, found, required=required)
+            finally:
+                self.open_references.pop()
+        return self._plain(name, object_of(schema), required=required)
+
+    def _resolve(self, reference: str) -> Json:
+        value: Json = self.root
+        for key in reference.removeprefix("#/").split("/"):
+            name = key.replace("~1", "/").replace("~0", "~")
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return value
+
+    def _plain(self, name: str, schema: JsonObject, *, required: bool) -> FieldSpec:
+        schema, nullable = _without_null(schema)
+        if "$ref" in schema:
+            return replace(self.field(name, schema, required=required), nullable=nullable)
+        word = schema.get("type")
+        choices = _choices(schema)
+        kind = KINDS.get(word, "json") if isinstance(word, str) else "json"
+        properties = self._properties(schema) if kind == "object" else ()
+        items = None
+        if kind == "array" and isinstance(schema.get("items"), Mapping):
+            items = self.field("", schema["items"], required=True)
+        if choices:
+            kind = "choice"
+        elif (kind == "object" and not properties) or (kind == "array" and items is None):
+            kind = "json"
+        return FieldSpec(
+            name=name,
+            kind=kind,
+            type_name=word if isinstance(word, str) else "any",
+            description=_string(schema, "description"),
+            required=required,
+            fallback=schema.get("default", ABSENT),
+            fallback_origin="default" if "default" in schema else "",
+            choices=choices,
+            properties=properties,
+            items=items,
+            nullable=nullable,
+            minimum=_number(schema, "minimum"),
+            maximum=_number(schema, "maximum"),
+            pattern=_string(schema, "pattern"),
+        )
+
+    def _properties(self, schema: JsonObject) -> tuple[FieldSpec, ...]:
+        required = schema.get("required")
+        names = required if isinstance(required, Sequence) else ()
+        return tuple(
+            self.field(key, part, required=key in names)
+            for key, part in object_of(schema.get("properties")).items()
+        )
+
+
+def _without_null(schema: JsonObject) -> tuple[JsonObject, bool]:
+    """The schema without the null that it also allows, and whether it did."""
+    word = schema.get("type")
+    if isinstance(word, list | tuple) and "null" in word:
+        rest = [item for item in word if item != "null"]
+        return {**schema, "type": rest[0] if len(rest) == 1 else rest}, True
+    options = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(options, list | tuple):
+        rest = [item for item in options if object_of(item).get("type") != "null"]
+        if len(rest) == 1:
+            outer = {key: item for key, item in schema.items() if key not in ("anyOf", "oneOf")}
+            return {**object_of(rest[0]), **outer}, len(rest) < len(options)
+    return schema, False
+
+
+def _choices(schema: JsonObject) -> tuple[Json, ...]:
+    if "const" in schema:
+        return (schema["const"],)
+    listed = schema.get("enum")
+    return tuple(listed) if isinstance(listed, list | tuple) else ()
+
+
+def _without(schema: Json, key: str) -> JsonObject:
+    return {name: part for name, part in object_of(schema).items() if name != key}
+
+
+def _string(schema: JsonObject, key: str) -> str:
+    return text_of(schema.get(key))
+
+
+def _number(schema: JsonObject, key: str) -> float | None:
+    value = schema.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)

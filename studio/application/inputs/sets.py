@@ -13,19 +13,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from studio.application.inputs.check import read_json
-from studio.application.inputs.fields import FieldSpec, show_value
+from studio.application.inputs.fields import FieldSpec, read_json, show_value
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.atomic_file import write_atomically
-from studio.core.text.bounded_file import read_text
+from studio.core.text.amounts import shortened
 from studio.core.text.diff import smallest_edit
+from studio.core.text.files import read_text, write_atomically
 from studio.core.text.problem import TextEdit, apply_edits
-from studio.core.text.shortened import shortened
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json, JsonObject
 

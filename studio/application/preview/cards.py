@@ -9,14 +9,14 @@ from studio.core.prompty.messages import (
     MediaPart,
     Message,
     Part,
+    Segment,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.prompty.rendering import Segment
 from studio.core.text.diff import common_ends
 from studio.core.text.problem import Problem
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 CUT_CHARACTERS = 12_000
 CUT_LINES = 200

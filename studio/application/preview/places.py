@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from studio.application.preview.card_list import attribute_place
 from studio.application.preview.requests import RequestPreview
 from studio.application.preview.secrets import unmasked_place
+from studio.application.preview.variables import attribute_place
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 from studio.core.wire.origins import FoundOrigin, JsonPath, ValueOrigin
 

@@ -15,7 +15,7 @@ from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.messages import PromptMessages
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 _SUM = "122883"

@@ -6,18 +6,26 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
+from studio.application.connections.model import choice_words
 from studio.application.preview.build import sent_messages
 from studio.application.preview.secrets import mask_secrets
-from studio.application.preview.target import asked_model
 from studio.application.preview.value import Preview, PreviewTarget
 from studio.application.words import tr
 from studio.core.agent.loop.setup import stop_sequences
 from studio.core.agent.protocols.choose import choose_protocol
-from studio.core.models.base import ProtocolName
+from studio.core.models.base import ModelError, ProtocolName
 from studio.core.models.bodies import fitting
+from studio.core.models.capabilities import facts_of
+from studio.core.models.choice import ModelChoice
+from studio.core.models.connections import address_of, provider_at
+from studio.core.models.embedded.server import EmbeddedSettings
+from studio.core.models.embedded.weights import bundled_weights
+from studio.core.models.factory import embedded_settings
 from studio.core.models.refused_options import LearnedRefusal, kept_refusals, without_refused
 from studio.core.models.remote.model import refusals_of
+from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import sent_options
@@ -26,6 +34,58 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaData, MediaFault, MediaReader
 from studio.core.wire.request import Provider, WireRequest, provider_of, to_request
+
+# The model that a preview is meant for, taken from the connection that a run would use.
+
+
+def preview_target(choice: ModelChoice) -> PreviewTarget:
+    """What is known of the model that would answer."""
+    words, is_refused = choice_words(choice), bool(choice.refusal)
+    return replace(
+        _target(choice),
+        chosen=words,
+        is_described=choice.is_described or is_refused,
+        is_refused=is_refused,
+    )
+
+
+def _target(choice: ModelChoice) -> PreviewTarget:
+    connection, model_id = choice.connection, choice.declaration.id
+    if connection.kind == "embedded":
+        settings = embedded_settings(connection)
+        return PreviewTarget(
+            "", connection.name, settings.context, is_embedded=True, weights=_weights(settings)
+        )
+    if not connection.is_remote:
+        return PreviewTarget(model_id, connection.name)
+    # Its window may stand in the table of prices, which is not loaded here: the count looks.
+    capabilities = facts_of(
+        model_id, corrections=connection.capabilities, connection=connection, priced=False
+    ).capabilities
+    address = address_of(connection) if connection.kind != "azure" else ""
+    return PreviewTarget(
+        model_id,
+        connection.name,
+        capabilities.context_window,
+        base_url=address,
+        provider=provider_at(connection),
+        capabilities=capabilities,
+        connection=connection,
+    )
+
+
+def asked_model(document: PromptDocument, target: PreviewTarget) -> ModelDeclaration:
+    """The model of a document, by the id under which a target knows it."""
+    model = document.model
+    return replace(model, id=target.model_id) if target.model_id else model
+
+
+def _weights(settings: EmbeddedSettings) -> Path | None:
+    try:
+        return settings.weights or bundled_weights().path
+    except ModelError:  # not installed: a run says so, and the count stays an estimate
+        return None
+
 
 PROVIDERS: Mapping[Provider, str] = {
     "openai-chat": "OpenAI chat completions",

@@ -12,15 +12,17 @@ from typing import Literal, TypeAlias
 
 from studio.application.run.cards.card import CardKind, StepCard
 from studio.application.run.diagram import (
+    NODE_OF_ERROR,
     DiagramState,
+    Node,
     failed_nodes,
+    lanes_of,
     node_facts,
+    node_notes,
     passes_of,
     tool_of,
     visited_nodes,
 )
-from studio.application.run.lanes import lanes_of, node_notes
-from studio.application.run.nodes import NODE_OF_ERROR, Node
 from studio.application.words import marked, tr
 from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.values.state import RunState
@@ -30,7 +32,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import QUESTION_NAMES
 from studio.core.prompty.prepare import render_body
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 _NODE_OF_CARD: dict[CardKind, Node] = {

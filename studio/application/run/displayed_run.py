@@ -4,25 +4,242 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from studio.application.run.breakpoints import BreakpointSet
-from studio.application.run.debugging.console import ConsoleLine, lines_of
-from studio.application.run.debugging.live_output import LiveOutput
+from studio.application.run.breakpoints import NO_BREAKPOINTS, BreakpointSet
+from studio.application.run.cards.timeline import Timeline, timeline_of
+from studio.application.run.debugging.console import ConsoleLine, LiveOutput, lines_of
+from studio.application.run.diagram import DiagramState, diagram_of
+from studio.application.run.offers.of_run import model_to_ask_about, offers_for
+from studio.application.run.offers.offer import Offers
 from studio.application.run.past.again import PastRun
-from studio.application.run.past.branches import BranchView, branches_of
+from studio.application.run.past.branches import (
+    BranchView,
+    ForkKey,
+    ForkView,
+    branches_of,
+    forks_of,
+)
 from studio.application.run.past.compare import RunSide
-from studio.application.run.past.forks import ForkKey, ForkView, forks_of
 from studio.application.run.past.record import RunRecord
-from studio.application.run.start.arrivals import Arrived, Streamed
-from studio.application.run.view import RunView, view_of
+from studio.application.run.start.session import Arrived, Streamed
+from studio.application.run.words import PROTOCOL_NAMES, bare, sentence_of, tokens, work_time
+from studio.application.words import tr
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree, state_at
+from studio.core.agent.run.requests import Choice, allowed, choice_at
+from studio.core.agent.values.commands import Approve, Continue, StepOn
 from studio.core.agent.values.events import Event, Logged, ToolCalled, ToolEnded
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.user_events import Paused
+from studio.core.text.amounts import money
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup
+
+# Everything the run pane shows at one moment, as one value.
+
+
+@dataclass(frozen=True)
+class RunView:
+    """The run pane, but for the inspector (which depends on what the user looks at)."""
+
+    state: RunState | None = None
+    """The run; None before the first."""
+
+    sentence: str = field(default_factory=lambda: sentence_of(None))
+    """Where it stands and why."""
+
+    earlier: str = ""
+    """Id of the prompt's last run in the history, where none is shown; empty for none."""
+
+    timeline: Timeline = field(default_factory=Timeline)
+    """The cards."""
+
+    diagram: DiagramState = field(default_factory=DiagramState)
+    """The loop."""
+
+    offers: Offers = field(default_factory=Offers)
+    """What can be done."""
+
+    protocol: str = ""
+    """Name of the protocol."""
+
+    protocol_reason: str = ""
+    """Why this one."""
+
+    facts: str = ""
+    """What is used so far, in one line."""
+
+    branches: tuple[BranchView, ...] = ()
+    """The ways through the run; more than one after going back."""
+
+    record: str = ""
+    """For a run opened from history: what it is; empty for a live one."""
+
+    is_starting: bool = False
+    """Whether a run is being made ready: its tools are started before its first fact."""
+
+    forks: Mapping[ForkKey, ForkView] = field(default_factory=dict)
+    """Where other ways go on from the one that is shown."""
+
+    console: tuple[ConsoleLine, ...] = ()
+    """What its log points, tools, retries and repairs had to say."""
+
+    hits: Mapping[str, int] = field(default_factory=dict)
+    """How often each breakpoint was met, by id."""
+
+    asks_model: bool = False
+    """Whether the prompt asks for another model by now than the run has."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a run is here that goes on or waits."""
+        if self.is_starting:
+            return True
+        return self.state is not None and not self.state.is_over and not self.record
+
+    @property
+    def place(self) -> PausePoint | None:
+        """Where it stands still; None where it does not."""
+        pause = self.state.pause if self.state is not None else None
+        return pause.place if pause is not None else None
+
+    @property
+    def choice(self) -> Choice | Literal["model"]:
+        """What the user must decide before the run can go on; empty where it just goes on."""
+        if not self.is_waiting or self.state is None:
+            return ""
+        return "model" if self.asks_model else choice_at(self.state)
+
+    @property
+    def approvable(self) -> int | None:
+        """Row of the call that can be approved where the run stands; None where none can."""
+        if not self.is_waiting or self.state is None or Approve not in allowed(self.state):
+            return None
+        if self.asks_model:
+            return None
+        return self.state.call
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it stands still and can be stepped."""
+        return (
+            self.is_live
+            and not self.is_starting
+            and self.state is not None
+            and self.state.pause is not None
+        )
+
+    @property
+    def running_calls(self) -> tuple[int, ...]:
+        """Rows of the calls that are under way, each of which can be stopped by itself."""
+        if not self.is_busy or self.state is None:
+            return ()
+        calls = enumerate(self.state.step.calls)
+        return tuple(row for row, call in calls if call.status == "running")
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is under way that can be paused."""
+        return self.is_live and not self.is_waiting
+
+
+def view_of(
+    state: RunState | None,
+    before: RunView | None = None,
+    *,
+    streaming: Reply | None = None,
+    breakpoints: BreakpointSet = NO_BREAKPOINTS,
+    branches: tuple[BranchView, ...] = (),
+    record: str = "",
+    starting: bool = False,
+    pausing: bool = False,
+    forks: Mapping[ForkKey, ForkView] | None = None,
+    console: tuple[ConsoleLine, ...] = (),
+    hits: Mapping[str, int] | None = None,
+    model_now: RunModel | None = None,
+    can_keep_model: bool = True,
+) -> RunView:
+    """What the pane shows for a state.
+
+    Args:
+        state: the run.
+        before: the view of an earlier moment; cards of finished steps are taken over.
+        streaming: what has come of the reply that runs now.
+        breakpoints: what is marked in the diagram.
+        branches: the ways through the run.
+        record: for a run opened from history, what it is.
+        starting: whether a run is being made ready.
+        pausing: whether it was told to stand still, and what is under way is waited for.
+        forks: where other ways go on.
+        console: lines of its console.
+        hits: how often each breakpoint was met, by id.
+        model_now: the model that a run of its prompt would begin with now.
+        can_keep_model: whether the model that the run has is to be had here.
+    """
+    if starting:
+        sentence = tr("Making the tools ready")
+    elif streaming is not None and streaming.notices and not streaming.says_something:
+        sentence = bare(streaming.notices[-1])  # such as how long it waits to try again
+    else:
+        sentence = sentence_of(state)
+    if state is None:
+        diagram = diagram_of(None, sentence, breakpoints)
+        return RunView(sentence=sentence, diagram=diagram, record=record, is_starting=starting)
+    earlier = before.timeline if before is not None else None
+    other = (
+        None if record or pausing else model_to_ask_about(state, model_now, can_keep=can_keep_model)
+    )
+    offers = offers_for(
+        state, is_record=bool(record), is_pausing=pausing, asked=other, can_keep=can_keep_model
+    )
+    return RunView(
+        state=state,
+        sentence=sentence,
+        timeline=timeline_of(state, earlier, streaming),
+        diagram=diagram_of(state, sentence, breakpoints),
+        offers=offers,
+        protocol=PROTOCOL_NAMES[state.setup.protocol],
+        protocol_reason=state.setup.protocol_reason,
+        facts=facts_of(state),
+        branches=branches,
+        record=record,
+        is_starting=starting,
+        forks=forks or {},
+        console=console,
+        hits=hits or {},
+        asks_model=other is not None,
+    )
+
+
+def step_verb(view: RunView) -> str:
+    """What a step does where the run stands, as the first button says it; empty where it decides.
+
+    A key that means "next" decides nothing: where the user must choose it only steps to the choice.
+    """
+    if not view.is_waiting or view.choice:
+        return ""
+    first = next((each for each in view.offers.offers if each.is_primary), None)
+    if first is None or first.ask or len(first.commands) != 1:
+        return ""
+    return first.label if isinstance(first.commands[0], StepOn | Approve | Continue) else ""
+
+
+def facts_of(state: RunState) -> str:
+    """Repairs, tokens, money and time: `1,204 tok · $0.0012 · 3.2 s`; the diagram has the turn."""
+    parts: list[str] = []
+    if state.repaired:
+        parts.append(tr("{count} repaired").format(count=state.repaired))
+    if state.usage.total_tokens:
+        parts.append(tokens(state.usage.total_tokens))
+    if state.usage.cost is not None:
+        parts.append(money(state.usage.cost))
+    if state.seconds:
+        parts.append(work_time(state))
+    return " · ".join(parts)
+
 
 _MOST_LINES = 2000
 """Lines of the console that are kept; the first ones go."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from studio.application.run.cards.card import CardKind
-from studio.application.run.lanes import lane_of
+from studio.application.run.diagram import lane_of
 from studio.application.run.words import arguments_line, plural, rate_of, tokens
 from studio.application.words import tr
 from studio.core.agent.values.state import RunState

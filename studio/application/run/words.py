@@ -12,9 +12,8 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, PauseReason, RunState
 from studio.core.agent.values.step import Call, Step, StepError
 from studio.core.models.base import ProtocolName
-from studio.core.runs.step_summary import arguments_text
-from studio.core.text.amounts import duration, money
-from studio.core.text.shortened import one_line
+from studio.core.runs.run_index import arguments_text
+from studio.core.text.amounts import duration, money, one_line
 from studio.core.text.values import JsonObject
 
 PROTOCOL_NAMES: dict[ProtocolName, str] = {

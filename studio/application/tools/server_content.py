@@ -6,13 +6,20 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from studio.application.connections.tools import tool_session
+from studio.application.trust import is_trusted
 from studio.core.imports.compose import literal, placeholder, with_quoted_markers
+from studio.core.models.connection_file import Connections
+from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import PromptDocument, TemplateFormat
 from studio.core.prompty.edit.edits import insert_below
 from studio.core.text.naming import free_name
 from studio.core.text.problem import TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
+from studio.core.tools.document import named_sources
+from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.source import OfferContent
+from studio.core.tools.trust.store import TrustStore
 
 _NO_NAMES = frozenset("and else false if in is n no none not null off on or true y yes".split())
 """Words that are values in YAML, or no names in a template."""
@@ -96,3 +103,22 @@ def offered_text(content: OfferContent, form: TemplateFormat) -> str:
         shown = literal(safe, form)
         parts.append(f"\n{role}:\n{shown.rstrip()}\n" if role else shown)
     return "".join(parts) if any(role for role, _ in content.parts) else "\n".join(parts)
+
+
+# What the sources of a prompt's tools offer, asked once and let go of again.
+
+
+def asks_sources(document: PromptDocument, trust: TrustStore) -> bool:
+    """Whether a prompt names sources of tools, and they may be asked."""
+    return bool(named_sources(document)) and is_trusted(document.source.path, trust)
+
+
+async def registry_of(
+    document: PromptDocument, trust: TrustStore, connections: Connections, secrets: SecretStore
+) -> ToolRegistry:
+    """The tools that a prompt has, each source asked."""
+    session = tool_session(trust, connections, secrets)
+    try:
+        return await session.load(document)
+    finally:
+        await session.close()

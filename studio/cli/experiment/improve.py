@@ -8,14 +8,21 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from studio.application.experiments.improve.accept import acceptance, with_variants
+from studio.application.experiments.improve.accept import (
+    acceptance,
+    candidate_words,
+    improvement_diff,
+    improvement_sentences,
+    progress_words,
+    section_diff,
+    with_variants,
+)
 from studio.application.experiments.improve.by_hand import (
     MOST_TEXTS,
     propose_texts,
     rows_to_show,
 )
 from studio.application.experiments.improve.candidates import section_text
-from studio.application.experiments.improve.readiness import variant_to_improve
 from studio.application.experiments.improve.search import SectionSearch
 from studio.application.experiments.improve.values import (
     MOST_PROPOSALS,
@@ -23,13 +30,7 @@ from studio.application.experiments.improve.values import (
     ImproveError,
     Improvement,
     ImproveProgress,
-)
-from studio.application.experiments.improve.words import (
-    candidate_words,
-    improvement_diff,
-    improvement_sentences,
-    progress_words,
-    section_diff,
+    variant_to_improve,
 )
 from studio.application.experiments.plan import (
     ExperimentPlan,
@@ -40,8 +41,7 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for
 from studio.cli.arguments import add_trust
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UNFINISHED, USAGE
-from studio.cli.experiment.interruption import Interruption
-from studio.cli.experiment.plan import open_ledger, services_of
+from studio.cli.experiment.plan import Interruption, open_ledger, services_of
 from studio.cli.numbers import amount, whole
 from studio.cli.terminal import agreed, printable, tell
 from studio.core.experiments.results.database import LedgerError
@@ -52,10 +52,8 @@ from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import counted, money
-from studio.core.text.atomic_file import write_atomically
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.files import named_reason, read_bounded, reason_of, write_atomically
 from studio.core.text.problem import apply_edits
-from studio.core.text.reason import named_reason, reason_of
 from studio.core.tools.source import ToolSourceError
 
 

@@ -9,8 +9,7 @@ import signal
 from pathlib import Path
 
 from studio.application.experiments.asking import Asker
-from studio.application.experiments.cluster.address import WorkersAddress
-from studio.application.experiments.cluster.dispatch import WorkersError
+from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import report_of
@@ -18,10 +17,15 @@ from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.arguments import add_allow
 from studio.cli.exit_codes import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError
-from studio.cli.experiment.interruption import Interruption
-from studio.cli.experiment.plan import add_choices, open_ledger, planned, services_of
-from studio.cli.experiment.progress import RunProgress
-from studio.cli.experiment.report import add_form, exit_code, notify, write_report
+from studio.cli.experiment.plan import (
+    Interruption,
+    RunProgress,
+    add_choices,
+    open_ledger,
+    planned,
+    services_of,
+)
+from studio.cli.experiment.results import add_form, exit_code, notify, write_report
 from studio.cli.numbers import amount, whole
 from studio.cli.terminal import tell
 from studio.core.experiments.results.database import LedgerError

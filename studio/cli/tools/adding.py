@@ -7,15 +7,21 @@ import asyncio
 import shlex
 from pathlib import Path
 
-from studio.application.tools.known_servers import ServerFileError, add_servers, server_in
-from studio.application.tools.pasted_server import PastedServer, list_pasted, read_pasted
+from studio.application.tools.pasted_server import (
+    PastedServer,
+    ServerFileError,
+    add_servers,
+    list_pasted,
+    read_pasted,
+    server_in,
+)
 from studio.cli.arguments import load
 from studio.cli.ask_input import terminal_asker
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.terminal import tell
 from studio.core.paths import user_paths
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.atomic_file import write_atomically
+from studio.core.text.files import write_atomically
 from studio.core.text.invisible import reveal
 from studio.core.text.problem import apply_edits
 from studio.core.tools.declaration import declare_server

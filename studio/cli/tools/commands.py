@@ -21,8 +21,8 @@ from studio.cli.arguments import add_trust, needs
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.numbers import whole
 from studio.cli.terminal import tell
+from studio.core.text.files import named_reason
 from studio.core.text.invisible import reveal
-from studio.core.text.reason import named_reason
 from studio.core.tools.trust.suspicion import suspicions
 
 if TYPE_CHECKING:
@@ -269,13 +269,13 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _offers(options: argparse.Namespace) -> int:
-    from studio.cli.tools.offers import show_offers
+    from studio.cli.tools.calls import show_offers
 
     return show_offers(options)
 
 
 def _complete(options: argparse.Namespace) -> int:
-    from studio.cli.tools.offers import complete
+    from studio.cli.tools.calls import complete
 
     return complete(options)
 

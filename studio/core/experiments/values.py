@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from studio.core.text.amounts import one_line
 from studio.core.text.problem import Problem
-from studio.core.text.shortened import one_line
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.text.source import SourceText, Span
 from studio.core.text.values import Json, JsonObject
 
 _NOWHERE = Span(0, 0)

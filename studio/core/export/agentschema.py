@@ -10,21 +10,20 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from studio.core.export.round_trip import prompt_rounds, utf8_problem
+from studio.core.export.prompt_files import prompt_rounds, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
 from studio.core.imports.agentschema import import_agent_schema
 from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edit.draft import ConversionDraft, nest
-from studio.core.prompty.edit.edits import set_value, write_scalar
+from studio.core.prompty.edit.edits import ConversionDraft, nest, set_value, write_scalar
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import whole_reference
-from studio.core.prompty.yaml.places import value_at
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.prompty.yaml.tree import value_at
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")

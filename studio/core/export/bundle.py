@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import assert_never
 
-from studio.core.export.round_trip import prompt_rounds, utf8_problem
+from studio.core.export.prompt_files import prompt_rounds, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
-from studio.core.prompty.media_files import is_local
 from studio.core.prompty.messages import MediaPart
 from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import is_local
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,
@@ -27,9 +27,9 @@ from studio.core.prompty.reference_values import (
     find_references,
 )
 from studio.core.text.amounts import counted, size
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.files import read_bounded
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.tools.document import (
     McpServer,
     OpenApi,

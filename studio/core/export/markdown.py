@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from studio.core.export.round_trip import utf8_problem
+from studio.core.export.prompt_files import utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.imports.markdown_document import read_markdown
 from studio.core.prompty.document import InputDeclaration, PromptDocument

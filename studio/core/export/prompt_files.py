@@ -2,18 +2,117 @@
 
 from __future__ import annotations
 
+import string
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from studio.core.agent.loop.setup import stop_sequences
 from studio.core.agent.protocols.choose import choose_protocol
-from studio.core.export.round_trip import prompt_rounds, utf8_problem
-from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result, unique
+from studio.core.export.sent import SentRequest, compare_rounds, sent_by_studio
+from studio.core.export.target import (
+    ExportResult,
+    ExportSource,
+    RoundTrip,
+    TargetGroup,
+    result,
+    unique,
+)
 from studio.core.prompty.convert.compare import RUNTIMES
 from studio.core.prompty.convert.whole import convert
-from studio.core.prompty.document import Dialect
+from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import Severity
-from studio.core.text.span import Span
+from studio.core.prompty.prepare import Prepared
+from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.runtimes.prompty2 import CannotRender, RuntimeRefusal, render_chevron
+from studio.core.prompty.templates import render_template
+from studio.core.prompty.templates.faults import LIMIT
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.source import Span
+from studio.core.text.values import Json, object_of
+
+# Proves that a prompt file makes the request of the prompt in the editor, for every input set.
+
+NOT_UTF8 = "export-not-utf8"
+
+
+def utf8_problem(text: str) -> Problem | None:
+    """The problem of a text that no UTF-8 file can hold."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return Problem(
+            NOT_UTF8,
+            Severity.ERROR,
+            f"The character {text[error.start]!r} cannot be written to a file; take it out.",
+            Span(error.start, error.end),
+        )
+    return None
+
+
+def prompt_rounds(
+    again: str | PromptDocument,
+    source: ExportSource,
+    *,
+    references: ReferenceContext | None = None,
+    runtime: Dialect | None = None,
+) -> tuple[RoundTrip, ...]:
+    """Compare the request of a prompt file that is read again with that of the prompt.
+
+    What its sources offer beside the tools of the prompt is no matter of the file.
+
+    Args:
+        again: The file, or its text at the prompt's own place.
+        source: The prompt.
+        references: Where the file's references find their values; None for those of the prompt.
+        runtime: Dialect whose program renders the file. It gets what its user gives: the values
+            that were given here and those of declared inputs, and nothing that a run supplies.
+    """
+    document = parse(again, source.document.source.path) if isinstance(again, str) else again
+
+    def read(each: ExportSource) -> SentRequest:
+        copy = replace(
+            each,
+            document=document,
+            inputs=each.prepared.inputs,
+            references=references or each.references,
+        )
+        if runtime is None:
+            return sent_by_studio(copy)
+        known = {item.name for item in copy.prepared.document.inputs} | each.inputs.keys()
+        values = {key: value for key, value in copy.prepared.inputs.items() if key in known}
+        _, prepare_as_runtime = RUNTIMES[runtime]
+        messages = prepare_as_runtime(replace(copy.prepared, inputs=values))
+        sent = sent_by_studio(copy, messages=messages)
+        return _of_prompty2(sent, document) if runtime == "prompty" else sent
+
+    declared = replace(source, tools=None)
+    if runtime is None:
+        return compare_rounds(declared, read)
+    program = RUNTIMES[runtime][0]
+    rounds = compare_rounds(declared, read, loose=runtime == "legacy", program=program)
+    return tuple(
+        each
+        if each.is_same or each.difference.startswith(program)
+        else replace(each, difference=f"in {program}, {each.difference}")
+        for each in rounds
+    )
+
+
+def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
+    """Return a request as Prompty's own runtime sends it.
+
+    Raises:
+        RuntimeRefusal: it has no such request (`prompty` 2.1 gives its messages to the client).
+    """
+    model = document.model
+    if model.api_type in ("embedding", "image"):
+        raise RuntimeRefusal(f"it gives messages to the API for {model.api_type}, which takes none")
+    further = object_of(model.options.get("additionalProperties"))
+    own = ("store", "include")  # the studio asks providers of Responses to keep nothing
+    body = {key: item for key, item in sent.body.items() if key not in own or key in further}
+    streams = {"stream": True} if further.get("stream") else {}
+    return replace(sent, body={**body, **streams})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +215,73 @@ class DialectFile:
             before=document.source.text,
             judge=judge,
         )
+
+
+# How the programs that get an export render its templates; the proof renders as they do.
+
+Render: TypeAlias = Callable[[str, Mapping[str, Json]], str]
+"""Renders one text with values; raises `CannotRender`."""
+
+
+def check_bounds(prepared: Prepared) -> None:
+    """Other programs have no bounds: what ours has stopped is not given to them.
+
+    Raises:
+        CannotRender: the template was stopped.
+    """
+    for problem in prepared.problems:
+        if problem.code == LIMIT:
+            raise CannotRender(problem.message)
+
+
+def script_renderer(form: TemplateFormat) -> Render:
+    """How an exported script renders, which takes line ends off both ends."""
+    match form:
+        case "jinja2":
+            inner = _jinja("script")
+        case "mustache":
+            inner = render_chevron
+        case "fstring":
+            inner = _studio_fstring
+    return lambda template, values: inner(template, values).strip("\r\n")
+
+
+def langchain_renderer(form: TemplateFormat) -> Render:
+    """How LangChain renders: Jinja2 as it comes, its copy of chevron, `str.format`."""
+    match form:
+        case "jinja2":
+            return _jinja("plain")
+        case "mustache":
+            return render_chevron
+        case "fstring":
+            return _str_format
+
+
+def nunjucks_renderer() -> Render:
+    """How promptfoo renders: the part of Jinja2 that Nunjucks has, with values of JavaScript."""
+    return _jinja("nunjucks")
+
+
+def _jinja(setup: Literal["plain", "script", "nunjucks"]) -> Render:
+    def render(template: str, values: Mapping[str, Json]) -> str:
+        # Jinja takes some 60 ms to import: not before the window is painted.
+        from studio.core.prompty.templates.jinja.stock import StockRenderError, render_stock
+
+        try:
+            return render_stock(template, values, as_=setup)
+        except StockRenderError as error:
+            raise CannotRender(str(error)) from error
+
+    return render
+
+
+def _studio_fstring(template: str, values: Mapping[str, Json]) -> str:
+    rendering = render_template(template, values, format="fstring")
+    return "".join(segment.text for segment in rendering.segments)
+
+
+def _str_format(template: str, values: Mapping[str, Json]) -> str:
+    try:
+        return string.Formatter().vformat(template, (), values)
+    except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
+        raise CannotRender(f"{type(error).__name__}: {error}") from error

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
 
-from studio.core.export.chat_items import chat_items, filled_items
-from studio.core.export.chat_template import chat_template
-from studio.core.export.consumers import check_bounds, nunjucks_renderer
-from studio.core.export.round_trip import utf8_problem
+from studio.core.export.chat_template import chat_items, chat_template, filled_items
+from studio.core.export.prompt_files import check_bounds, nunjucks_renderer, utf8_problem
 from studio.core.export.sent import (
     SentRequest,
     compare_rounds,
@@ -34,7 +32,7 @@ from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.prompty.templates.nunjucks import nunjucks_losses
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.files import read_bounded
 from studio.core.text.values import Json, JsonObject, object_of, texts_in
 from studio.core.wire.request import Provider
 

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from studio.core.export.request_script import json_text, sendable
-from studio.core.export.sent import body_rounds, lost, request_losses, request_of
+from studio.core.export.request_script import (
+    ApiEndpoint,
+    curl_command,
+    endpoint_of,
+    json_text,
+    sendable,
+)
+from studio.core.export.sent import (
+    body_rounds,
+    key_variable,
+    lost,
+    named_connection,
+    request_losses,
+    request_of,
+)
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
 from studio.core.export.unresolved import unlisted_tools, unresolved_references
+from studio.core.models.connections import address_of
+from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.problem import Problem
 from studio.core.text.values import JsonObject
 from studio.core.wire.request import Provider
@@ -100,3 +116,96 @@ class MessagesJsonl:
 def _line(body: JsonObject) -> str:
     kept = {key: body[key] for key in ("messages", "tools") if key in body}
     return sendable(json.dumps(kept, ensure_ascii=False))
+
+
+# A shell command that sends the request to where the prompt says.
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_IN_QUOTES = re.compile(r"[$`\"\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class CurlCommand:
+    """A shell command that sends the request; the key comes from the environment."""
+
+    provider: Provider
+    group: TargetGroup = "Requests"
+    suffix: str = ".sh"
+    needs_values: bool = True
+
+    @property
+    def name(self) -> str:
+        """The provider's name behind `curl-`."""
+        return f"curl-{self.provider}"
+
+    @property
+    def label(self) -> str:
+        """Name for people."""
+        return f"curl command: {LABELS[self.provider]}"
+
+    @property
+    def about(self) -> str:
+        """What it is."""
+        return (
+            "A shell script that sends the request with curl, to the address that the prompt "
+            "names. The key is taken from the environment when it runs, and stands nowhere in it."
+        )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """The command; its body stands in a here-document, so nothing in it needs quoting."""
+        request = request_of(source, self.provider)
+        round_trips = body_rounds(
+            source,
+            self.provider,
+            lambda each: self._script(source, request_of(each, self.provider).body),
+        )
+        return result(
+            self._script(source, request.body),
+            (*source.problems, *request.problems),
+            (*self._losses(source), *request_losses(source, request)),
+            round_trips,
+        )
+
+    def _losses(self, source: ExportSource) -> Iterator[str]:
+        connection = source.document.model.connection
+        if connection.get("endpoint") and not self._speaks_to_the_document(source):
+            yield (
+                f"The prompt names {connection['endpoint']}, which does not speak "
+                f"{LABELS[self.provider]}: the command goes to "
+                f"{endpoint_of(self.provider).address}."
+            )
+
+    def _speaks_to_the_document(self, source: ExportSource) -> bool:
+        """Whether the server that the prompt names speaks this provider's form."""
+        is_anthropic = source.document.model.provider == "anthropic"
+        return is_anthropic == (self.provider == "anthropic")
+
+    def _script(self, source: ExportSource, body: JsonObject) -> str:
+        endpoint, given = self._endpoint(source)
+        reference = whole_reference(given)
+        if reference is None or reference.protocol != "env":
+            return "#!/bin/sh\n" + curl_command(body, endpoint, given)
+        default = _IN_QUOTES.sub(r"\\\g<0>", reference.default or "")
+        rest = f":-{default}" if default else f":?set {reference.argument}"
+        first = f'endpoint="${{{reference.argument}{rest}}}"\n'
+        address = f'"${{endpoint%/}}{endpoint.path}"'
+        return "#!/bin/sh\n" + first + curl_command(body, endpoint, in_shell=address)
+
+    def _endpoint(self, source: ExportSource) -> tuple[ApiEndpoint, str]:
+        """Where the request goes and with which key, and the address as the prompt says it."""
+        model = source.document.model
+        usual = endpoint_of(self.provider, model.api_type)
+        connection = named_connection(source, self.provider)
+        given = connection.base_url
+        key = key_variable(connection)
+        if not _VARIABLE.fullmatch(key):
+            key = "ANTHROPIC_API_KEY" if self.provider == "anthropic" else "OPENAI_API_KEY"
+        # What comes between the address that the prompt names and the path of the API.
+        path = address_of(connection).rstrip("/").removeprefix(given.rstrip("/")) + usual.path
+        headers = [f"Authorization: Bearer ${key}"]
+        if self.provider == "anthropic":
+            headers = [f"x-api-key: ${key}", "anthropic-version: 2023-06-01"]
+        elif connection.kind == "azure":
+            headers = [f"api-key: ${key}"]
+        path = path if given else usual.path
+        return replace(usual, path=path, headers=tuple(headers)), given

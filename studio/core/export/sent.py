@@ -19,8 +19,7 @@ from studio.core.prompty.loop_format import sent_options
 from studio.core.prompty.meaning import first_difference
 from studio.core.prompty.messages import Message
 from studio.core.prompty.reference_values import find_references
-from studio.core.prompty.runtimes.prompty2 import RuntimeRefusal
-from studio.core.prompty.runtimes.render import CannotRender
+from studio.core.prompty.runtimes.prompty2 import CannotRender, RuntimeRefusal
 from studio.core.prompty.threads import read_thread
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.values import Json, JsonObject, list_of, object_of

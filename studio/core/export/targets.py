@@ -7,17 +7,16 @@ from typing import cast
 
 from studio.core.export.agentschema import AgentSchemaFile
 from studio.core.export.bundle import Bundle
-from studio.core.export.curl import CurlCommand
 from studio.core.export.langchain.target import LangChainPrompt
 from studio.core.export.markdown import MarkdownDocument
 from studio.core.export.prompt_files import DialectFile, PromptFile
 from studio.core.export.promptfoo import PromptfooConfig
 from studio.core.export.python.script import PythonScript
-from studio.core.export.requests import MessagesJsonl, RequestBody
+from studio.core.export.requests import CurlCommand, MessagesJsonl, RequestBody
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget, TargetGroup
 from studio.core.plugins import Plugin, fault, installed
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 TARGETS: tuple[ExportTarget, ...] = (
     PromptFile(),

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.prompty.edit.draft import ConversionDraft, unnest
-from studio.core.prompty.edit.edits import flow_value
+from studio.core.prompty.edit.edits import ConversionDraft, flow_value, unnest
 from studio.core.prompty.front.front_matter import read_bindings
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml

@@ -18,19 +18,16 @@ from studio.core.imports.compose import (
     literal_message,
     read_items,
 )
-from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.imports.langchain import settle_literals, template_format
-from studio.core.imports.langchain_script import PLACEHOLDER, read_rows
-from studio.core.imports.record import with_unread_keys
+from studio.core.imports.imported import Imported, ImportFailure, with_unread_keys
+from studio.core.imports.langchain import PLACEHOLDER, read_rows, settle_literals, template_format
 from studio.core.imports.request_json import import_request
 from studio.core.prompty.edit.edits import set_value, write_scalar
+from studio.core.prompty.front.declarations import function_tool
 from studio.core.prompty.front.front_matter import legacy_options
-from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.parse import parse
-from studio.core.text.foreign_json import parse_json
+from studio.core.text.files import reason_of
 from studio.core.text.problem import apply_edits
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, object_of, objects_of
+from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json
 
 _HERE = re.compile(r"<<-?\s*'?(\w+)'?[^\n]*\n(.*?)\n[ \t]*\1\s*$", re.DOTALL | re.MULTILINE)
 _DATA = ("-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json")

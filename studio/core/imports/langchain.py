@@ -5,7 +5,9 @@ Source: langchain-core's `load` (`lc: 1` constructors) and `prompts.loading` (`_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+import json
+from collections.abc import Callable, Iterator, Mapping
 
 from studio.core.imports.compose import (
     Composition,
@@ -18,15 +20,13 @@ from studio.core.imports.compose import (
     read_items,
     set_model,
 )
-from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.imports.record import implied
+from studio.core.imports.imported import Imported, ImportFailure, implied
 from studio.core.prompty.document import TemplateFormat
-from studio.core.prompty.front.tool_shapes import function_tool
+from studio.core.prompty.front.declarations import function_tool
 from studio.core.prompty.messages import MediaPart, Message, Part, Role, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, list_of, object_of
+from studio.core.text.files import reason_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of, parse_json
 
 _FORMATS: dict[str, TemplateFormat] = {
     "f-string": "fstring",
@@ -322,3 +322,60 @@ def _format_of(kwargs: JsonObject) -> str:
     word = str(kwargs.get("template_format") or "f-string")
     template_format(word)
     return word
+
+
+# The messages of a LangChain script that the studio exported: its literals, nothing is run.
+
+PLACEHOLDER = "placeholder"
+"""Role of a row that stands for a conversation; its content is the variable's name."""
+
+CLASSES = {
+    "system": "SystemMessage",
+    "developer": "SystemMessage",
+    "user": "HumanMessage",
+    "assistant": "AIMessage",
+    "tool": "ToolMessage",
+}
+"""LangChain's class of a message, by role."""
+
+
+def read_rows(text: str) -> Iterator[tuple[str, Json, JsonObject]]:
+    """Yield role, content and further keys of each message; a row with keys is no template.
+
+    Raises:
+        SyntaxError: the text is no Python.
+        ValueError: a message is not a literal, or of a class that is not known.
+    """
+    for node in ast.parse(text).body:
+        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
+            continue
+        if node.targets[0].id != "MESSAGES" or not isinstance(node.value, ast.List):
+            continue
+        for item in node.value.elts:
+            if isinstance(item, ast.Tuple):
+                role, content = ast.literal_eval(item)
+                yield {"human": "user", "ai": "assistant"}.get(role, role), content, {}
+            elif isinstance(item, ast.Call) and isinstance(item.func, ast.Name):
+                yield _read_call(item.func.id, item)
+
+
+def _read_call(name: str, item: ast.Call) -> tuple[str, Json, JsonObject]:
+    if name == "MessagesPlaceholder":
+        return PLACEHOLDER, ast.literal_eval(item.args[0]), {}
+    found = {keyword.arg: ast.literal_eval(keyword.value) for keyword in item.keywords}
+    role = next((role for role, each in CLASSES.items() if each == name), "")
+    if not role:
+        raise ValueError(f"{name} is no class of a message")
+    if "additional_kwargs" in found:
+        role = "developer"
+    further: dict[str, Json] = {key: found[key] for key in ("name", "tool_call_id") if key in found}
+    if "tool_calls" in found:
+        further["tool_calls"] = [
+            {
+                "id": call["id"],
+                "type": "function",
+                "function": {"name": call["name"], "arguments": json.dumps(call["args"])},
+            }
+            for call in found["tool_calls"]
+        ]
+    return role, found.get("content", ""), further or {"static": True}

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import islice, product
 
 from studio.core.imports.compose import OPTION_WORDS, Composition, compose, declare_variables
-from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.imported import Imported, ImportFailure, with_unread_keys
 from studio.core.imports.promptfoo_parts import (
     FindFiles,
     ReadFile,
@@ -25,14 +25,12 @@ from studio.core.imports.promptfoo_parts import (
     prompts_of,
     template_notes,
 )
-from studio.core.imports.record import with_unread_keys
-from studio.core.prompty.front.tool_shapes import function_tool
+from studio.core.prompty.front.declarations import function_tool
 from studio.core.prompty.yaml.reader import plain, read_yaml
 from studio.core.text.amounts import counted
-from studio.core.text.foreign_json import parse_json
+from studio.core.text.files import reason_of
 from studio.core.text.naming import unique_names
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, object_of, whole_numbers
+from studio.core.text.values import Json, JsonObject, object_of, parse_json, whole_numbers
 
 _MOST_SETS = 100
 _PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs", ".mts", ".cts")

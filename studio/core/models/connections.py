@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
+from studio.core.paths import resource_text
 from studio.core.plugins import installed
-from studio.core.resource_files import resource_text
 from studio.core.text.values import JsonObject
 from studio.core.wire.request import Provider
 

@@ -18,8 +18,7 @@ from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
 from studio.core.models.refused_options import kept_refusals
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.replay import RecordingModel, ReplayModel
-from studio.core.models.script_file import read_script
-from studio.core.models.scripted import ScriptedModel
+from studio.core.models.scripted import ScriptedModel, read_script
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.reference_values import whole_reference

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import struct
 import time
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Literal, TypeAlias, get_args
 
-from studio.core.models.base import ModelError, ModelRequest
+from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.choice import needs_address
 from studio.core.models.connections import Api, Connection
 from studio.core.models.embedded.server import EmbeddedServer
@@ -17,9 +22,11 @@ from studio.core.models.remote.model import RemoteModel, shown_address
 from studio.core.models.remote.offers import listed_models
 from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.secrets import SecretStore
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import counted, duration
-from studio.core.text.values import JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.wire.reply import Reply, ReplyDelta, accumulate
 
 _NO_LIST = frozenset(("not-found", "bad-reply", "bad-request", "forbidden"))
 """Faults of the list that say nothing about completions: there is none, it is something else, or
@@ -174,3 +181,180 @@ async def _embedded(connection: Connection, shared: EmbeddedServer | None, start
             await server.stop()
     seconds = time.monotonic() - start
     return Probe(True, f"{name} is ready after {duration(seconds)}.", "", (name,), (), seconds)
+
+
+# What a server really does: each ability is asked for once, and what came is judged.
+
+AbilityName: TypeAlias = Literal[
+    "streaming", "tools", "parallel", "schema", "vision", "reasoning", "stop"
+]
+"""What is asked for, in this order."""
+
+AbilityAnswer: TypeAlias = Literal["yes", "no", "refused", "failed"]
+"""Whether it was done; `refused`: the server said that it does not; `failed`: it did not answer."""
+
+_MOST_TOKENS = 400
+_ADD = ToolSpec(
+    "add",
+    "Adds two numbers.",
+    {
+        "type": "object",
+        "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
+        "required": ["a", "b"],
+    },
+)
+_CITY: JsonObject = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "people": {"type": "integer"}},
+    "required": ["city", "people"],
+}
+_ALL = Capabilities(vision=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TriedAbility:
+    """How asking for one ability went."""
+
+    name: AbilityName
+    """Which."""
+
+    verdict: AbilityAnswer
+    """Whether it was done."""
+
+    remark: str = ""
+    """What came instead, or what the server said."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    text: str
+    judge: Callable[[Reply], bool]
+    tools: tuple[ToolSpec, ...] = ()
+    schema: JsonObject | None = None
+    stop: tuple[str, ...] = ()
+    effort: str = ""
+    picture: str = ""
+
+
+def tried_table(model_id: str, tried: Sequence[TriedAbility]) -> JsonObject:
+    """What is kept with a connection of a test: the model, and a verdict for each ability."""
+    verdicts: dict[str, Json] = {each.name: each.verdict for each in tried}
+    return {"model": model_id, **verdicts}
+
+
+async def try_abilities(
+    connection: Connection,
+    model_id: str,
+    key: KeySource,
+    told: Callable[[TriedAbility], None] | None = None,
+) -> tuple[TriedAbility, ...]:
+    """Ask once for each ability; a fault of one says nothing of the others.
+
+    Args:
+        connection: the server; each question is sent once.
+        model_id: the model that is asked.
+        key: where its key is.
+        told: told of each as soon as it is known.
+    """
+    made: list[TriedAbility] = []
+    for name in get_args(AbilityName):
+        # A model of its own each: what one question makes it leave out must not leave out another.
+        model = RemoteModel(replace(connection, retries=0), model_id, key, capabilities=_ALL)
+        try:
+            made.append(await _ask(model, name, _QUESTIONS[name]))
+            if told is not None:
+                told(made[-1])
+        finally:
+            await model.close()
+    return tuple(made)
+
+
+async def _ask(model: RemoteModel, name: AbilityName, question: _Question) -> TriedAbility:
+    parts: list[Part] = [TextPart(question.text)]
+    if question.picture:
+        parts.append(MediaPart("image", question.picture))
+    options: dict[str, Json] = {"maxOutputTokens": _MOST_TOKENS}
+    if question.effort:
+        options["reasoningEffort"] = question.effort
+    request = ModelRequest(
+        (Message("user", tuple(parts)),),
+        question.tools,
+        options,
+        question.stop,
+        question.schema,
+    )
+    deltas: list[ReplyDelta] = []
+    try:
+        async with aclosing(model.stream(request)) as coming:
+            deltas += [delta async for delta in coming]
+    except ModelError as error:
+        verdict: AbilityAnswer = "refused" if error.kind in _REFUSALS else "failed"
+        return TriedAbility(name, verdict, error.message)
+    reply = reduce(accumulate, deltas, Reply())
+    if reply.left_out:
+        return TriedAbility(name, "refused", reply.left_out[0].sentence)
+    if question.judge(reply):
+        return TriedAbility(name, "yes")
+    return TriedAbility(name, "no", " ".join((reply.text or reply.refusal).split())[:120])
+
+
+_REFUSALS = frozenset(("unsupported-parameter", "bad-request", "server-error"))
+
+
+def _red_picture() -> str:
+    """A red square of 32 × 32 pixels as a data address."""
+    rows = (b"\0" + b"\xff\0\0" * 32) * 32
+
+    def piece(kind: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
+
+    size = struct.pack(">IIBBBBB", 32, 32, 8, 2, 0, 0, 0)
+    head, body = piece(b"IHDR", size), piece(b"IDAT", zlib.compress(rows))
+    png = b"\x89PNG\r\n\x1a\n" + head + body + piece(b"IEND", b"")
+    return "data:image/png;base64," + base64.b64encode(png).decode()
+
+
+def _is_city(reply: Reply) -> bool:
+    try:
+        value = parse_json(reply.text)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and set(value) == {"city", "people"}
+
+
+def _has_thought(reply: Reply) -> bool:
+    counted = reply.usage.reasoning_tokens if reply.usage is not None else 0
+    return bool(reply.reasoning or reply.carried or counted)
+
+
+def _calls(least: int) -> Callable[[Reply], bool]:
+    def judge(reply: Reply) -> bool:
+        return sum(call.name == "add" for call in reply.tool_calls) >= least
+
+    return judge
+
+
+_QUESTIONS: dict[AbilityName, _Question] = {
+    "streaming": _Question(
+        "Count from one to ten in words.",
+        lambda reply: not any("does not stream" in text for text in reply.notices),
+    ),
+    "tools": _Question("What is 2 + 3? Call the tool.", _calls(1), (_ADD,)),
+    "parallel": _Question(
+        "What is 2 + 3, and what is 4 + 5? Call the tool for both at once.", _calls(2), (_ADD,)
+    ),
+    "schema": _Question("Name a large city and its number of people.", _is_city, schema=_CITY),
+    "vision": _Question(
+        "Which color is this picture? Answer with one word.",
+        lambda reply: "red" in reply.text.lower(),
+        picture=_red_picture(),
+    ),
+    "reasoning": _Question("Is 97 a prime number? Think first.", _has_thought, effort="low"),
+    "stop": _Question(
+        "Write exactly: one two three four five",
+        lambda reply: "two" in reply.text.lower() and "three" not in reply.text.lower(),
+        stop=("three",),
+    ),
+}

@@ -14,11 +14,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from studio.core.paths import user_paths
-from studio.core.text.atomic_file import write_private
-from studio.core.text.bounded_file import read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.shortened import one_line
-from studio.core.text.values import JsonObject
+from studio.core.text.amounts import one_line
+from studio.core.text.files import read_text, write_private
+from studio.core.text.values import JsonObject, parse_json
 from studio.core.wire.reply import RefusedOption
 
 KEPT = timedelta(days=30)

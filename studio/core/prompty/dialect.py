@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from studio.core.prompty.body.sections import find_markers
 from studio.core.prompty.document import Dialect
-from studio.core.prompty.yaml.places import value_at
-from studio.core.text.span import Span
+from studio.core.prompty.yaml.tree import value_at
+from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject, text_of
 
 _LEGACY_MODEL_KEYS = ("api", "configuration", "parameters")

@@ -8,8 +8,7 @@ from typing import Literal, TypeAlias
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.text.source import SourceText, Span
 from studio.core.text.values import Json, JsonObject
 
 Dialect: TypeAlias = Literal["prompty", "section", "legacy"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from studio.core.prompty.split import split_front_matter
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 
 @dataclass(frozen=True, slots=True)

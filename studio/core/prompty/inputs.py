@@ -11,7 +11,7 @@ from studio.core.prompty.document import InputDeclaration, PromptDocument, Resol
 from studio.core.prompty.loop_format import undeclared_question
 from studio.core.prompty.tool_spec import example_actions
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 RESERVED_SAMPLES: Mapping[str, Json] = MappingProxyType(

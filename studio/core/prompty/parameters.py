@@ -26,9 +26,9 @@ from studio.core.prompty.reference_values import (
     missing_parameter,
     whole_reference,
 )
-from studio.core.prompty.yaml.places import KeyPath, Places
+from studio.core.prompty.yaml.tree import KeyPath, Places
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")

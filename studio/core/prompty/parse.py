@@ -17,11 +17,10 @@ from studio.core.prompty.front.front_matter import read_front_matter
 from studio.core.prompty.parameters import find_parameters
 from studio.core.prompty.split import Split, split_front_matter
 from studio.core.prompty.templates import find_fields, find_variables
-from studio.core.prompty.yaml.places import Places
 from studio.core.prompty.yaml.reader import YamlReading, read_yaml
+from studio.core.prompty.yaml.tree import Places
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.text.source import SourceText, Span
 from studio.core.text.values import JsonObject
 
 MAX_TEXT = 5_000_000

@@ -11,19 +11,22 @@ from dataclasses import dataclass, field, replace
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import read_front_matter
-from studio.core.prompty.look_up import MOST_INCLUDES, LookUp, as_text, source_name
+from studio.core.prompty.messages import Rendering, Segment
 from studio.core.prompty.reference_values import (
+    MOST_INCLUDES,
     PROTOCOLS,
+    LookUp,
     Protocol,
     Reference,
     ReferenceContext,
+    as_text,
     find_references,
+    source_name,
     whole_reference,
 )
-from studio.core.prompty.rendering import Rendering, Segment
-from studio.core.prompty.yaml.places import KeyPath, Places
+from studio.core.prompty.yaml.tree import KeyPath, Places
 from studio.core.text.problem import Problem
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject
 
 

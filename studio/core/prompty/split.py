@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from studio.core.prompty.body.sections import plain_newlines
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 _OPENING = re.compile(r"\ufeff?[ \t\r\n\f\v]*(---|\+\+\+)[ \t]*(?:\r\n|\n|\r|\Z)")
 _CLOSING = {

@@ -16,7 +16,7 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject, objects_of
 
 _ROLES: dict[str, Role] = {

@@ -2,16 +2,279 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from studio.core.resource_files import resource_text
-from studio.core.runs.blobs import BlobStore
+from studio.core.agent.values.events import Event
+from studio.core.agent.values.state import LazySequence
+from studio.core.paths import resource_text
+from studio.core.runs.codec import JournalError, decode_event
 from studio.core.sqlite_faults import explain_fault
-from studio.core.text.atomic_file import private_file
+from studio.core.text.diff import common_start
+from studio.core.text.files import private_file
+from studio.core.text.values import Json, JsonObject
+
+# Texts kept once, by their content; a text that begins like a recent one keeps only its tail.
+
+MINIMUM = 400
+"""Characters; shorter texts stay in their row."""
+
+_RECENT = 6
+_CACHED = 64
+_WORTH = 200
+_AT_ONCE = 500
+_SCANNED = 3
+"""Reading the whole table costs a quarter of looking for each of its rows."""
+
+_SMALL = 16_384
+"""Bytes of a text that are read without need: other runs may hold pictures."""
+
+
+_Row: TypeAlias = tuple[bytes | None, int, bytes]
+"""The text that one begins like, how many characters of it, and what follows them."""
+
+
+class StoredTexts:
+    """Puts texts together from what is kept of them."""
+
+    def __init__(self, row_of: Callable[[bytes], _Row | None]) -> None:
+        """Take what gives the row of a text."""
+        self._row_of = row_of
+        self._cache: OrderedDict[bytes, str] = OrderedDict()
+
+    def get(self, name: str) -> str:
+        """The text of that name.
+
+        A text may stand at the end of a chain of ten thousand that each grew by a little; its
+        pieces are collected and joined once.
+
+        Raises:
+            KeyError: there is none.
+        """
+        first = bytes.fromhex(name)
+        key: bytes | None = first
+        pieces: list[str] = []
+        wanted: int | None = None
+        while key is not None and wanted != 0:
+            held = self._cache.get(key)
+            if held is not None:
+                pieces.append(held if wanted is None else held[:wanted])
+                break
+            row = self._row_of(key)
+            if row is None:
+                raise KeyError(name)
+            base, shared, data = row
+            if wanted is None or wanted > shared:
+                tail = data.decode("utf-8", "surrogatepass")
+                pieces.append(tail if wanted is None else tail[: wanted - shared])
+                wanted = shared
+            key = base
+        text = "".join(reversed(pieces))
+        self._cache[first] = text
+        self._cache.move_to_end(first)
+        while len(self._cache) > _CACHED:
+            self._cache.popitem(last=False)
+        return text
+
+
+class BlobStore:
+    """The table of texts in an open database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._recent: OrderedDict[bytes, str] = OrderedDict()
+        self._texts = StoredTexts(self._row)
+
+    def put(self, text: str) -> str:
+        """Keep a text; gives its name."""
+        data = text.encode("utf-8", "surrogatepass")
+        key = hashlib.sha256(data).digest()[:16]
+        known = (
+            key in self._recent
+            or self._connection.execute("SELECT 1 FROM blobs WHERE hash = ?", (key,)).fetchone()
+        )
+        if not known:
+            base, shared = self._best_base(text)
+            tail = text[shared:].encode("utf-8", "surrogatepass")
+            self._connection.execute(
+                "INSERT OR IGNORE INTO blobs (hash, base, shared, tail) VALUES (?, ?, ?, ?)",
+                (key, base, shared, tail),
+            )
+        self._recent[key] = text
+        self._recent.move_to_end(key)
+        while len(self._recent) > _RECENT:
+            self._recent.popitem(last=False)
+        return key.hex()
+
+    def forget(self) -> None:
+        """Trust nothing held in memory: texts may have gone with a transaction, or been tidied."""
+        self._recent.clear()
+        self._texts = StoredTexts(self._row)
+
+    def get(self, name: str) -> str:
+        """The text of that name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        return self._texts.get(name)
+
+    def held_by(self, names: Iterable[str]) -> StoredTexts:
+        """Texts by name, with all that they begin with, taken out of the database at once."""
+        rows: dict[bytes, _Row] = {}
+        wanted = {bytes.fromhex(name) for name in names}
+        kept = self._all() if self._most() <= _SCANNED * len(wanted) else None
+        while wanted:
+            found = {key: kept[key] for key in wanted if key in kept} if kept is not None else {}
+            found |= self._rows(sorted(wanted - found.keys()))  # in the order of the table's index
+            rows |= found
+            wanted = {base for base, _, _ in found.values() if base is not None} - rows.keys()
+        return StoredTexts(rows.get)
+
+    def _most(self) -> int:
+        """At least as many as there are texts; the last row's number, for counting reads all."""
+        row = self._connection.execute("SELECT max(rowid) FROM blobs").fetchone()
+        return int(row[0] or 0)
+
+    def _all(self) -> dict[bytes, _Row]:
+        """Every text but the large ones, in the order in which they lie in the file."""
+        rows = self._connection.execute(
+            "SELECT hash, base, shared, tail FROM blobs WHERE length(tail) <= ?", (_SMALL,)
+        )
+        return {row[0]: row[1:] for row in rows}
+
+    def _rows(self, keys: list[bytes]) -> dict[bytes, _Row]:
+        made: dict[bytes, _Row] = {}
+        for first in range(0, len(keys), _AT_ONCE):
+            some = keys[first : first + _AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT hash, base, shared, tail FROM blobs WHERE hash IN ({marks})"
+            for row in self._connection.execute(query, some):
+                made[row[0]] = row[1:]
+        return made
+
+    def _row(self, key: bytes) -> _Row | None:
+        row: _Row | None = self._connection.execute(
+            "SELECT base, shared, tail FROM blobs WHERE hash = ?", (key,)
+        ).fetchone()
+        return row
+
+    def _best_base(self, text: str) -> tuple[bytes | None, int]:
+        best: bytes | None = None
+        most = 0
+        for key, other in reversed(self._recent.items()):
+            shared = common_start(text, other)
+            if shared > most:
+                best, most = key, shared
+        return (best, most) if most >= max(_WORTH, len(text) // 4) else (None, 0)
+
+
+def shorten(value: Json, blobs: BlobStore) -> Json:
+    """The value with its long texts replaced by `{"$": name}`; a key `$` of a user's is escaped."""
+    if isinstance(value, str):
+        return {"$": blobs.put(value)} if len(value) >= MINIMUM else value
+    if isinstance(value, Mapping):
+        made = {key: shorten(item, blobs) for key, item in value.items()}
+        return {"$$": made} if "$" in made or "$$" in made else made
+    if isinstance(value, list | tuple):
+        return [shorten(item, blobs) for item in value]
+    return value
+
+
+def restore(value: Json, text_of: Callable[[str], str]) -> Any:  # noqa: ANN401 - what JSON gives
+    """The value with its long texts put back; `text_of` gives one by its name."""
+    if isinstance(value, dict):
+        if "$" in value:
+            return text_of(str(value["$"]))
+        if "$$" in value:
+            inner = value["$$"]
+            assert isinstance(inner, dict)
+            return {key: restore(item, text_of) for key, item in inner.items()}
+        return {key: restore(item, text_of) for key, item in value.items()}
+    if isinstance(value, list):
+        return [restore(item, text_of) for item in value]
+    return value
+
+
+def names_in(value: Json) -> Iterator[str]:
+    """The names of the long texts of a value."""
+    if isinstance(value, dict):
+        if "$" in value:
+            yield str(value["$"])
+            return
+        for item in value.values():
+            yield from names_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from names_in(item)
+
+
+T = TypeVar("T")
+
+
+EventRow: TypeAlias = tuple[float, str, str | None]
+"""One event as it is kept, just as it comes from the database: when, in seconds since 1970 UTC; its
+JSON; what it reached (`studio.core.runs.run_index`), None where nobody followed the run."""
+
+
+class StepRecord(NamedTuple):
+    """A step's row as it is kept; see `outline.StepRow`."""
+
+    seq: int
+    """The event that ended it."""
+
+    shape: str
+    """What it has to show."""
+
+    messages: int
+    """Length of the conversation then."""
+
+    kept: int
+    """How many of its first messages were there when the step before was done."""
+
+    calls: int
+    """How many calls were made so far."""
+
+    state: str | None
+    """JSON of the state right after, where it was kept."""
+
+    step_summary: str | None
+    """JSON of what its cards show; None where an older studio wrote it."""
+
+
+class StoredEvents(LazySequence[Event]):
+    """A kept journal; each event is read when it is looked at."""
+
+    def __init__(self, rows: Sequence[EventRow], text_of: Callable[[str], str]) -> None:
+        """Take the rows, in order from event 1, and what gives a long text by its name."""
+        self._rows = rows
+        self._text_of = text_of
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _make(self, index: int) -> Event:
+        at, data, _ = self._rows[index]
+        try:
+            value = json.loads(data)
+            if '"$' in data:
+                value = restore(value, self._text_of)
+        except (ValueError, KeyError) as error:
+            raise JournalError(f"event {index + 1} cannot be read: {error!r}") from error
+        return decode_event(value | {"seq": index + 1, "at": at})
+
+    def snapshot(self, text: str) -> JsonObject:
+        """A state that is kept beside the events (`run_index.snapshot_of`)."""
+        value: JsonObject = json.loads(text)
+        return restore(value, self._text_of) if '"$' in text else value
+
 
 VERSION = 4
 

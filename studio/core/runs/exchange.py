@@ -25,8 +25,8 @@ from studio.core.agent.values.events import Event, ModelCalled, Started
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.masking.redact import redact
+from studio.core.paths import resource_text
 from studio.core.prompty.document import ModelDeclaration
-from studio.core.resource_files import resource_text
 from studio.core.runs.codec import (
     JournalError,
     decode_event,
@@ -34,15 +34,13 @@ from studio.core.runs.codec import (
     encode_event,
     encode_value,
 )
-from studio.core.runs.otlp import otlp
-from studio.core.runs.otlp_names import GENAI_0_1
+from studio.core.runs.otlp import GENAI_0_1, otlp
 from studio.core.runs.report_cards import STATIONS, ReportCard, bad, cards_of
 from studio.core.runs.store import RunStore
 from studio.core.runs.traces import chat_message, chat_reply, trace
 from studio.core.text.amounts import duration, money
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, list_of
+from studio.core.text.files import reason_of
+from studio.core.text.values import Json, list_of, parse_json
 from studio.core.wire.request import to_request
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 

@@ -23,10 +23,9 @@ from studio.core.agent.values.events import Started
 from studio.core.agent.values.state import LazySequence, PersistentList, RunState
 from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message
-from studio.core.runs.blobs import EventRow, StepRecord, StoredEvents
 from studio.core.runs.codec import JournalError
-from studio.core.runs.run_index import note_marks, state_of
-from studio.core.runs.step_summary import summarized_step
+from studio.core.runs.database import EventRow, StepRecord, StoredEvents
+from studio.core.runs.run_index import note_marks, state_of, summarized_step
 
 T = TypeVar("T")
 

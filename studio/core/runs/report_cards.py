@@ -11,14 +11,12 @@ from typing import Literal, TypeAlias
 
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.reading import Final
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, Step, Touch
+from studio.core.agent.values.step import Call, Final, Step, Touch
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
-from studio.core.text.amounts import counted
+from studio.core.text.amounts import counted, one_line
 from studio.core.text.diff import common_start
-from studio.core.text.shortened import one_line
 from studio.core.text.values import Json
 
 Station: TypeAlias = Literal["Prompt", "Reply", "Action", "Observation", "Answer"]

@@ -18,15 +18,13 @@ from typing import IO
 
 from studio.core.agent.past.tree import Past, walk
 from studio.core.agent.values.events import Event, Stopped
-from studio.core.runs.blobs import StoredEvents, names_in, restore
-from studio.core.runs.calls import read_call
 from studio.core.runs.codec import JournalError, decode_event, decode_value
-from studio.core.runs.database import Database, StoreError
+from studio.core.runs.database import Database, StoredEvents, StoreError, names_in, restore
 from studio.core.runs.opened import OpenedRun
-from studio.core.runs.rows import RunWriter, read_rows
+from studio.core.runs.rows import RunWriter, read_call, read_rows
 from studio.core.runs.run_index import FOLD_FAULTS, RunIndexer
 from studio.core.runs.summary import Fits, RunFilter, RunSummary, line_of, lines_of, storable_text
-from studio.core.text.atomic_file import private_folder
+from studio.core.text.files import private_folder
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import WireCall
 

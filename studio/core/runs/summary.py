@@ -25,8 +25,8 @@ from studio.core.agent.values.events import (
     Stopped,
     ToolCalled,
 )
-from studio.core.agent.values.reading import Final, Refused
 from studio.core.agent.values.state import PauseReason, Status
+from studio.core.agent.values.step import Final, Refused
 from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,

@@ -53,3 +53,33 @@ def counted(count: float, one: str, many: str = "") -> str:
     """
     number = f"{count:,}" if isinstance(count, int) else f"{count:,.12g}"
     return f"{number} {one if count == 1 else many or f'{one}s'}"
+
+
+# Texts shortened for one place of the window or one line of a terminal.
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text of at most `longest` characters; "…" is the last one of a cut text."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def one_line(text: str, longest: int = 200) -> str:
+    """Return the beginning of a text in one line."""
+    return shortened(" ".join(text[: longest * 2].split()), longest)
+
+
+# A whole number that a user typed, as far as numbers are counted here.
+
+LARGEST = 10**15
+"""The largest number that is taken anywhere: below what SQLite, JSON and a float count exactly."""
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a text of plain digits is; None for any other text, and above `LARGEST`.
+
+    `int` reads the digits of every script, and raises at some thousand of them.
+    """
+    if not (text.isascii() and text.isdecimal()):
+        return None
+    digits = text.lstrip("0") or "0"
+    return int(digits) if len(digits) <= len(str(LARGEST)) and int(digits) <= LARGEST else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from html import escape
 
 _JOINERS = "\u200c\u200d"
 _PICTURE_SELECTORS = "\ufe0e\ufe0f"
@@ -80,3 +81,13 @@ def _joins(text: str, at: int) -> bool:
 def _takes_picture(character: str) -> bool:
     """Whether a character has a text form and a picture form."""
     return unicodedata.category(character) in ("So", "Sm", "Sk") or character in _PICTURED
+
+
+# Tool tips of what others wrote: Qt takes for HTML what looks like it, with no way to say no.
+
+
+def plain_tip(text: str) -> str:
+    """A text that a tool tip shows as it is written, tags too."""
+    if "<" not in text and "&" not in text:
+        return text
+    return f'<span style="white-space: pre-wrap">{escape(text)}</span>'

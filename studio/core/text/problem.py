@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 
 class Severity(StrEnum):

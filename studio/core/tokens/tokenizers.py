@@ -22,9 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
-from studio.core.text.atomic_file import write_private
-from studio.core.text.bounded_file import read_bounded
-from studio.core.text.reason import reason_of
+from studio.core.text.files import read_bounded, reason_of, write_private
 from studio.core.tokens.conversation import RememberingCounter, TokenCounter
 from studio.core.tokens.embedded import EmbeddedTokenizer, GgufError
 

@@ -17,9 +17,9 @@ from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.arguments import required_names
 from studio.core.tools.document import chosen_offers, declared_items, server_names
-from studio.core.tools.openapi.overview import OperationRow
-from studio.core.tools.schema import required_names
+from studio.core.tools.openapi.choice import OperationRow
 
 _KINDS = {"number": "float"}
 

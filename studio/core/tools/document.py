@@ -36,14 +36,13 @@ from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.reference_values import find_references, whole_reference
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject, object_of
-from studio.core.tools.limits import ToolLimits
+from studio.core.tools.limits import OutputRule, ToolLimits, read_rule
 from studio.core.tools.mcp.server_config import (
     ServerAddress,
     WorkspaceServers,
     find_workspace_servers,
     server_address,
 )
-from studio.core.tools.output_rule import OutputRule, read_rule
 
 
 @dataclass(frozen=True, slots=True)

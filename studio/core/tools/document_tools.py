@@ -28,30 +28,29 @@ from studio.core.tools.document import (
     tools_with_effects,
     workspace_servers,
 )
-from studio.core.tools.limits import ToolLimits
-from studio.core.tools.mcp.asking import AskForInput
+from studio.core.tools.limits import USUAL_RULE, ToolLimits
 from studio.core.tools.mcp.server_config import WorkspaceServers, find_own_servers
-from studio.core.tools.openapi.named_connection import FindConnection, no_connection
-from studio.core.tools.output_rule import USUAL_RULE
+from studio.core.tools.mcp.values import AskForInput
+from studio.core.tools.openapi.credentials import FindConnection, no_connection
 from studio.core.tools.registry import SourceStatus, SourceTools, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import ToolOutcome, timed
-from studio.core.tools.sources.admission import (
+from studio.core.tools.sources.consent import (
+    GIVEN,
+    Consent,
     available,
     broken_files,
+    consent_of,
     fault_of,
     unresolved_variables,
     waiting,
 )
-from studio.core.tools.sources.consent import GIVEN, Consent, consent_of
 from studio.core.tools.sources.listing import list_source
 from studio.core.tools.sources.opening import source_key, source_label, source_path
 from studio.core.tools.sources.running import RunningSources, TellReading
 from studio.core.tools.toolbox import AskUser, Toolbox
 from studio.core.tools.trust.definitions import ToolChange
-from studio.core.tools.trust.review import ToolReview
-from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
-from studio.core.tools.trust.wants import Approval
+from studio.core.tools.trust.store import WHOLE_FOLDER, Approval, ToolReview, TrustStore
 
 
 class DocumentTools:

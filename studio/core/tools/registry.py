@@ -13,7 +13,7 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.mock import Mock
 from studio.core.tools.source import ServerOffer
 from studio.core.tools.trust.definitions import ToolChange
-from studio.core.tools.trust.wants import Approval, Doubt, Want, stricter
+from studio.core.tools.trust.store import Approval, Doubt, Want, stricter
 
 ToolState: TypeAlias = Literal["declared", "bound", "mocked"]
 """`declared`: nothing runs it. `bound`: a source runs it. `mocked`: a stand-in answers."""

@@ -13,8 +13,7 @@ from studio.core.masking.redact import names_secret, names_secret_variable
 from studio.core.masking.walk import changed, masked
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
-from studio.core.tools.mcp.server_config import HttpServer, StdioServer
-from studio.core.tools.mcp.shown_address import without_secrets
+from studio.core.tools.mcp.server_config import HttpServer, StdioServer, without_secrets
 from studio.core.tools.source import ToolOutcome
 
 T = TypeVar("T")

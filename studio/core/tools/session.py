@@ -17,8 +17,8 @@ from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.document_tools import DocumentTools
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.mcp.asking import AskForInput
-from studio.core.tools.openapi.named_connection import (
+from studio.core.tools.mcp.values import AskForInput
+from studio.core.tools.openapi.credentials import (
     FindConnection,
     NamedConnection,
     no_connection,

@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias, cast
 from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments, inject_bindings
+from studio.core.tools.limits import USUAL_RULE, OutputRule, limited
 from studio.core.tools.mock import MockAnswers
-from studio.core.tools.output_rule import USUAL_RULE, OutputRule, limited
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import LiveSource, ToolOutcome, ToolSource

@@ -21,7 +21,7 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.threads import read_call
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject, objects_of, text_of
 from studio.core.wire.media import MediaData, MediaFault, MediaSource, is_web, split_data_uri
 from studio.core.wire.origins import OriginNotes, ValueOrigin

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import mimetypes
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from studio.core.text.bounded_file import open_regular
-from studio.core.text.reason import reason_of
+from studio.core.text.files import open_regular, reason_of
 
 MEDIA_MISSING = "media-missing"
 MEDIA_OUTSIDE = "media-outside"
@@ -167,3 +167,19 @@ def type_by_name(source: str) -> str:
     """The MIME type that the suffix of a path says; empty where it says none."""
     guessed = mimetypes.guess_type(source)[0] or ""
     return {"audio/x-wav": "audio/wav"}.get(guessed, guessed)
+
+
+# Kinds of files that a message can carry, by how their names end.
+
+_PICTURES = ".png .jpg .jpeg .gif .webp .bmp .svg .ico .avif .tif .tiff .heic .heif"
+_SOUNDS = ".mp3 .wav .ogg .oga .flac .m4a .aac .opus .wma"
+_FILMS = ".mp4 .m4v .webm .mov .mkv .avi .mpg .mpeg .wmv"
+_DOCUMENTS = ".pdf .doc .docx .odt .rtf .xls .xlsx .ods .ppt .pptx .odp .epub .zip"
+
+SUFFIXES_OF: Mapping[str, tuple[str, ...]] = {
+    "image": tuple(_PICTURES.split()),
+    "audio": tuple(_SOUNDS.split()),
+    "video": tuple(_FILMS.split()),
+    "file": tuple(_DOCUMENTS.split()),
+}
+"""Word of a part (docs/format.md) to the endings of its files, in small letters."""

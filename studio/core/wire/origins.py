@@ -15,13 +15,13 @@ from studio.core.prompty.messages import (
     MediaPart,
     Message,
     Part,
+    Segment,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.prompty.rendering import Segment
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject
 
 JsonPath: TypeAlias = tuple[str | int, ...]

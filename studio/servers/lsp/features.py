@@ -17,16 +17,15 @@ from studio.application.editing.names import references_to_files
 from studio.application.editing.offers import complete
 from studio.application.editing.snippets import expand
 from studio.application.editing.structure import folds
-from studio.application.highlight.lexer import lex_line
-from studio.application.highlight.lexer_state import START, YAML_FILE
-from studio.application.preview.copy import messages_as_markdown
-from studio.application.preview.shown import shown_prompt
+from studio.application.highlight.lexer import START, YAML_FILE, lex_line
+from studio.application.preview.build import shown_prompt
+from studio.application.preview.diff import messages_as_markdown
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import declare_input
 from studio.core.prompty.fmt import tidy_edits
+from studio.core.text.amounts import one_line
 from studio.core.text.problem import Fix, Problem, Severity
-from studio.core.text.shortened import one_line
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.servers.lsp.open_text import OpenText
 
 SOURCE = "prompt-studio"

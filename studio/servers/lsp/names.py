@@ -31,10 +31,9 @@ from studio.application.editing.names import (
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import rename_input
 from studio.core.prompty.parse import parse
-from studio.core.text.bounded_file import read_bounded
-from studio.core.text.fuzzy import score
-from studio.servers.lsp.open_text import OpenText
-from studio.servers.lsp.positions import PositionEncoding, Positions
+from studio.core.text.files import read_bounded
+from studio.core.text.naming import score
+from studio.servers.lsp.open_text import OpenText, PositionEncoding, Positions
 
 _MOST = 200
 

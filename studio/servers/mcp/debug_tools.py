@@ -24,8 +24,7 @@ from studio.core.masking.walk import masked
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, StoreError
 from studio.servers.mcp.consent import UserConsent, ask, needs
-from studio.servers.mcp.live_runs import LiveRun, LiveRuns, wish_for
-from studio.servers.mcp.run_state import state_as_json
+from studio.servers.mcp.live_runs import LiveRun, LiveRuns, state_as_json, wish_for
 from studio.servers.mcp.served_folder import ServedFolder
 from studio.servers.mcp.tool_types import READS, Answer, File, Inputs
 

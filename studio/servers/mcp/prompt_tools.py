@@ -24,24 +24,21 @@ from studio.application.document.checked_file import (
     merged,
     unreadable,
 )
+from studio.application.preview.build import shown_prompt
 from studio.application.preview.places import ValueSource, source_of
-from studio.application.preview.requests import RequestPreview, request_preview
-from studio.application.preview.shown import shown_prompt
-from studio.application.preview.target import preview_target
+from studio.application.preview.requests import RequestPreview, preview_target, request_preview
 from studio.application.trust import references_of
-from studio.core.export.target import ExportSource
+from studio.core.export.target import ExportSource, make_checked
 from studio.core.export.targets import all_targets, find_target
-from studio.core.export.written_keys import make_checked
 from studio.core.prompty.convert.whole import convert as convert_document
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.shapes import messages_to_json, tools_to_json
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.atomic_file import write_atomically, write_bytes_atomically
 from studio.core.text.diff import unified_diff
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.text.files import write_atomically, write_bytes_atomically
+from studio.core.text.source import SourceText, Span
 from studio.core.wire.request import Provider, provider_of
 from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.served_folder import ServedFolder, checked_inputs

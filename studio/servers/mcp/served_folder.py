@@ -11,21 +11,20 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from studio.application.connections.model import Answerers, asked_by, choice_of
 from studio.application.document.prompt_files import prompt_files
-from studio.application.tools.offered import asks_sources, registry_of
+from studio.application.tools.server_content import asks_sources, registry_of
 from studio.application.trust import is_trusted
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections, user_connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore, secret_store
 from studio.core.paths import user_paths
-from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
+from studio.core.prompty.agent_files.read import TITLES, agent_file_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.runs.database import StoreError
 from studio.core.runs.store import RunStore
-from studio.core.text.bounded_file import read_bounded
-from studio.core.text.reason import named_reason
+from studio.core.text.files import named_reason, read_bounded
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 

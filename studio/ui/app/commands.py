@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from studio.application.words import tr
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.core.settings import Settings
 from studio.ui.app.editor_commands import EditorCommands
 from studio.ui.app.file_commands import ExchangeCommands, FileCommands
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from studio.ui.base.actions import ActionSet
     from studio.ui.dialogs.settings.dialog import SettingsDialog
     from studio.ui.run.pane import RunPane
-    from studio.ui.window.panes import Panes
-    from studio.ui.window.parts import WindowParts
+    from studio.ui.window.parts import Panes, WindowParts
 
 
 _USUAL_SIZE = Settings().editor_font_size
@@ -256,7 +255,7 @@ class Commands(QObject):
         """Declare an input in the front matter, as one step that can be undone."""
         from studio.core.prompty.edit.edits import declare_input
         from studio.core.prompty.edit.keep_dialect import keeping_dialect
-        from studio.core.prompty.used_kind import used_kinds
+        from studio.core.prompty.known_fields import used_kinds
 
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is not None and document is not None and document.source.text == page.editor.text():

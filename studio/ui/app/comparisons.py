@@ -31,8 +31,7 @@ from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.icons import icon
 from studio.ui.window.palette import CommandPalette, PaletteItem
-from studio.ui.window.panes import Panes
-from studio.ui.window.parts import WindowParts
+from studio.ui.window.parts import Panes, WindowParts
 from studio.viewmodels.app.jobs import LatestJob
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.connections.listing import stand_ins, with_folder
+from studio.application.connections.editing import stand_ins, with_folder
 from studio.application.connections.model import RequestedModel, choice_words
 from studio.application.words import marked, tr
 from studio.core.models.base import ModelError

@@ -100,7 +100,7 @@ class EditorCommands(QObject):
                 getattr(text, act)()
             elif isinstance(text, QAbstractItemView) and act not in ("undo", "redo"):
                 if act == "copy":
-                    from studio.ui.base.focus_menus import copy_rows  # not before the first paint
+                    from studio.ui.base.menus import copy_rows  # not before the first paint
 
                     copy_rows(text)
                 elif act == "selectAll":
@@ -176,8 +176,7 @@ class EditorCommands(QObject):
 
     def find_in_files(self, *, replace: bool) -> None:
         """Look for a text in the folders of Files, else in the folder of the prompt shown."""
-        from studio.ui.search.find_in_files import FindInFiles
-        from studio.ui.search.replace import FileReplacer
+        from studio.ui.search.find_in_files import FileReplacer, FindInFiles
 
         window = self._window
         page = window.tabs.current

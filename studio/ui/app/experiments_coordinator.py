@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 
 from studio.application.connections.model import RequestedModel
 from studio.application.editing.experiment.names import experiments_of
-from studio.application.experiments.accept import AcceptedAnswer, AcceptError
-from studio.application.experiments.experiment_report import ExperimentReport
+from studio.application.experiments.generate import AcceptedAnswer, AcceptError
 from studio.application.experiments.improve.accept import acceptance
 from studio.application.experiments.improve.values import ImproveError, Improvement
 from studio.application.experiments.make import (
@@ -23,7 +22,8 @@ from studio.application.experiments.make import (
 )
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
-from studio.application.experiments.run.words import ended_words
+from studio.application.experiments.report import ExperimentReport
+from studio.application.experiments.run.spending import ended_words
 from studio.application.experiments.stepping import cell_to_step
 from studio.application.run.past.again import PastRun
 from studio.application.words import tr
@@ -35,9 +35,7 @@ from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.atomic_file import write_atomically
-from studio.core.text.bounded_file import read_bounded
-from studio.core.text.reason import named_reason, reason_of
+from studio.core.text.files import named_reason, read_bounded, reason_of, write_atomically
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator
@@ -50,8 +48,7 @@ from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.notifications import NotificationAction
 from studio.viewmodels.experiments.controller import ExperimentController, ServicesNow
-from studio.viewmodels.experiments.improving import ImproveController
-from studio.viewmodels.experiments.inventing import InventedRowsController
+from studio.viewmodels.experiments.dialog_tasks import ImproveController, InventedRowsController
 
 
 class ExperimentsCoordinator(QObject):

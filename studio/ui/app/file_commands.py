@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog
 
 from studio.application.words import tr
 from studio.core.experiments.file.names import SUFFIXES
-from studio.core.resource_files import resource
-from studio.core.text.bounded_file import read_text
+from studio.core.paths import resource
+from studio.core.text.files import read_text
 from studio.core.text.problem import Fix
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.icons import icon
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from studio.core.prompty.tool_spec import ToolSpec
     from studio.core.settings import Settings
     from studio.ui.dialogs.export.dialog import ExportDialog
-    from studio.ui.window.panes import Panes
-    from studio.ui.window.parts import WindowParts
+    from studio.ui.window.parts import Panes, WindowParts
 
 
 BEGINNINGS = {"run": "run.start", "step": "run.step"}
@@ -92,7 +91,7 @@ class FileCommands(QObject):
         """
         tabs, start = self._window.tabs, self._window.actions[action]
         if tabs.current is None:
-            from studio.ui.window.examples import bundled  # not before the first paint
+            from studio.ui.window.welcome import bundled  # not before the first paint
 
             self.open_example(bundled("examples")[0].path)
         tabs.show_tabs()

@@ -9,7 +9,6 @@ from pathlib import Path
 from PySide6.QtCore import QDir, QFile, QObject, QStandardPaths, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
-from studio.application.document.file_states import FileState, file_states
 from studio.application.document.files import FileError
 from studio.application.document.folder_files import (
     delete,
@@ -21,9 +20,10 @@ from studio.application.document.folder_files import (
     renamed,
     rewrite,
 )
+from studio.application.document.revisions import FileState, file_states
 from studio.application.words import tr
-from studio.core.resource_files import resource
-from studio.core.text.bounded_file import read_text
+from studio.core.paths import resource
+from studio.core.text.files import read_text
 from studio.core.text.problem import Severity
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.files.tree import FileMark, FilesTree

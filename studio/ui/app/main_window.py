@@ -28,13 +28,11 @@ from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane
 from studio.ui.style.application import apply_theme, fonts_of, theme_for
-from studio.ui.style.in_use import theme_in_use
-from studio.ui.style.motion import set_motion_reduced
+from studio.ui.style.colors import set_motion_reduced, theme_in_use
 from studio.ui.style.theme import Theme
 from studio.ui.window.docks import Docks
 from studio.ui.window.notices import NoticeArea
-from studio.ui.window.panes import Panes
-from studio.ui.window.parts import WindowParts
+from studio.ui.window.parts import Panes, WindowParts
 from studio.ui.window.run_choices import RunChoices
 from studio.ui.window.status import StatusBar
 from studio.ui.window.toolbar import SideStrip, build_toolbar, fill_menus, name_menus
@@ -218,7 +216,7 @@ class MainWindow(QMainWindow):
 
     def complete(self) -> None:
         """Make what the first picture does not show; with `keep_places`, the owner asks for it."""
-        from studio.ui.base.focus_menus import FocusMenus
+        from studio.ui.base.menus import FocusMenus
 
         fill_menus(self._named_menus, self.actions_by_id, self.docks, self.recent_menu)
         FocusMenus(self)

@@ -9,14 +9,18 @@ from PySide6.QtCore import QObject, Qt, Signal
 from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.cards.card_text import step_at
 from studio.application.run.cursor import RunCursor, TemplatePlaces, is_text_of
-from studio.application.run.edits.in_file import NotInFileError, edits_to_keep
-from studio.application.run.edits.in_place import EditResult, EditSpec
-from studio.application.run.view import RunView
+from studio.application.run.displayed_run import RunView
+from studio.application.run.edits.in_place import (
+    EditResult,
+    EditSpec,
+    NotInFileError,
+    edits_to_keep,
+)
 from studio.application.words import tr
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolId
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.tools.mock import FixedMock
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.window.parts import WindowParts

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from studio.application.tools.known_servers import (
+from studio.application.tools.pasted_server import (
     KnownServer,
     ServerFileError,
     add_servers,

@@ -11,9 +11,9 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from studio.application.words import tr
-from studio.core.resource_files import resource_table
+from studio.core.paths import resource_table
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:
     from studio.ui.window.parts import WindowParts

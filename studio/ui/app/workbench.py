@@ -12,15 +12,15 @@ from PySide6.QtCore import QObject
 from studio.application.connections.tools import tool_connection
 from studio.application.preview.value import PreviewTarget
 from studio.application.run.debugging.memory import DebugStore
+from studio.application.run.displayed_run import RunView
 from studio.application.run.past.record import RunRecord, StoreJournal
-from studio.application.run.view import RunView
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.reason import named_reason
+from studio.core.text.files import named_reason
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.mcp.server_config import OWN_FILE
-from studio.core.tools.openapi.named_connection import NamedConnection
+from studio.core.tools.openapi.credentials import NamedConnection
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.app.document_coordinator import DocumentCoordinator
@@ -37,7 +37,7 @@ from studio.ui.preview.pane import PreviewPane
 from studio.ui.run.pane import RunPane
 from studio.ui.style.theme import load_other_fonts
 from studio.ui.tools.pane import ToolsPane
-from studio.ui.window.panes import Panes
+from studio.ui.window.parts import Panes
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.exchange import RunExchange

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from studio.application.words import tr
-from studio.core.resource_files import resource_table
+from studio.core.paths import resource_table
 from studio.ui.style.icons import icon
 
 

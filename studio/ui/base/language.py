@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 
 from studio.application.words import CONTEXT, translate_by
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 
 LANGUAGES: dict[str, str] = {"en": "English", "de": "Deutsch"}
 """What there is, by code, each called as it calls itself."""

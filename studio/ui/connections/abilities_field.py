@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from studio.application.words import marked, tr
 from studio.core.models.capabilities import ModelFacts
 from studio.core.text.values import Json, JsonObject
-from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
+from studio.ui.parts.fields import ComboBox, DoubleSpinBox, SpinBox
 from studio.ui.style.colors import paint_text
 
 _ABILITIES = (

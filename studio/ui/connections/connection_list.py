@@ -33,11 +33,10 @@ from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection, all_presets
 from studio.core.models.secrets import KEYRING
 from studio.ui.connections.kinds import ICONS, preset_words, second_line, state_words
-from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.labels import icon_button
 from studio.ui.parts.layouts import row_of
-from studio.ui.style.colors import blend
+from studio.ui.style.colors import blend, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import theme_in_use
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 _NAME = Qt.ItemDataRole.UserRole

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.connections.listing import (
+from studio.application.connections.editing import (
     is_last_embedded,
     keyless_if_local,
     with_added,
@@ -32,14 +32,13 @@ from studio.core.text.values import JsonObject
 from studio.ui.connections.connection_list import ConnectionList, DeleteQuestion, ListButtons
 from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.trial_bar import TrialBar
-from studio.ui.parts.banner import Banner
 from studio.ui.parts.dropped import FileDrop
+from studio.ui.parts.empty_state import Banner
+from studio.ui.parts.labels import Separator
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.separator import Separator
 from studio.ui.style.icons import icon
 from studio.viewmodels.connections.controller import ConnectionsController
-from studio.viewmodels.connections.keys import KeyState
-from studio.viewmodels.connections.trials import ConnectionTrial
+from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
 
 
 class AllowedEndpoints(QPushButton):

@@ -24,7 +24,7 @@ from studio.core.text.amounts import size
 from studio.core.text.values import Json, JsonObject
 from studio.ui.connections.kinds import help_words
 from studio.ui.connections.path_field import PathField
-from studio.ui.parts.boxes import ComboBox, SpinBox
+from studio.ui.parts.fields import ComboBox, SpinBox
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.downloads import WeightsState

@@ -23,11 +23,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.connections.check import FIELDS, Field, problems_of, warnings_of
+from studio.application.connections.editing import FIELDS, Field, problems_of, warnings_of
 from studio.application.words import marked, tr
 from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import EMBEDDED, Connection
-from studio.core.models.price_table import is_loaded, table_name
+from studio.core.models.prices import is_loaded, table_name
 from studio.core.models.refused_options import kept_refusals
 from studio.core.models.remote.model import shown_address
 from studio.core.text.values import Json, JsonObject
@@ -36,7 +36,7 @@ from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
 from studio.ui.connections.remote_fields import RemoteFields
 from studio.ui.connections.trial_bar import TriedTable
-from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial

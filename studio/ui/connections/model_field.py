@@ -9,7 +9,7 @@ from PySide6.QtGui import QFocusEvent, QMouseEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit, QPushButton, QWidget
 
 from studio.application.words import tr
-from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import row_of
 
 

@@ -28,15 +28,14 @@ from studio.application.connections.provider_start import (
 from studio.application.words import tr
 from studio.core.models.connections import Connection
 from studio.core.models.secrets import KEYRING
-from studio.core.text.reason import named_reason
+from studio.core.text.files import named_reason
 from studio.ui.connections.kinds import ICONS, name_of
 from studio.ui.connections.provider_fields import ProviderFields
 from studio.ui.connections.trial_bar import TrialBar
-from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.labels import Drawing
 from studio.ui.parts.layouts import column_of, row_of
 from studio.viewmodels.connections.controller import ConnectionsController
-from studio.viewmodels.connections.keys import KeyState
-from studio.viewmodels.connections.trials import ConnectionTrial
+from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
 
 
 class ProviderDialog(QDialog):

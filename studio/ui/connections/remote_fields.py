@@ -20,15 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.connections.check import Field, headers_text, read_headers
+from studio.application.connections.editing import Field, headers_text, read_headers
 from studio.application.words import marked, tr
 from studio.core.models.connections import Api, Connection, address_of
 from studio.core.models.secrets import KEYRING, environment_name
 from studio.ui.connections.abilities_field import AbilitiesField
 from studio.ui.connections.model_field import ModelField
-from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
+from studio.ui.parts.fields import ComboBox, DoubleSpinBox, SpinBox
 from studio.ui.style.colors import paint_text
-from studio.viewmodels.connections.keys import KeyState
+from studio.viewmodels.connections.trials import KeyState
 
 _PLACES = (
     ("none", marked("No key")),

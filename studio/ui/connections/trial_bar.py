@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import marked, tr
-from studio.core.models.abilities_trial import AbilityAnswer, AbilityName
 from studio.core.models.connections import Connection
-from studio.ui.parts.drawing import Drawing
+from studio.core.models.probe import AbilityAnswer, AbilityName
+from studio.ui.parts.labels import Drawing
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial

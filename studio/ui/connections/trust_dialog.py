@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QWidget
 from studio.application.words import tr
 from studio.core.models.choice import ModelChoice
 from studio.core.models.secrets import environment_name
-from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.labels import Drawing
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 

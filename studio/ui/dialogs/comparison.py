@@ -21,9 +21,9 @@ from studio.core.agent.protocols.convert import convert_fix
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, apply_edits
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.comparison_view import ComparisonView
+from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.text_views import ComparisonView
 
 
 class ComparisonDialog(QDialog):

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.ui.parts.drawing import Drawing
-from studio.ui.parts.json_view import LongText
+from studio.ui.parts.labels import Drawing
 from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.text_views import LongText
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
 

@@ -22,25 +22,22 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.editing.front_form import (
+    TOOL_KINDS,
     FrontField,
+    FrontFormError,
     FrontGroup,
     add_input,
+    add_tool,
     front_groups,
+    remove_item,
     set_front,
     shown_value,
-)
-from studio.application.editing.front_items import (
-    TOOL_KINDS,
-    FrontFormError,
-    add_tool,
-    remove_item,
 )
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.elided_label import ElidedLabel
-from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import ElidedLabel, icon_button
 from studio.ui.parts.layouts import column_of
 
 _WIDTH, _HEIGHT = 560, 640

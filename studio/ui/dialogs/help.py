@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 
 from studio import __version__
 from studio.application.words import tr
-from studio.core.resource_files import docs_root
-from studio.core.text.bounded_file import read_text
+from studio.core.paths import docs_root
+from studio.core.text.files import read_text
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import FollowsTheme, theme_in_use
 
 FIRST = tuple(
     """

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QFrame,
+    QLabel,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
@@ -21,15 +23,53 @@ from studio.application.inputs.sets import sets_path, write_sets
 from studio.application.words import tr
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import all_suffixes, import_file, import_text
-from studio.core.text.atomic_file import write_atomically
-from studio.ui.dialogs.state_line import StateLine
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.json_view import LongText
-from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.screen_room import resize_within_screen
-from studio.ui.style.colors import fixed_font
+from studio.core.text.files import write_atomically
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.layouts import column_of, resize_within_screen, row_of
+from studio.ui.parts.text_views import LongText
+from studio.ui.style.colors import FollowsTheme, fixed_font, theme_in_use
 from studio.ui.style.icons import icon
 from studio.viewmodels.app.notifications import Notifications
+
+# A picture and a sentence that say how something stands.
+
+StateTone: TypeAlias = Literal["error", "warning", "success", "muted"]
+"""Which of the theme's colors a picture has."""
+
+
+class StateLine(FollowsTheme, QWidget):
+    """Keeps what it says in the colors of the theme."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._picture = ""
+        self._tone: StateTone = "muted"
+        self.mark = QLabel()
+        self._said = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        row = row_of(on=self, margins=0, spacing=8)
+        row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._said, 1)
+        self.follow_theme()
+
+    def text(self) -> str:
+        """The sentence."""
+        return self._said.text()
+
+    def say(self, picture: str, tone: StateTone, text: str) -> None:
+        """Say how it stands now."""
+        self._picture, self._tone = picture, tone
+        self._said.setText(text)
+        self._paint()
+
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        self._paint()
+
+    def _paint(self) -> None:
+        if self._picture:
+            color: str = getattr(theme_in_use(), self._tone)
+            self.mark.setPixmap(icon(self._picture, color).pixmap(18, 18))
+
 
 _SHOWN = 200_000
 

@@ -7,10 +7,10 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.experiments.charts import ChartFigure, ChartLine, ChartPoint
-from studio.application.experiments.run.words import short_number
+from studio.application.experiments.run.spending import short_number
 from studio.core.text.amounts import duration
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
-from studio.ui.style.in_use import theme_in_use
+from studio.ui.style.colors import theme_in_use
 
 _LINE = 24
 _HEAD = 22

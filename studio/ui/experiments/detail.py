@@ -23,15 +23,13 @@ from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out_of
 from studio.core.experiments.results.ratings import Rating
 from studio.core.text.amounts import duration, money
-from studio.ui.experiments.rating_bar import RatingBar
-from studio.ui.parts.closed_text import ClosedText
-from studio.ui.parts.drawing import Drawing
-from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import SOFT_TINT, blend, paint_text
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.experiments.rating import RatingBar
+from studio.ui.parts.labels import Drawing
+from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.text_views import ClosedText
+from studio.ui.style.colors import SOFT_TINT, FollowsTheme, blend, paint_text, theme_in_use
 from studio.ui.style.theme import Theme
-from studio.viewmodels.experiments.shown_cell import ShownCell
+from studio.viewmodels.experiments.grid_model import ShownCell
 
 _WORDS = re.compile(r"\S+|\s+")
 _MOST_DIFF = 4000

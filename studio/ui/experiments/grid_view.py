@@ -33,9 +33,8 @@ from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.words import tr
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import blend
+from studio.ui.style.colors import blend, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import Theme
 from studio.viewmodels.experiments.grid_model import (
     CELL_ROLE,

@@ -6,12 +6,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
 
 from studio.application.experiments.charts import ChartKind, chart_of
-from studio.application.experiments.experiment_report import ExperimentReport
-from studio.application.experiments.run.spending import ExperimentProgress
-from studio.application.experiments.run.words import progress_line
+from studio.application.experiments.report import ExperimentReport
+from studio.application.experiments.run.spending import ExperimentProgress, progress_line
 from studio.application.words import marked, tr
 from studio.ui.experiments.chart import ExperimentChart
-from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.controller import ExperimentController

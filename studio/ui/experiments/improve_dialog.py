@@ -18,27 +18,26 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.comparison import compare_texts
-from studio.application.experiments.improve.by_hand import MOST_TEXTS
-from studio.application.experiments.improve.propose import ProposedText
-from studio.application.experiments.improve.values import (
-    ImproveChoices,
-    Improvement,
-    ImproveProgress,
-)
-from studio.application.experiments.improve.words import (
+from studio.application.experiments.improve.accept import (
     candidate_words,
     improvement_sentences,
     lineage_figure,
     progress_words,
 )
+from studio.application.experiments.improve.by_hand import MOST_TEXTS
+from studio.application.experiments.improve.candidates import ProposedText
+from studio.application.experiments.improve.values import (
+    ImproveChoices,
+    Improvement,
+    ImproveProgress,
+)
 from studio.application.words import tr
 from studio.ui.experiments.chart import ExperimentChart
-from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
-from studio.ui.parts.comparison_view import ComparisonView
-from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.screen_room import resize_within_screen
+from studio.ui.parts.fields import ComboBox, DoubleSpinBox, SpinBox
+from studio.ui.parts.layouts import column_of, resize_within_screen, row_of
+from studio.ui.parts.text_views import ComparisonView
 from studio.ui.style.colors import paint_text
-from studio.viewmodels.experiments.improving import ImproveController
+from studio.viewmodels.experiments.dialog_tasks import ImproveController
 
 _TEXTS = 3
 

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QPushButton, QWid
 from studio.application.experiments.facets import FailureGroup, RowFacets
 from studio.application.experiments.grid import RowFilter
 from studio.application.words import marked, tr
-from studio.core.text.shortened import shortened
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.flow_layout import FlowLayout
+from studio.core.text.amounts import shortened
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.layouts import FlowLayout
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 
 _FILTERS: tuple[tuple[RowFilter, str], ...] = (

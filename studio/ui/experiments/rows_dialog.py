@@ -22,14 +22,11 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, GeneratedRows
 from studio.application.words import marked, tr
-from studio.core.text.amounts import money
-from studio.core.text.shortened import shortened
-from studio.ui.parts.boxes import ComboBox, SpinBox
-from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.parts.layouts import column_of
-from studio.ui.parts.screen_room import resize_within_screen
+from studio.core.text.amounts import money, shortened
+from studio.ui.parts.fields import ComboBox, SpinBox
+from studio.ui.parts.layouts import FlowLayout, column_of, resize_within_screen
 from studio.ui.style.colors import paint_text
-from studio.viewmodels.experiments.inventing import InventedRowsController
+from studio.viewmodels.experiments.dialog_tasks import InventedRowsController
 
 _MOST = 20
 _MOST_SENTENCES = 4

@@ -18,24 +18,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS
+from studio.application.experiments.report import ExperimentReport
 from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey
-from studio.ui.experiments.blind_dialog import BlindDialog
 from studio.ui.experiments.detail import CellDetail
 from studio.ui.experiments.grid_view import ExperimentTable, NotRunPage
 from studio.ui.experiments.head import ExperimentHead
-from studio.ui.experiments.rating_bar import MOST
+from studio.ui.experiments.rating import MOST, BlindDialog
 from studio.ui.experiments.row_filters import RowFilters
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.layouts import FlowLayout, column_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.icons import icon
 from studio.viewmodels.experiments.controller import ExperimentController
-from studio.viewmodels.experiments.grid_model import FIRST_VARIANT
-from studio.viewmodels.experiments.shown_cell import ShownCell
+from studio.viewmodels.experiments.grid_model import FIRST_VARIANT, ShownCell
 
 _BESIDE = 900
 """Pixels of width from which a cell is shown beside the grid."""

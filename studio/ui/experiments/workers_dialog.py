@@ -16,12 +16,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.experiments.cluster.address import WorkersAddress
-from studio.application.experiments.cluster.dispatch import WorkersError
+from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
 from studio.application.words import tr
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.screen_room import resize_within_screen
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.layouts import column_of, resize_within_screen, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.labels import ElidedLabel
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.icons import icon
 

@@ -28,16 +28,16 @@ from PySide6.QtWidgets import (
     QTreeView,
 )
 
-from studio.application.document.file_states import FileState
+from studio.application.document.revisions import FileState
 from studio.application.words import tr
 from studio.core.search_files import SUFFIXES, files_of
 from studio.core.text.problem import Severity
-from studio.core.wire.media_suffixes import SUFFIXES_OF
+from studio.core.wire.media import SUFFIXES_OF
 from studio.ui.base.menus import add_actions, add_own, own_menu
-from studio.ui.parts.name_field import NameField
+from studio.ui.parts.fields import NameField
 from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.style.colors import theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import theme_in_use
 from studio.viewmodels.app.jobs import LatestJob
 
 _SUFFIXES = SUFFIXES.union((".env", ".html"), *SUFFIXES_OF.values())

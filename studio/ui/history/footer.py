@@ -15,10 +15,9 @@ from PySide6.QtWidgets import (
 from studio.application.words import tr
 from studio.core.runs.summary import RunSummary
 from studio.core.text.amounts import size
-from studio.ui.parts.boxes import SpinBox
-from studio.ui.parts.elided_label import ElidedLabel
-from studio.ui.parts.layouts import row_of
-from studio.ui.parts.save_form import lay_out_to_save
+from studio.ui.parts.fields import SpinBox
+from studio.ui.parts.labels import ElidedLabel
+from studio.ui.parts.layouts import lay_out_to_save, row_of
 from studio.ui.style.colors import paint_text
 
 _MOST_RUNS = 100_000

@@ -21,20 +21,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.history.filter import NAMES
-from studio.application.history.groups import GROUP_NAMES, group_name
-from studio.application.history.rows import STATUS_NAMES, status_name, waiting_name
+from studio.application.history.find import NAMES
+from studio.application.history.rows import (
+    GROUP_NAMES,
+    STATUS_NAMES,
+    group_name,
+    status_name,
+    waiting_name,
+)
 from studio.application.words import marked, tr
 from studio.core.runs.summary import WAITING, RunSummary
 from studio.ui.history.footer import HistoryFooter
 from studio.ui.history.table import RunTable
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.save_form import lay_out_to_save
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.layouts import FlowLayout, column_of, lay_out_to_save, row_of
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
-from studio.viewmodels.history.model import HistoryModel
+from studio.viewmodels.history.controller import HistoryModel
 
 _NO_RUNS = marked("No runs yet. Press Run (F5): every run is kept here, up to its last event.")
 _NONE_FOUND = marked("No run fits the filter.")

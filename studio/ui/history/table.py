@@ -31,9 +31,9 @@ from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.tables import style_table
 from studio.ui.run.file_choice import fill_form_menu
+from studio.ui.style.colors import theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import theme_in_use
-from studio.viewmodels.history.model import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE, HistoryModel
+from studio.viewmodels.history.controller import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE, HistoryModel
 
 _END = HEADS.index("End")
 _WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120, 240, 80, 80, 160)

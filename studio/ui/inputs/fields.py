@@ -3,32 +3,110 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QMimeData, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
+    QFileDialog,
     QLineEdit,
+    QPlainTextEdit,
     QSizePolicy,
     QWidget,
 )
 
-from studio.application.inputs.check import (
+from studio.application.inputs.fields import (
+    ABSENT,
+    FieldSpec,
+    FieldValue,
     TypedValue,
     check_text,
     read_integer,
     read_json,
     read_number,
+    show_value,
 )
-from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
-from studio.application.words import tr
-from studio.core.text.shortened import shortened
+from studio.application.words import marked, tr
+from studio.core.text.amounts import shortened
 from studio.core.text.values import Json
-from studio.ui.inputs.growing_text import GrowingText
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.json_view import JsonHighlighter
-from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import fixed_font
-from studio.ui.style.in_use import FollowsTheme
+from studio.ui.parts.dropped import FileDrop, dropped_file, dropped_files, text_of
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import icon_button
+from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.text_views import JsonHighlighter, line_height
+from studio.ui.style.colors import FollowsTheme, fixed_font
+
+# A text editor that is as high as its text.
+
+_MOST_LINES = 10
+
+
+_SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+class GrowingText(QPlainTextEdit):
+    """A text editor as high as its text, within limits."""
+
+    submitted = Signal()  # Ctrl+Enter: what is written is done
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTabChangesFocus(True)
+        self.setProperty("field", True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.is_sent_by_enter = False
+        """Whether Enter belongs to the form around it; Shift+Enter is then a line break."""
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self.document().setDocumentMargin(3)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrower text is higher."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+Enter ends a text, as in a chat; in a form that is sent by Enter, Enter does."""
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and self.is_sent_by_enter and not event.modifiers() & _SHIFT:
+            event.ignore()  # the form sends it
+        elif is_enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.submitted.emit()
+            event.ignore()  # it may mean something to what is around, too
+        else:
+            super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll the form, unless there is more text than is seen."""
+        if self.hasFocus() and self.verticalScrollBar().maximum() > 0:
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """The text of a file, not its address as Qt would write it; a link is its text."""
+        if dropped_files(source):
+            path = dropped_file(source)
+            return path is not None and text_of(path) is not None
+        return super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Put in a text, or that of a file."""
+        path = dropped_file(source)
+        text = text_of(path) if path is not None else None
+        if text is not None:
+            self.insertPlainText(text)
+        else:
+            super().insertFromMimeData(source)
+
+    def _fit(self, *_: object) -> None:
+        # A plain text document measures its height in lines.
+        lines = min(max(1, round(self.document().size().height())), _MOST_LINES)
+        height = round(lines * line_height(self)) + 14
+        if height != self.height() or height != self.minimumHeight():
+            self.setFixedHeight(height)
+
 
 _PLACEHOLDER = 40
 
@@ -223,3 +301,60 @@ def fill(field: QWidget, editor: QWidget) -> None:
     """Make an editor the only thing in a field, and the one that gets its focus."""
     column_of(editor, on=field, margins=0)
     field.setFocusProxy(editor)
+
+
+# A file beside the prompt, or an address.
+
+_FILTERS = {
+    "image": marked("Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)"),
+    "audio": marked("Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)"),
+}
+
+
+class FileField(FieldEditor):
+    """A path beside the prompt, or an address."""
+
+    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
+        super().__init__(spec, parent)
+        self._folder: Path | None = None
+        self.line = QLineEdit()
+        self.line.setAccessibleName(spec.name)
+        self.line.setPlaceholderText(self._placeholder(tr("Path beside the prompt, or URL")))
+        self.line.textEdited.connect(self.changed)
+        self.line.setAcceptDrops(False)  # a drop on the line is this widget's
+        FileDrop(self, self.choose)
+        browse = icon_button("folder-open", tr("Choose a file"))
+        browse.setAccessibleName(tr("Choose a file for {name}").format(name=spec.name))
+        browse.setIconSize(QSize(16, 16))
+        browse.clicked.connect(self._browse)
+        row_of((self.line, 1), browse, on=self, margins=0, spacing=4)
+
+    def value(self) -> FieldValue:
+        """The path as written."""
+        return self.line.text() or ABSENT
+
+    def set_value(self, value: FieldValue) -> None:
+        """Show a path."""
+        self.line.setText("" if value is ABSENT or value is None else str(value))
+
+    def set_folder(self, folder: Path | None) -> None:
+        """Paths inside this folder are written relative to it."""
+        self._folder = folder
+
+    def choose(self, path: Path) -> None:
+        """Take a file, as the dialog and a drop do."""
+        text = path.as_posix()
+        if self._folder is not None and path.resolve().is_relative_to(self._folder.resolve()):
+            text = Path(os.path.relpath(path.resolve(), self._folder.resolve())).as_posix()
+        self.line.setText(text)
+        self.changed.emit()
+
+    def _browse(self) -> None:
+        folder = str(self._folder or Path.home())
+        known = _FILTERS.get(self.spec.kind, "")
+        filters = tr(known) if known else tr("All files (*)")
+        path, _ = QFileDialog.getOpenFileName(
+            self, tr("Choose {name}").format(name=self.spec.name), folder, filters
+        )
+        if path:
+            self.choose(Path(path))

@@ -34,17 +34,16 @@ from studio.application.inputs.sets import InputRow
 from studio.application.words import marked, tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.labels import icon_button
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import paint_text
+from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.inputs.library import InputLibrary
 
 _FILTER = marked("Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)")

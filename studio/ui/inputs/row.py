@@ -19,14 +19,13 @@ from PySide6.QtWidgets import (
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.application.words import tr
-from studio.core.text.shortened import shortened
-from studio.core.text.span import Span
+from studio.core.text.amounts import shortened
+from studio.core.text.source import Span
 from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import paint_text
+from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 from studio.ui.style.icons import dot, icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 
 class FieldRow(QWidget):

@@ -17,17 +17,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, ValueHistory
-from studio.application.inputs.schema import schema_fields
+from studio.application.inputs.fields import (
+    ABSENT,
+    FieldSpec,
+    FieldValue,
+    ValueHistory,
+    schema_fields,
+)
 from studio.application.words import tr
 from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor
-from studio.ui.inputs.fields import FieldEditor, JsonField, NumberField, TextField
-from studio.ui.inputs.file_field import FileField
+from studio.ui.inputs.fields import FieldEditor, FileField, JsonField, NumberField, TextField
 from studio.ui.inputs.row import FieldGroup, FieldRow, GroupWords
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import input_color
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import FollowsTheme, input_color, theme_in_use
 
 _NONE: Mapping[str, Json] = MappingProxyType({})
 

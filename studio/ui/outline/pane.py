@@ -13,10 +13,10 @@ from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTreeWidget, QTreeWidgetItem
 
 from studio.application.words import tr
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.ui.base.menus import ON_OUTLINE, add_actions, add_own, own_menu
+from studio.ui.style.colors import FollowsTheme, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import BodySection, PromptDocument
@@ -259,6 +259,6 @@ def _color(item: QTreeWidgetItem, role: str) -> None:
 def _summary(document: PromptDocument, content: Span) -> str:
     text = document.source.text[content.start : min(content.end, content.start + 200)].strip()
     line = text.split("\n", 1)[0]
-    from studio.core.text.shortened import shortened
+    from studio.core.text.amounts import shortened
 
     return shortened(line, _PREVIEW)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QMimeData, QObject
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QWidget
 
-from studio.core.text.bounded_file import read_bounded
+from studio.core.text.files import read_bounded
 
 _LARGEST = 1_000_000
 """Bytes of a text that a field takes over."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
-from studio.ui.parts.drawing import Drawing
-from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import paint_text
+from studio.application.words import tr
+from studio.ui.parts.labels import Drawing
+from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.style.colors import blend, color_of, paint_text, theme_in_use
 
 
 class EmptyState(QWidget):
@@ -49,3 +51,79 @@ class EmptyState(QWidget):
         """Say something else."""
         self._title.setText(title)
         self._sentence.setText(sentence)
+
+
+# A line across a pane that names a problem and leads to its place.
+
+
+class Banner(QWidget):
+    """Hidden until it has something to say."""
+
+    activated = Signal()
+    fix_clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tone = "error"
+        self._picture = Drawing("triangle-alert", 16, self._tone)
+        self._text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self._place = QLabel()
+        row = row_of(on=self, margins=(12, 8, 12, 8), spacing=8)
+        row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._text, 1)
+        self.fix_button = QPushButton(tr("Fix"))
+        self.fix_button.hide()
+        self.fix_button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.fix_button.clicked.connect(self.fix_clicked)
+        row.addWidget(self.fix_button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        paint_text(self._text, "text")
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._text.text()
+
+    def say(self, text: str, place: str = "", tone: str = "error", fix: str = "") -> None:
+        """Show a text.
+
+        Args:
+            text: what is wrong.
+            place: where a click leads.
+            tone: `error` or `warning`.
+            fix: what its button does; without one there is no button.
+        """
+        if fix:
+            self.fix_button.setText(fix)
+        self.fix_button.setVisible(bool(fix))
+        self._tone = "error" if tone == "error" else "warning"
+        self._picture.draw("triangle-alert", self._tone)
+        paint_text(self._place, self._tone)
+        self._text.setText(text)
+        self._place.setText(place)
+        self.setAccessibleName(f"{text} {place}".strip())
+        self.update()
+        self.show()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click leads to the place."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.activated.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter and space do what a click does."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.activated.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A breath of the tone's color, with a bar of it at the left."""
+        painter = QPainter(self)
+        color = color_of(self._tone)
+        share = 0.22 if self.hasFocus() else 0.12
+        painter.fillRect(self.rect(), QColor(blend(color, theme_in_use().surface, share)))
+        painter.fillRect(0, 0, 3, self.height(), QColor(color))

@@ -16,12 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.preview.meter import Meter
+from studio.application.preview.count import Meter
 from studio.application.words import tr
-from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.labels import icon_button
 from studio.ui.parts.layouts import row_of
-from studio.ui.style.colors import paint_text
-from studio.ui.style.in_use import FollowsTheme, color_of, theme_in_use
+from studio.ui.style.colors import FollowsTheme, color_of, paint_text, theme_in_use
 
 _SPACING = 4
 _MARGINS = 20

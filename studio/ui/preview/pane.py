@@ -21,25 +21,27 @@ from PySide6.QtWidgets import (
 
 from studio.application.document.loading import LoadedPart
 from studio.application.preview.build import tool_choice
-from studio.application.preview.copy import messages_as_chat, messages_as_json, messages_as_markdown
-from studio.application.preview.diff import ConversationComparison, ConversationSide, Pair
-from studio.application.preview.meter import Meter
+from studio.application.preview.count import Meter
+from studio.application.preview.diff import (
+    ConversationComparison,
+    ConversationSide,
+    Pair,
+    messages_as_chat,
+    messages_as_json,
+    messages_as_markdown,
+)
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.value import Preview
 from studio.application.words import marked, tr
 from studio.core.text.problem import Fix
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import JsonObject
 from studio.core.tokens.conversation import ConversationTokens
-from studio.ui.parts.banner import Banner
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.closed_text import ClosedText
-from studio.ui.parts.comparison_view import ComparisonView
-from studio.ui.parts.drawing import Drawing
-from studio.ui.parts.empty_state import EmptyState
-from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.empty_state import Banner, EmptyState
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import Drawing, Separator, icon_button
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.separator import Separator
+from studio.ui.parts.text_views import ClosedText, ComparisonView
 from studio.ui.preview.bar import PreviewBar
 from studio.ui.preview.cards.messages_view import MessagesView
 from studio.ui.preview.request_tab import RequestTab

@@ -20,23 +20,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.preview.copy import request_as_curl, request_as_json, request_as_python
+from studio.application.preview.diff import request_as_curl, request_as_json, request_as_python
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.requests import PROVIDERS, RequestPreview, provider_for
 from studio.application.preview.value import Preview, PreviewTarget
 from studio.application.words import tr
 from studio.core.text.amounts import size
-from studio.core.text.plain_tip import plain_tip
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.text.invisible import plain_tip
+from studio.core.text.source import SourceText, Span
 from studio.core.wire.request import Provider
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.chip import Chip
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.parts.icon_button import icon_button
-from studio.ui.parts.json_view import JsonView
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import Chip, icon_button
+from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.header import empty_layout
 from studio.ui.style.colors import paint_text
 

@@ -19,15 +19,13 @@ from studio.application.inputs.fields import given_words
 from studio.application.preview.value import Preview
 from studio.application.preview.variables import VariableRow
 from studio.application.words import marked, tr
-from studio.core.text.plain_tip import plain_tip
-from studio.core.text.shortened import shortened
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.text.amounts import shortened
+from studio.core.text.invisible import plain_tip
+from studio.core.text.source import SourceText, Span
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import input_color
+from studio.ui.style.colors import FollowsTheme, input_color, theme_in_use
 from studio.ui.style.icons import dot
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _ORIGINS = {
     "given": marked("given"),

@@ -29,7 +29,7 @@ from studio.application.words import tr
 from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
-from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.state.panel import BREAKPOINT_ID, BreakpointList
 from studio.ui.style.colors import paint_text

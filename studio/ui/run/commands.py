@@ -9,9 +9,9 @@ from typing import cast
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.run.cards.timeline import CardKind, StepCard
+from studio.application.run.displayed_run import RunView
 from studio.application.run.edits.in_place import EditKind
 from studio.application.run.offers.offer import Offer
-from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
 from studio.ui.run.side.panel import SidePanel
 from studio.ui.run.steps.timeline import TimelineView

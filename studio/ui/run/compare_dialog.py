@@ -19,15 +19,20 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.cards.card import StepCard, badge_word
-from studio.application.run.past.compare import CompareRow, RunComparison, Sides, figures_of
-from studio.application.run.past.overview import OverviewRow, RunOverview
+from studio.application.run.past.compare import (
+    CompareRow,
+    OverviewRow,
+    RunComparison,
+    RunOverview,
+    Sides,
+    figures_of,
+)
 from studio.application.words import marked, tr
-from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.labels import ElidedLabel
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.tables import style_table
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colors import blend, paint_page, paint_text
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import FollowsTheme, blend, paint_page, paint_text, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
 _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}

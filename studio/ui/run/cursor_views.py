@@ -10,9 +10,9 @@ from studio.application.run.cards.card import StepCard
 from studio.application.run.cards.card_text import step_at
 from studio.application.run.cards.timeline import TAB_OF_KIND, Tab
 from studio.application.run.cursor import RunCursor, cursor_at_node, diagram_at
+from studio.application.run.diagram import Node
+from studio.application.run.displayed_run import RunView
 from studio.application.run.inspector.tabs import Inspection
-from studio.application.run.nodes import Node
-from studio.application.run.view import RunView
 from studio.application.run.waterfall import Waterfall, waterfall_of
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step

@@ -7,26 +7,22 @@ from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QWidget
 
 from studio.application.run.cards.timeline import Tab
-from studio.application.run.nodes import Node
-from studio.application.run.past.compare import RunComparison, compare
-from studio.application.run.past.overview import RunOverview
-from studio.application.run.view import RunView
+from studio.application.run.diagram import Node
+from studio.application.run.displayed_run import RunView
+from studio.application.run.past.compare import RunComparison, RunOverview, compare
 from studio.application.words import marked, tr
+from studio.ui.parts.labels import Separator
 from studio.ui.parts.layouts import column_of
-from studio.ui.parts.separator import Separator
-from studio.ui.run.bar import RunBar, open_below
+from studio.ui.run.bar import RunBar, RunHead, open_below
 from studio.ui.run.commands import RunCommands
 from studio.ui.run.compare_dialog import RunComparisonDialog, RunOverviewDialog
 from studio.ui.run.cursor_views import CursorViews
 from studio.ui.run.diagram.widget import LoopDiagram
-from studio.ui.run.head import RunHead
 from studio.ui.run.side.panel import SidePanel
 from studio.ui.run.steps.column import StepsColumn
-from studio.ui.run.time_axis.playback import PlayedScrubber
-from studio.ui.run.time_axis.scrubber import RunScrubber
+from studio.ui.run.time_axis.scrubber import PlayedScrubber, RunScrubber
 from studio.ui.run.time_axis.waterfall import WaterfallView
-from studio.ui.style.colors import paint_text
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 
 _LOWEST = 64
 _LOW = 440

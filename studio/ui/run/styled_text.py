@@ -21,8 +21,14 @@ from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
 from studio.application.words import tr
 from studio.core.text.diff import common_start
 from studio.core.text.invisible import reveal
-from studio.ui.style.colors import CHANGED_TINT, blend, paint_page, role_color
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import (
+    CHANGED_TINT,
+    FollowsTheme,
+    blend,
+    paint_page,
+    role_color,
+    theme_in_use,
+)
 from studio.ui.style.theme import Theme, mono_font, ui_font
 
 _MARGIN = 12.0

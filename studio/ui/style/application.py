@@ -26,8 +26,8 @@ from PySide6.QtCore import QCoreApplication, QDir, QObject, Qt, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
-from studio.core.resource_files import resource, resource_text
-from studio.ui.style.in_use import FollowsTheme, recolor_now
+from studio.core.paths import resource, resource_text
+from studio.ui.style.colors import FollowsTheme, recolor_now
 from studio.ui.style.theme import DARK, LIGHT, UI_POINTS, Theme, ThemeChoice, ui_font
 
 if TYPE_CHECKING:

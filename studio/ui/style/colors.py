@@ -2,11 +2,107 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QColor, QFont, QPalette
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QEvent, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel
 
-from studio.ui.style.in_use import theme_in_use
-from studio.ui.style.theme import Theme, mono_font
+from studio.ui.style.theme import DARK, LIGHT, Theme, mono_font
+
+# The theme that the application has now, as Qt knows it, and how a widget follows it.
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget as Widget
+else:
+    Widget = object
+
+_DARK_BELOW = 128
+"""Lightness of a window's background, 0 to 255, below which a palette is the dark one's."""
+
+
+def theme_in_use() -> Theme:
+    """The theme whose palette the application has; the light one before there is any."""
+    ground = QGuiApplication.palette().color(QPalette.ColorRole.Window)
+    return DARK if ground.lightness() < _DARK_BELOW else LIGHT
+
+
+def color_of(color: str) -> str:
+    """A tone (`muted`, `error`, …) as the theme in use has it; `#rrggbb` is what it is."""
+    return color if color.startswith("#") else str(getattr(theme_in_use(), color))
+
+
+_RECOLOR = QEvent.Type(QEvent.registerEventType())
+
+
+def recolor_now() -> None:
+    """Let those that Qt told of another theme take its colors, before anything is painted."""
+    QCoreApplication.sendPostedEvents(None, _RECOLOR.value)
+
+
+class FollowsTheme(Widget):
+    """Stands before a widget's class: one whose colors are not the palette's nor the style sheet's.
+
+    Qt tells each widget of another palette or style; a widget that paints with `theme_in_use()`
+    needs nothing more. This one fills texts, items or palettes of its own with colors: `recolor`
+    does that anew.
+    """
+
+    _colored_in: Theme | None = None
+
+    def follow_theme(self) -> None:
+        """Color now, and each time that the application takes another theme."""
+        self._colored_in = theme_in_use()
+        self.recolor()
+
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        raise NotImplementedError
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Hear from Qt that the theme is another."""
+        super().changeEvent(event)
+        # A widget that was never shown hears of a new style sheet alone.
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self.hear_of_theme()
+
+    def hear_of_theme(self) -> None:
+        """Color soon, if the theme is another than this has."""
+        if self._colored_in is not None and theme_in_use() is not self._colored_in:
+            self._colored_in = theme_in_use()
+            # Later: Qt is walking through all widgets now, and to color may end some of them.
+            QCoreApplication.postEvent(self, QEvent(_RECOLOR))
+
+    def customEvent(self, event: QEvent) -> None:
+        """Color after Qt has told everyone."""
+        super().customEvent(event)
+        if event.type() == _RECOLOR:
+            self.follow_theme()
+
+
+# Whether things may move: the user's setting, or the system's wish where this Qt tells it.
+
+_REDUCED = "studioReducedMotion"
+"""Property of the application: the user wants less motion."""
+
+
+def set_motion_reduced(application: QCoreApplication, *, reduced: bool) -> None:
+    """Take the user's setting."""
+    application.setProperty(_REDUCED, reduced)
+
+
+def is_motion_reduced() -> bool:
+    """Whether nothing should move that need not."""
+    application = QCoreApplication.instance()
+    if application is None or application.property(_REDUCED):
+        return True
+    # A hint of Qt versions after 6.11; without it the system's wish is not known.
+    # Both are held: where the first goes, PySide takes the second for gone too.
+    style = QGuiApplication.styleHints()
+    hints = style.accessibility()
+    wish = getattr(hints, "motionPreference", None)
+    return wish is not None and "Reduced" in str(wish())
+
 
 SOFT_TINT = 0.12
 """Share of a color in the ground of words in that color."""
@@ -79,3 +175,23 @@ def paint_page(view: QAbstractScrollArea) -> None:
     palette.setColor(role.PlaceholderText, QColor(theme.muted))
     view.setPalette(palette)
     view.viewport().setPalette(palette)
+
+
+# Paints a rectangle in one color, or the frame of what has the keyboard.
+
+
+def fill(painter: QPainter, room: QRectF, color: str | QColor) -> None:
+    """Paint a rectangle in what the first picture of the window shows.
+
+    Not by `fillRect`, which has PySide make the class of gradients, with its 169 ready ones: a
+    hundredth of a start.
+    """
+    painter.setBackground(QColor(color))
+    painter.eraseRect(room)
+
+
+def paint_focus(painter: QPainter, room: QRect) -> None:
+    """Paint a thin frame inside what has the keyboard."""
+    painter.setPen(QPen(QColor(theme_in_use().accent), 1.0))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(QRectF(room).adjusted(0.5, 0.5, -0.5, -0.5))

@@ -9,9 +9,9 @@ from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QWidget
 
-from studio.core.resource_files import resource
-from studio.core.text.bounded_file import read_text
-from studio.ui.style.in_use import color_of
+from studio.core.paths import resource
+from studio.core.text.files import read_text
+from studio.ui.style.colors import color_of
 
 if TYPE_CHECKING:
     from PySide6.QtSvg import QSvgRenderer

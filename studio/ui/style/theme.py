@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from PySide6.QtGui import QFont, QFontDatabase
 
-from studio.core.resource_files import resource, resource_table
+from studio.core.paths import resource, resource_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,19 +19,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.tools.known_servers import KnownServer, ServerFileError
 from studio.application.tools.pasted_server import (
+    KnownServer,
     PastedServer,
+    ServerFileError,
     address_text,
     read_pasted,
     settings_text,
 )
 from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.invisible import reveal
-from studio.core.text.plain_tip import plain_tip
+from studio.core.text.invisible import plain_tip, reveal
 from studio.core.text.values import JsonObject, text_of
-from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import fixed_font, paint_text
 

@@ -25,7 +25,7 @@ from studio.core.text.amounts import size
 from studio.core.text.invisible import reveal
 from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.registry import ToolFilter
-from studio.ui.parts.icon_button import icon_button
+from studio.ui.parts.labels import icon_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon

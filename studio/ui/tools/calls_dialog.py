@@ -36,13 +36,11 @@ from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.parts.json_view import JsonView
-from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.preview.cards.part_views import pretty_json
-from studio.ui.style.colors import paint_text
-from studio.ui.style.in_use import theme_in_use
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.text_views import JsonView
+from studio.ui.preview.cards.text_body import pretty_json
+from studio.ui.style.colors import paint_text, theme_in_use
 from studio.ui.tools.tool_answer import status_words
 from studio.viewmodels.app.row_table import DISPLAY, TIP, Index, RowTable
 

@@ -9,8 +9,7 @@ from typing import assert_never
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QWidget
 
-from studio.application.inputs.check import read_json
-from studio.application.inputs.fields import ABSENT
+from studio.application.inputs.fields import ABSENT, read_json
 from studio.application.tools.recorded import ToolRecording
 from studio.application.words import marked, tr
 from studio.core.text.values import Json
@@ -24,11 +23,10 @@ from studio.core.tools.mock import (
     SequenceMock,
     TemplateMock,
 )
-from studio.ui.inputs.growing_text import GrowingText
-from studio.ui.parts.boxes import ComboBox
+from studio.ui.inputs.fields import GrowingText
+from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import paint_text
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 
 _KINDS: tuple[type[Mock] | None, ...] = (None, *MOCK_TITLES)
 _HINTS = {

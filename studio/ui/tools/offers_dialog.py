@@ -22,8 +22,8 @@ from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
-from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.text_views import LongText
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.tools.tool_answer import PicturesView
 

@@ -19,14 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.core.text.invisible import reveal
-from studio.core.text.plain_tip import plain_tip
-from studio.core.tools.openapi.overview import OperationRow
+from studio.core.text.invisible import plain_tip, reveal
+from studio.core.tools.openapi.choice import OperationRow
 from studio.core.tools.sources.listing import MOST_TOOLS
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import paint_text
+from studio.ui.style.colors import paint_text, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import theme_in_use
 
 _NAME = int(Qt.ItemDataRole.UserRole)
 _NEARLY = 100

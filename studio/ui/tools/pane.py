@@ -25,20 +25,19 @@ from studio.application.tools.recorded import ToolRecording
 from studio.application.words import marked, tr
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.invisible import reveal
-from studio.core.text.span import Span
-from studio.core.tools.mcp.asking import InputGiven
+from studio.core.text.source import Span
+from studio.core.tools.mcp.values import InputGiven
 from studio.core.tools.mock import RecordedAnswer
 from studio.core.tools.registry import ToolEntry, ToolRegistry
-from studio.core.tools.trust.wants import Doubt, Want
-from studio.ui.parts.drawing import Drawing
+from studio.core.tools.trust.store import Doubt, Want
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.labels import Drawing
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.tools.bar import ReadingBars, ToolsBar
 from studio.ui.tools.detail import ToolDetail
 from studio.ui.tools.questions import AnswerDialog, InputDialog
-from studio.ui.tools.source_banners import SourceBanners, why_no_tools
-from studio.ui.tools.sources_page import SourcesPage
+from studio.ui.tools.sources_page import SourceBanners, SourcesPage, why_no_tools
 from studio.ui.tools.table import ToolTable
 from studio.viewmodels.tools.questions import InputQuestion, Question
 

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.core.text.invisible import reveal
-from studio.core.tools.mcp.asking import InputGiven
+from studio.core.tools.mcp.values import InputGiven
 from studio.ui.inputs.schema_form import SchemaForm
-from studio.ui.parts.json_view import JsonView
 from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.text_views import JsonView
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.tools.questions import InputQuestion, Question
 

@@ -30,7 +30,7 @@ from studio.core.prompty.tool_spec import ToolId
 from studio.core.tools.registry import ToolEntry
 from studio.ui.base.menus import ON_TOOL, add_actions, add_own, keys_of, own_menu
 from studio.ui.style.icons import icon
-from studio.viewmodels.tools.model import MARK, ToolsModel
+from studio.viewmodels.tools.controller import MARK, ToolsModel
 
 _BY_WORTH = (1, 2, 6, 8, 3, 4, 5, 7)
 """Columns beside the name, in the order in which a wider table shows them."""

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QWidget
 from studio.application.words import marked, tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome, ToolPicture
-from studio.ui.parts.json_view import JsonView, LongText
 from studio.ui.parts.layouts import column_of
-from studio.ui.preview.cards.part_views import pretty_json
+from studio.ui.parts.text_views import JsonView, LongText
+from studio.ui.preview.cards.text_body import pretty_json
 from studio.ui.style.colors import fixed_font, paint_text
 
 _HEIGHT = 180

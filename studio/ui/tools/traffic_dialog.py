@@ -25,14 +25,13 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.core.text.amounts import duration
-from studio.core.text.atomic_file import write_atomically
+from studio.core.text.files import reason_of, write_atomically
 from studio.core.text.invisible import reveal
-from studio.core.text.reason import reason_of
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.traffic import TrafficMessage
-from studio.ui.parts.json_view import JsonView
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.preview.cards.part_views import pretty_json
+from studio.ui.parts.text_views import JsonView
+from studio.ui.preview.cards.text_body import pretty_json
 from studio.ui.style.colors import paint_text
 
 _LOOK_MS = 500

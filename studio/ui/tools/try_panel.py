@@ -29,9 +29,9 @@ from studio.core.text.values import Json
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.inputs.schema_form import SchemaForm
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.text_views import JsonView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.tools.tool_answer import ToolAnswer, status_words

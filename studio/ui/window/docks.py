@@ -15,8 +15,8 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolBar, QWidget
 
-from studio.core.text.atomic_file import private_file
-from studio.ui.window import layout_steps as steps
+from studio.core.text.files import private_file
+from studio.ui.window import layout as steps
 from studio.ui.window.docked_panes import DockedPanes
 from studio.ui.window.layout import RUN, PanePlace, PaneSizes, WindowLayout, inputs_height
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.labels import Drawing
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.icons import icon
 
@@ -208,7 +208,7 @@ class _Card(QFrame):
 
     def _add_offers(self, box: QVBoxLayout) -> list[QPushButton]:
         buttons: list[QPushButton] = []
-        from studio.ui.parts.flow_layout import FlowLayout
+        from studio.ui.parts.layouts import FlowLayout
 
         row, flow = QHBoxLayout(), FlowLayout()
         row.setContentsMargins(28, 4, 0, 0)

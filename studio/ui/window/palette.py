@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.core.text.fuzzy import score
+from studio.core.text.naming import score
 from studio.ui.parts.layouts import column_of
 
 _WIDTH = 620

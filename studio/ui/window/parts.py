@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from studio.ui.base.services import Services
     from studio.ui.editor.tabs.tabs import EditorTabs
     from studio.ui.files.pane import FilesPane
+    from studio.ui.history.pane import HistoryPane
+    from studio.ui.inputs.pane import InputsPane
     from studio.ui.outline.pane import OutlinePane
+    from studio.ui.preview.pane import PreviewPane
+    from studio.ui.run.pane import RunPane
+    from studio.ui.tools.pane import ToolsPane
     from studio.ui.window.docks import Docks
     from studio.ui.window.run_choices import RunChoices
     from studio.ui.window.status import StatusBar
@@ -60,3 +65,26 @@ class WindowParts:
     def messages(self) -> Notifications:
         """Where the user is told things."""
         return self.services.messages
+
+
+# The panes that others build and the window docks.
+
+
+@dataclass(frozen=True, slots=True)
+class Panes:
+    """Ready panes; one that is None gets no dock."""
+
+    preview: PreviewPane | None = None
+    """Messages, request and variables of the unsaved text."""
+
+    inputs: InputsPane | None = None
+    """The form of the declared inputs."""
+
+    tools: ToolsPane | None = None
+    """The tools a model would get."""
+
+    run: RunPane | None = None
+    """The run, one visible step at a time."""
+
+    history: HistoryPane | None = None
+    """Runs of the past."""

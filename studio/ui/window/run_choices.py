@@ -11,7 +11,7 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFormLayout, QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from studio.application.words import marked, tr
-from studio.ui.parts.boxes import ComboBox
+from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
 

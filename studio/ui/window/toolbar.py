@@ -69,7 +69,7 @@ def name_step(action: QAction, window: QWidget, verb: str) -> None:
     if not verb or window.width() < _ROOM:
         action.setIconText(usual)
         return
-    from studio.core.text.shortened import shortened
+    from studio.core.text.amounts import shortened
 
     action.setIconText(f" {shortened(verb, _LONGEST)}".replace("&", "&&"))
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.core.text.atomic_file import write_private
+from studio.core.text.files import write_private
 
 if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalSocket

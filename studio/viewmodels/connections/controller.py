@@ -9,15 +9,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.connections.listing import with_changed, with_trusted, without
+from studio.application.connections.editing import with_changed, with_trusted, without
 from studio.application.connections.model import (
     Answerers,
+    FilePicks,
     RequestedModel,
     SwitchedModel,
     choice_of,
     choices_of_run,
 )
-from studio.application.connections.picks import FilePicks
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.run_setup import RunModel
@@ -29,15 +29,14 @@ from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import grammar_level
-from studio.core.models.price_table import is_loaded
+from studio.core.models.prices import is_loaded
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
-from studio.core.text.reason import named_reason
+from studio.core.text.files import named_reason
 from studio.core.text.values import JsonObject
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.downloads import PricesFetch, WeightsFetch
-from studio.viewmodels.connections.keys import ConnectionKeys
-from studio.viewmodels.connections.trials import ConnectionTrials
+from studio.viewmodels.connections.trials import ConnectionKeys, ConnectionTrials
 from studio.viewmodels.tools.saved_files import SavedFiles
 
 _CLOSE_SECONDS = 2.0

@@ -10,9 +10,14 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from studio.core.models.base import ModelError
-from studio.core.models.embedded.fetch_weights import SMOLLM2, WeightsPackage, fetch_weights
-from studio.core.models.embedded.weights import Weights, bundled_weights
-from studio.core.models.price_table import fetch_prices, is_loaded, price_table
+from studio.core.models.embedded.weights import (
+    SMOLLM2,
+    Weights,
+    WeightsPackage,
+    bundled_weights,
+    fetch_weights,
+)
+from studio.core.models.prices import fetch_prices, is_loaded, price_table
 from studio.viewmodels.app.background import Background
 
 _MEGABYTE = 1_000_000

@@ -20,8 +20,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QLockFile
 
-from studio.core.text.atomic_file import private_folder, write_private
-from studio.core.text.bounded_file import read_text
+from studio.core.text.files import private_folder, read_text, write_private
 
 _LOCK = "lock"
 _KEPT = "kept"

@@ -12,28 +12,25 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.application.experiments.cluster.address import WorkersAddress
-from studio.application.experiments.cluster.dispatch import WorkersError
-from studio.application.experiments.experiment_report import ExperimentReport
+from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
 from studio.application.experiments.exports.forms import FORMS
 from studio.application.experiments.facets import RowFacets, facets_of
 from studio.application.experiments.grid import ExperimentGrid, dot_of, grid_of
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, plan_experiment
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, inputs_read
-from studio.application.experiments.report import ledger_path, report_of
+from studio.application.experiments.report import ExperimentReport, ledger_path, report_of
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.words import tr
-from studio.core.experiments.results.cells import CellKey, VariantTotal
+from studio.core.experiments.results.cells import CellKey, ResultHead, VariantTotal
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.results.result import ResultHead
 from studio.core.models.base import ModelError
-from studio.core.text.reason import named_reason
+from studio.core.text.files import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background, LatestTask
-from studio.viewmodels.experiments.dialog_task import failure_words
+from studio.viewmodels.experiments.dialog_tasks import failure_words
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel, ResultAnswers, ShownResult
 from studio.viewmodels.experiments.started_run import StartedRun
 

@@ -6,7 +6,7 @@ The answers of a result: looked at, and accepted, rated or preferred by the user
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from studio.application.experiments.accept import AcceptedAnswer, AcceptError, accept_answer
+from studio.application.experiments.generate import AcceptedAnswer, AcceptError, accept_answer
 from studio.application.experiments.grid import (
     DotState,
     ExperimentGrid,
@@ -28,12 +28,88 @@ from studio.application.experiments.grid import (
     RowFilter,
 )
 from studio.application.words import tr
-from studio.core.experiments.results.cells import CellKey
+from studio.core.experiments.results.cells import CellKey, CellOutcome, ResultRow
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import Rating
-from studio.core.text.reason import named_reason
-from studio.viewmodels.experiments.shown_cell import AnswerPair, ShownCell, shown_cell
+from studio.core.text.files import named_reason
+
+# One cell looked at: its outcome beside the baseline's, its row, and the user's rating of it.
+
+
+@dataclass(frozen=True)
+class ShownCell:
+    """One repeat of a cell, looked at."""
+
+    result: int
+    """The result's number."""
+
+    key: CellKey
+    """Which."""
+
+    variant: str
+    """Name of its column."""
+
+    row: ResultRow
+    """Its row."""
+
+    outcome: CellOutcome | None
+    """What came of it; None while it waits."""
+
+    baseline: CellOutcome | None
+    """The same repeat of the baseline; None for the baseline itself."""
+
+    repeats: tuple[CellKey, ...]
+    """All repeats of the cell."""
+
+    has_run: bool
+    """Whether its run was kept."""
+
+    rating: Rating = field(default_factory=Rating)
+    """What the user said of it."""
+
+    is_planned: bool = True
+    """Whether the row is for the variant."""
+
+
+@dataclass(frozen=True)
+class AnswerPair:
+    """Two answers to one row, of two variants."""
+
+    row: int
+    """From 1."""
+
+    variants: tuple[int, int]
+    """Whose answers they are, in the order of the columns."""
+
+    answers: tuple[str, str]
+    """The answers, in the same order."""
+
+
+def shown_cell(
+    ledger: ExperimentLedger, result: int, grid: ExperimentGrid, key: CellKey
+) -> ShownCell:
+    """Read a cell of a result.
+
+    Raises:
+        LedgerError: the results cannot be read.
+    """
+    base = None
+    if grid.baseline is not None and grid.baseline != key.variant:
+        base = ledger.outcome(result, CellKey(key.repeat, key.row, grid.baseline))
+    return ShownCell(
+        result,
+        key,
+        grid.variants[key.variant],
+        ledger.rows(result, key.row, key.row)[0],
+        ledger.outcome(result, key),
+        base,
+        tuple(CellKey(each, key.row, key.variant) for each in range(1, grid.repeats + 1)),
+        ledger.journal(result, key) is not None,
+        ledger.ratings.of(result).get(key, Rating()),
+        grid.is_planned(key.row, key.variant),
+    )
+
 
 CELL_ROLE = int(Qt.ItemDataRole.UserRole)
 """Role that gives the `GridCell` of a variant's column."""

@@ -12,16 +12,20 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.run.cards.timeline import StepCard, checkpoint_of_card
 from studio.application.run.debugging.console import evaluated
-from studio.application.run.displayed_run import DisplayedRun
-from studio.application.run.inspector.sources import InspectionSources, reading_for_display
+from studio.application.run.displayed_run import DisplayedRun, RunView
 from studio.application.run.inspector.tabs import Inspection, InspectorView, inspector_view
+from studio.application.run.inspector.tool import InspectionSources, reading_for_display
 from studio.application.run.past.again import PastRun
 from studio.application.run.past.branches import BranchView
-from studio.application.run.past.compare import RunComparison, RunSide, compare
-from studio.application.run.past.overview import RunOverview, overview
+from studio.application.run.past.compare import (
+    RunComparison,
+    RunOverview,
+    RunSide,
+    compare,
+    overview,
+)
 from studio.application.run.past.record import RunRecord
-from studio.application.run.start.arrivals import Journal
-from studio.application.run.view import RunView
+from studio.application.run.start.session import Journal
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.past.tree import state_at
@@ -35,8 +39,7 @@ from studio.core.models.base import ChatModel
 from studio.core.wire.wire_call import CallLookup, no_call
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
-from studio.viewmodels.run.sessions import RunSessions
-from studio.viewmodels.run.slot import RunSlot, RunSlots, slot_path
+from studio.viewmodels.run.sessions import RunSessions, RunSlot, RunSlots, slot_path
 
 _OUTPUT_MS = 150
 """Between two looks at what the calls under way say."""

@@ -19,7 +19,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from studio.application.run.cards.card_list import CardList
+from studio.application.run.cards.card import CardList
 from studio.application.run.cards.timeline import StepCard, Timeline
 from studio.application.run.search import SearchHits, SearchOrder, SearchPiece, look_through
 from studio.core.agent.values.state import RunState

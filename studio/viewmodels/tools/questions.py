@@ -15,7 +15,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.text.values import JsonObject
-from studio.core.tools.mcp.asking import InputGiven, InputWanted
+from studio.core.tools.mcp.values import InputGiven, InputWanted
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolOutcome
 from studio.viewmodels.app.background import Background

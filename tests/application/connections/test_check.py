@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.connections.check import (
+from studio.application.connections.editing import (
     headers_text,
     problems_of,
     read_headers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.application.connections.listing import (
+from studio.application.connections.editing import (
     with_added,
     with_changed,
     with_trusted,

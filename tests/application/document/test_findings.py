@@ -11,7 +11,7 @@ from studio.application.document.project_settings import project_findings
 from studio.application.document.reading import read_document
 from studio.application.preview.build import build_preview, preview_problems
 from studio.application.preview.value import PreviewJob
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.core.tools.trust.store import TrustStore
 
 BROKEN = (

@@ -15,7 +15,7 @@ from studio.application.document.project_settings import (
     SettingsError,
     settings_for,
 )
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 
 SCHEMA = json.loads((resource("schema") / "prompt-studio.schema.json").read_text("utf-8"))
 

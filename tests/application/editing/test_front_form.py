@@ -6,11 +6,12 @@ import pytest
 
 from studio.application.editing.front_form import (
     FrontField,
+    FrontFormError,
     add_input,
     front_groups,
+    remove_item,
     set_front,
 )
-from studio.application.editing.front_items import FrontFormError, remove_item
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import apply_edits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.application.editing.front_items import FrontFormError, add_tool, remove_item
+from studio.application.editing.front_form import FrontFormError, add_tool, remove_item
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import apply_edits
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from studio.application.editing.editor_context import EditorContext
+from studio.application.editing.front import path_at
 from studio.application.editing.hover import hover
 from studio.application.editing.offers import complete
-from studio.application.editing.yaml_path import path_at
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 

@@ -6,7 +6,7 @@ import pytest
 
 from studio.application.editing.structure import next_larger
 from studio.core.prompty.parse import parse
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 PROMPT = """---
 name: Trip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.application.experiments.facets import failure_groups
-from studio.core.experiments.results.result import ResultRow
+from studio.core.experiments.results.cells import ResultRow
 
 
 def _rows(*values: tuple[str, str]) -> list[ResultRow]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from studio.application.experiments.limited_model import BatchedEmbeddings, LimitedModel
+from studio.application.experiments.turns import BatchedEmbeddings, LimitedModel
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel

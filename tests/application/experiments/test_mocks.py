@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.experiments.mocks import read_mocks
 from studio.application.experiments.prompts import ExperimentError, Folder
+from studio.application.experiments.stepping import read_mocks
 from studio.application.tools.saved_calls import SavedCall, write_calls
 from studio.core.prompty.tool_spec import ToolId
 from studio.core.tools.mock import RecordedAnswer, RecordedMock

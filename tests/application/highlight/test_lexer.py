@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.application.highlight.lexer import lex_line
-from studio.application.highlight.lexer_state import PYTHON_FILE, START, State
+from studio.application.highlight.lexer import PYTHON_FILE, START, State, lex_line
 from studio.core.prompty.parse import parse
 
 

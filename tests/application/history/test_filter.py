@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from studio.application.history.filter import HistoryFilter, holds_of
+from studio.application.history.find import HistoryFilter, holds_of
 from studio.core.runs.summary import RunSummary
 
 RUNS = (

@@ -2,8 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from studio.application.inputs.check import check_text, read_integer, read_json, read_number
-from studio.application.inputs.fields import ABSENT, FieldSpec
+from studio.application.inputs.fields import (
+    ABSENT,
+    FieldSpec,
+    check_text,
+    read_integer,
+    read_json,
+    read_number,
+)
 from tests.support.soon import soon
 
 INTEGER = FieldSpec("n", "integer", minimum=0)

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
-from studio.application.inputs.fields import ABSENT, FieldSpec, input_fields, show_value
-from studio.application.inputs.schema import schema_fields
+from studio.application.inputs.fields import (
+    ABSENT,
+    FieldSpec,
+    input_fields,
+    schema_fields,
+    show_value,
+)
 from studio.core.prompty.parse import parse
 
 DOC = """---

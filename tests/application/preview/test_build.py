@@ -8,8 +8,7 @@ import pytest
 
 from studio.application.preview.build import build_preview, keep_last_good, sent_messages
 from studio.application.preview.count import count_preview
-from studio.application.preview.requests import PROVIDERS, request_of
-from studio.application.preview.target import preview_target
+from studio.application.preview.requests import PROVIDERS, preview_target, request_of
 from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
 from studio.application.preview.variables import VariableRow, variable_rows
 from studio.core.agent.loop.setup import make_setup
@@ -20,9 +19,9 @@ from studio.core.models.choice import choose_connection
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED
 from studio.core.models.scripted import ScriptedModel
+from studio.core.paths import resource
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.resource_files import resource
 from studio.core.text.values import Json
 from studio.core.wire.request import Provider
 

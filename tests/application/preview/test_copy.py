@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from studio.application.preview.build import build_preview
-from studio.application.preview.copy import (
+from studio.application.preview.diff import (
     messages_as_chat,
     messages_as_json,
     messages_as_markdown,

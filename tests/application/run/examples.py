@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from studio.application.run.inspector.sources import InspectionSources
+from studio.application.run.inspector.tool import InspectionSources
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import flaw_of, new_state
 from studio.core.agent.protocols.loops import loop_of, rules_of

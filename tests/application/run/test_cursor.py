@@ -12,13 +12,12 @@ from studio.application.run.cursor import (
     diagram_at,
     is_text_of,
 )
-from studio.application.run.diagram import diagram_of
-from studio.application.run.nodes import CHAT_NODES
+from studio.application.run.diagram import CHAT_NODES, diagram_of
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.pause_point import PausePoint
+from studio.core.paths import resource
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
-from studio.core.resource_files import resource
 from tests.application.run import examples as run
 
 

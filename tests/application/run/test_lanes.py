@@ -3,8 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.application.run.breakpoints import BreakpointSet
-from studio.application.run.diagram import diagram_of
-from studio.application.run.lanes import node_notes
+from studio.application.run.diagram import diagram_of, node_notes
 from studio.application.run.words import sentence_of
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.events import ModelCalled, ModelFailed

@@ -20,12 +20,11 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.run.inspector.sources import InspectionSources
 from studio.application.run.inspector.tabs import Inspection, inspector_view
+from studio.application.run.inspector.tool import InspectionSources
 from studio.application.run.past.again import exactly, past_run
 from studio.application.run.past.record import StoreJournal
-from studio.application.run.start.arrivals import Arrived
-from studio.application.run.start.session import RunSession
+from studio.application.run.start.session import Arrived, RunSession
 from studio.application.run.text import whole_text
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.run.plan import RunPlan

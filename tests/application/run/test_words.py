@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from studio.application.run.view import facts_of
+from studio.application.run.displayed_run import facts_of
 from studio.application.run.words import sentence_of
 from tests.application.run import examples as run
 

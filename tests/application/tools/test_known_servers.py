@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.tools.known_servers import (
+from studio.application.tools.pasted_server import (
     ServerFileError,
     add_servers,
+    read_pasted,
     server_files,
     server_in,
     servers_of,
 )
-from studio.application.tools.pasted_server import read_pasted
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, find_own_servers
 
 VS_CODE = """// my servers

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.tools.known_servers import ServerFileError
 from studio.application.tools.pasted_server import (
     PastedServer,
+    ServerFileError,
     address_text,
     list_pasted,
     read_pasted,

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.experiments.run.spending import ExperimentProgress
-from studio.application.experiments.run.words import progress_line
-from studio.cli.experiment.progress import RunProgress
+from studio.application.experiments.run.spending import ExperimentProgress, progress_line
+from studio.cli.experiment.plan import RunProgress
 from studio.core.experiments.datasets import read_dataset
 from studio.core.experiments.values import DatasetReference
 

@@ -15,8 +15,8 @@ from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.reading import Action, Final
 from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.step import Action, Final
 from studio.core.prompty.messages import Message, TextPart, ToolCallPart
 from studio.core.wire.reply import Reply
 from tests.core.agent.loop_vectors import load, reply_of

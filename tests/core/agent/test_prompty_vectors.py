@@ -16,8 +16,8 @@ import pytest
 
 from studio.core.agent.loop.context import SUMMARY
 from studio.core.agent.values.events import ToolCalled
-from studio.core.agent.values.reading import Action
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Action
 from tests.core.agent.loop_vectors import load
 from tests.core.agent.vector_runs import VectorRun, plain, wanted
 from tests.support.prompty_events import agent_events, turn_kinds

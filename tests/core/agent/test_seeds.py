@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from tests.core.agent.runs import run_of
 
 ACT = 'Thought: look\nAction: search\nArgs: {"query": "a"}'

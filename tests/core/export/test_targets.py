@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.export.round_trip import prompt_rounds
+from studio.core.export.prompt_files import prompt_rounds
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import TARGETS, find_target
 from studio.core.prompty.meaning import meaning

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from studio.core.imports.imported import Imported
+from studio.core.imports.imported import Imported, Record, implied, recorded, with_unread_keys
 from studio.core.imports.recognize import import_text
-from studio.core.imports.record import Record, implied, recorded, with_unread_keys
 from studio.core.prompty.yaml.reader import plain
 from studio.core.text.values import Json
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from studio.core.agent.loop.context import exchange
-from studio.core.agent.values.reading import Action
-from studio.core.agent.values.step import Call, Step
+from studio.core.agent.values.step import Action, Call, Step
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.probe import probe

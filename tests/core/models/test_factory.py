@@ -18,7 +18,7 @@ from studio.core.models.embedded.model import EmbeddedModel
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import EmbeddedServers, embedded_settings, grammar_level, open_model
 from studio.core.models.probe import probe
-from studio.core.models.script_file import read_script
+from studio.core.models.scripted import read_script
 from studio.core.models.secrets import KEYRING, Secret, SecretStore
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.messages import Message, TextPart

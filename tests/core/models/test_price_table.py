@@ -16,8 +16,13 @@ import pytest
 from studio.core.models.base import ModelError
 from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import Connection
-from studio.core.models.price_table import fetch_prices, kept_table, price_table, table_name
-from studio.core.models.prices import listed_price
+from studio.core.models.prices import (
+    fetch_prices,
+    kept_table,
+    listed_price,
+    price_table,
+    table_name,
+)
 from studio.core.wire.reply import Usage
 
 OPENAI = Connection("OpenAI", "openai")
@@ -110,7 +115,7 @@ def test_what_a_window_asks_for_does_not_load_the_table() -> None:
     """It takes a quarter of a second, in which nothing is painted."""
     code = """
 import sys
-from studio.application.preview.target import preview_target
+from studio.application.preview.requests import preview_target
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import Connection
 from studio.core.models.factory import open_model

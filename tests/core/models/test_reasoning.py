@@ -8,8 +8,7 @@ from functools import reduce
 from typing import Any
 
 from studio.core.agent.loop.context import assistant_message, exchange
-from studio.core.agent.values.reading import Action
-from studio.core.agent.values.step import Call, Step
+from studio.core.agent.values.step import Action, Call, Step
 from studio.core.models.base import ModelRequest
 from studio.core.models.connections import Connection
 from studio.core.models.remote.model import RemoteModel

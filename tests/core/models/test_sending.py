@@ -4,7 +4,7 @@ import json
 
 from studio.core.masking.masker import Masker
 from studio.core.models.base import ModelRequest
-from studio.core.models.sending import as_sent
+from studio.core.models.bodies import as_sent
 from studio.core.prompty.messages import Message, TextPart, ToolCallPart
 from studio.core.prompty.tool_spec import ToolSpec
 

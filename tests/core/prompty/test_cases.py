@@ -19,7 +19,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.shapes import messages_to_json, tools_to_json
 from studio.core.text.problem import apply_edits
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 FOLDER = Path(__file__).parent / "cases"
 HEADING = re.compile(r"^## ([^\n]+)\n\n(?=~~~~~ prompty$)", re.MULTILINE)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.prompty import media_files
 from studio.core.prompty.body.media import find_media, find_threads
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
@@ -35,7 +34,7 @@ def test_local_files(
     for name in ("cat.png", "sub/cat.png", "note.txt", "noext", "../secret.png"):
         (folder / name).write_bytes(b"x")
     (folder / "big.png").write_bytes(b"x" * 101)
-    monkeypatch.setattr(media_files, "MAX_MEDIA_BYTES", 100)
+    monkeypatch.setattr("studio.core.prompty.prepare.MAX_MEDIA_BYTES", 100)
     document = parse(f"user:\n![image]({target})\n")
     prepared = prepare(document, {}, references=ReferenceContext(folder))
     assert [problem.code for problem in prepared.problems] == codes

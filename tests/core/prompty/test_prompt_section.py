@@ -6,10 +6,10 @@ import hashlib
 
 import pytest
 
+from studio.core.paths import resource
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json, tools_to_json
-from studio.core.resource_files import resource
 from studio.core.text.values import Json
 
 EXAMPLES: dict[str, tuple[str, Json]] = {

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from studio.core.prompty.known_fields import used_kinds
 from studio.core.prompty.parse import parse
-from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.problem import apply_edits
 
 

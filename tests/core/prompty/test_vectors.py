@@ -13,10 +13,10 @@ import yaml
 
 from studio.core.prompty.body.read import read_messages
 from studio.core.prompty.inputs import resolve_inputs
+from studio.core.prompty.messages import Rendering, Segment
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.references import resolve_document
-from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.shapes import messages_to_json
 from tests.support.document_shape import document_to_json
 from tests.support.vectors import all_read

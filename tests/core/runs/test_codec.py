@@ -21,7 +21,8 @@ from studio.core.agent.values.events import (
     Stopped,
     ToolEnded,
 )
-from studio.core.agent.values.reading import (
+from studio.core.agent.values.run_setup import Limits, ReadingStyle, RunModel, RunSetup
+from studio.core.agent.values.step import (
     Action,
     Final,
     FormatError,
@@ -30,9 +31,8 @@ from studio.core.agent.values.reading import (
     Refused,
     Repair,
     RequestedCall,
+    StepError,
 )
-from studio.core.agent.values.run_setup import Limits, ReadingStyle, RunModel, RunSetup
-from studio.core.agent.values.step import StepError
 from studio.core.agent.values.user_events import CallDecided
 from studio.core.prompty.messages import (
     MediaPart,
@@ -42,11 +42,11 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.runs.blobs import BlobStore, restore, shorten
 from studio.core.runs.codec import JournalError, decode_event, encode_event
+from studio.core.runs.database import BlobStore, restore, shorten
 from studio.core.runs.exchange import read_journal, write_journal
 from studio.core.runs.store import RunStore
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.text.atomic_file import private_file, write_atomically, write_private
+from studio.core.text.files import private_file, write_atomically, write_private
 from tests.support import patience
 
 _CHECKOUT = Path(__file__).resolve().parents[3]
@@ -71,7 +71,7 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path) -> None:
     program = (
         "import signal, sys\n"
         "from pathlib import Path\n"
-        "from studio.core.text.atomic_file import write_atomically\n"
+        "from studio.core.text.files import write_atomically\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "try:\n"
         "    write_atomically(Path(sys.argv[1]), 'x' * 100_000)\n"

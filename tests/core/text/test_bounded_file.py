@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.text.bounded_file import open_text, read_bounded, read_text
+from studio.core.text.files import open_text, read_bounded, read_text
 from tests.support.no_files import REASONS, each_kind, make_no_file, needs_posix
 from tests.support.soon import soon
 

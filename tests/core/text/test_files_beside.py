@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.text.files_beside import OutsidePatternError, files_matching
+from studio.core.text.files import OutsidePatternError, files_matching
 
 _LISTED: list[str] = []
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.text.fuzzy import score
+from studio.core.text.naming import score
 
 
 def best(query: str, *texts: str) -> str:

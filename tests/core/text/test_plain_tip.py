@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import Qt, QTextDocument
 
-from studio.core.text.plain_tip import plain_tip
+from studio.core.text.invisible import plain_tip
 
 
 @pytest.mark.parametrize(

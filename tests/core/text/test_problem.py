@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.core.text.problem import TextEdit, apply_edits, fixable
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 
 def test_edits_count_in_the_old_text() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from studio.core.text.shortened import one_line, shortened
+from studio.core.text.amounts import one_line, shortened
 
 
 def test_a_cut_text_has_the_length_that_was_asked_for() -> None:

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.core.text.source import SourceText
-from studio.core.text.span import Position, Span
+from studio.core.text.source import Position, SourceText, Span
 
 TEXT = "a\r\nb\n\nc\rd\u2028e"
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 
 def test_span_arithmetic() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.text.whole_number import LARGEST, whole_number
+from studio.core.text.amounts import LARGEST, whole_number
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.core.prompty.tool_spec import ToolId
-from studio.core.tools.naming import model_names, safe_names
+from studio.core.tools.binding import model_names, safe_names
 from studio.core.tools.session import ToolSession
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt

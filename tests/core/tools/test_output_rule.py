@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.tools.output_rule import USUAL_RULE, Keep, OutputRule, limited, read_rule
+from studio.core.tools.limits import USUAL_RULE, Keep, OutputRule, limited, read_rule
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.trust.store import TrustStore

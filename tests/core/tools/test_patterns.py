@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.core.tools.arguments import check_arguments
 from tests.support.soon import soon
 

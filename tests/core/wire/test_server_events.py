@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.core.wire.server_events import EventSplitter, ServerEvent
+from studio.core.wire.events import EventSplitter, ServerEvent
 
 TEXT = (
     "\ufeff: a comment\r\nevent: ping\rdata:first\ndata:  second: ü\n\n\r\n\r\n"

@@ -18,8 +18,8 @@ from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.inputs.pane import InputsPane
-from studio.ui.parts.comparison_view import ComparisonView
-from studio.ui.window.panes import Panes
+from studio.ui.parts.text_views import ComparisonView
+from studio.ui.window.parts import Panes
 
 pytestmark = pytest.mark.qt_log_ignore("does not support")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.view import RunView
+from studio.application.run.displayed_run import RunView
 from studio.ui.app.main_window import MainWindow
 from studio.ui.run.pane import RunPane
 

@@ -14,8 +14,11 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.core.models.embedded import weights
-from studio.core.models.embedded.fetch_weights import WeightsPackage
-from studio.core.models.embedded.weights import bundled_weights, fetched_weights_folder
+from studio.core.models.embedded.weights import (
+    WeightsPackage,
+    bundled_weights,
+    fetched_weights_folder,
+)
 from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.connections.embedded_fields import FetchBar
 from studio.viewmodels.connections.controller import ConnectionsController

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.user_events import ModelChosen
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog

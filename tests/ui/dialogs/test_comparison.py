@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.paths import resource
 from studio.core.prompty.parse import parse
-from studio.core.resource_files import resource
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.comparison import RewriteDialog
 from studio.ui.style.application import finish_restyling

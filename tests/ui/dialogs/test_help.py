@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
-from studio.core.resource_files import docs_root
+from studio.core.paths import docs_root
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.help import HelpDialog, _anchor, help_pages
 from studio.ui.style.application import finish_restyling

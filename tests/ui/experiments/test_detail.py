@@ -4,11 +4,10 @@ from PySide6.QtWidgets import QPushButton, QScrollArea, QTextBrowser
 from pytestqt.qtbot import QtBot
 
 from studio.core.experiments.assertions.result import AssertionResult
-from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState
-from studio.core.experiments.results.result import ResultRow
+from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, ResultRow
 from studio.ui.experiments.detail import CellDetail
 from studio.ui.style.theme import LIGHT
-from studio.viewmodels.experiments.shown_cell import ShownCell
+from studio.viewmodels.experiments.grid_model import ShownCell
 from tests.support.themes import wear
 
 

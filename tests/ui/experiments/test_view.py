@@ -20,12 +20,11 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.ui.app.workbench import Workbench
-from studio.ui.experiments.blind_dialog import BlindDialog
 from studio.ui.experiments.grid_view import CellDelegate
+from studio.ui.experiments.rating import BlindDialog
 from studio.ui.experiments.view import ExperimentView
 from studio.viewmodels.app.notifications import Notification
-from studio.viewmodels.experiments.grid_model import CELL_ROLE, cell_words
-from studio.viewmodels.experiments.shown_cell import AnswerPair
+from studio.viewmodels.experiments.grid_model import CELL_ROLE, AnswerPair, cell_words
 from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS
 from tests.support import patience
 

@@ -19,7 +19,7 @@ from studio.ui.app.files_coordinator import FilesCoordinator, moved_to_bin
 from studio.ui.app.main_window import MainWindow
 from studio.ui.files.pane import FolderSection
 from studio.ui.files.tree import FilesTree
-from studio.ui.parts.name_field import NameField
+from studio.ui.parts.fields import NameField
 from studio.ui.search.find_in_files import FindInFiles
 from studio.viewmodels.app.notifications import Notification
 from tests.support.drop import drop_files

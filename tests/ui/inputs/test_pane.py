@@ -10,12 +10,10 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.inputs.fields import FieldSpec
 from studio.core.prompty.parse import parse
-from studio.ui.inputs.compound import ListField, ObjectField, make_editor
-from studio.ui.inputs.fields import ChoiceField, TextField
-from studio.ui.inputs.file_field import FileField
+from studio.ui.inputs.compound import ListField, ObjectField, ThreadField, make_editor
+from studio.ui.inputs.fields import ChoiceField, FileField, TextField
 from studio.ui.inputs.pane import InputsPane, RowsDialog
 from studio.ui.inputs.row import FieldRow
-from studio.ui.inputs.thread_field import ThreadField
 from studio.ui.style.theme import DARK
 from tests.support.drop import drop_files
 from tests.support.labels import PLANTED, labels_read_as_rich

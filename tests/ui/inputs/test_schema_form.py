@@ -8,8 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.inputs.fields import ABSENT
 from studio.ui.inputs.compound import ListField, ObjectField
-from studio.ui.inputs.fields import ChoiceField, JsonField, NumberField, TextField
-from studio.ui.inputs.file_field import FileField
+from studio.ui.inputs.fields import ChoiceField, FileField, JsonField, NumberField, TextField
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.style.theme import DARK
 from tests.support.themes import wear

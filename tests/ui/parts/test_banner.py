@@ -3,7 +3,7 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.ui.parts.banner import Banner
+from studio.ui.parts.empty_state import Banner
 from studio.ui.style.theme import DARK, LIGHT, Theme
 from tests.support.themes import wear
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
+from studio.ui.parts.fields import ComboBox, DoubleSpinBox, SpinBox
 from tests.support.wheel import turn_wheel
 
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices, QImage
 from PySide6.QtWidgets import QMenu, QTextBrowser
 from pytestqt.qtbot import QtBot
 
-from studio.ui.parts.closed_text import ClosedText
+from studio.ui.parts.text_views import ClosedText
 
 TALL = 700
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")

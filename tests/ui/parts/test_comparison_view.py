@@ -7,8 +7,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from studio.application.comparison import ComparedPart, compare_texts
-from studio.core.text.span import Span
-from studio.ui.parts.comparison_view import ComparisonView
+from studio.core.text.source import Span
+from studio.ui.parts.text_views import ComparisonView
 
 BEFORE = "\n".join(["Go to Rome now.", *map(str, range(20))])
 ROWS = compare_texts(BEFORE, BEFORE.replace("Rome", "Oslo"))

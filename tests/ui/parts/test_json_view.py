@@ -3,7 +3,7 @@ from __future__ import annotations
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
-from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.text_views import JsonView
 from studio.ui.style.theme import DARK, LIGHT
 from tests.support.themes import wear
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from PySide6.QtGui import QTextOption
 from pytestqt.qtbot import QtBot
 
-from studio.ui.parts.json_view import JsonView, LongText
+from studio.ui.parts.text_views import JsonView, LongText
 
 PICTURE = '{"data": "' + "iVBORw0KGgo" * 100_000 + '"}'
 """A megabyte in one line, without a blank; broken between words it takes a minute to show."""

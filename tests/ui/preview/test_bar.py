@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.application.preview.meter import Fullness, Meter
+from studio.application.preview.count import Fullness, Meter
 from studio.ui.preview.bar import PreviewBar, TokenMeter
 from studio.ui.style.theme import LIGHT
 from tests.support.themes import wear

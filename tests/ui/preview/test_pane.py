@@ -12,12 +12,12 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.document.loading import loaded_parts
 from studio.application.document.reading import read_document
-from studio.application.preview.meter import Meter, meter
+from studio.application.preview.count import Meter, meter
 from studio.application.preview.requests import request_of
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import Fix, apply_edits
-from studio.core.text.span import Span
-from studio.ui.parts.chip import Chip
+from studio.core.text.source import Span
+from studio.ui.parts.labels import Chip
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.preview.pane import LoadedView, PreviewPane

@@ -14,13 +14,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from studio.application.run.cards.timeline import timeline_of
-from studio.application.run.inspector.sources import InspectionSources
 from studio.application.run.inspector.tabs import Inspection, inspector_view
+from studio.application.run.inspector.tool import InspectionSources
 from studio.application.run.past.compare import RunSide, compare
 from studio.application.run.search import SearchHits
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import Limits
-from studio.core.runs.blobs import StoredEvents
+from studio.core.runs.database import StoredEvents
 from studio.core.runs.store import RunStore
 from studio.ui.run.steps.timeline import TimelineView
 from studio.viewmodels.run.steps import RunSearch

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from studio.application.run.displayed_run import RunView, view_of
 from studio.application.run.inspector.tabs import Inspection, inspector_view
-from studio.application.run.view import RunView, view_of
 from studio.ui.run.pane import RunPane
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import LIGHT

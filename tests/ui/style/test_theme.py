@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from studio.core.resource_files import resource
+from studio.core.paths import resource
 from studio.ui.base.actions import ACTIONS
 from studio.ui.style.application import SHEET_ROLES, Fonts, apply_theme, stylesheet, theme_for
 from studio.ui.style.colors import CHANGED_TINT, SOFT_TINT, blend, paint_text

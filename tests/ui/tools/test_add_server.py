@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.application.tools.known_servers import KnownServer
+from studio.application.tools.pasted_server import KnownServer
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.ui.tools.add_server import AddServerDialog
 

@@ -12,8 +12,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
-from studio.core.tools.trust.store import TrustStore
-from studio.core.tools.trust.wants import Doubt, Pin, Want
+from studio.core.tools.trust.store import Doubt, Pin, TrustStore, Want
 from studio.ui.tools.pane import ConsentDialog, ToolsPane, covered_text, doubt_text
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController

@@ -4,7 +4,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.tools.trust.definitions import ToolChange, ToolDefinition
 from studio.ui.style.theme import DARK
-from studio.ui.tools.head import ChangeNote
+from studio.ui.tools.detail import ChangeNote
 from tests.support.themes import wear
 
 

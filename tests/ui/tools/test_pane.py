@@ -15,8 +15,7 @@ from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.trust.store import TrustStore
-from studio.ui.inputs.fields import NumberField
-from studio.ui.inputs.growing_text import GrowingText
+from studio.ui.inputs.fields import GrowingText, NumberField
 from studio.ui.style.theme import DARK
 from studio.ui.tools.pane import ConsentDialog, ToolsPane
 from studio.viewmodels.app.background import Background

@@ -15,8 +15,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.paths import user_paths
-from studio.core.resource_files import resource
+from studio.core.paths import resource, user_paths
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
 from studio.ui.run.styled_text import StyledText

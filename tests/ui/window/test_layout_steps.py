@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.ui.window import layout_steps as steps
+from studio.ui.window import layout as steps
 from studio.ui.window.layout import AsideFor, PanePlace, WindowLayout
 
 Step = Callable[[WindowLayout], WindowLayout]

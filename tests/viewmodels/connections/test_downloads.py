@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.core.models.price_table import is_loaded
+from studio.core.models.prices import is_loaded
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.downloads import PricesFetch
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.models.base import ModelError
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.experiments.dialog_task import DialogTask, failure_words
+from studio.viewmodels.experiments.dialog_tasks import DialogTask, failure_words
 
 
 @pytest.fixture

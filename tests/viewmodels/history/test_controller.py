@@ -16,8 +16,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.history.controller import HistoryController
-from studio.viewmodels.history.model import HistoryModel
+from studio.viewmodels.history.controller import HistoryController, HistoryModel
 from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import FINAL, LOOKUP, plan
 

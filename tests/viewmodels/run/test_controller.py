@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.application.run.displayed_run import RunView
 from studio.application.run.inspector.tabs import Inspection, InspectorView
 from studio.application.run.past.record import RunRecord
 from studio.application.run.text import plain_text
-from studio.application.run.view import RunView
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Approve, ChooseModel, Continue, SendBack

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import ToolEntry, ToolRegistry
-from studio.viewmodels.tools.model import ToolsModel
+from studio.viewmodels.tools.controller import ToolsModel
 
 ADD = ToolId("python:x", "add")
 ENTRIES = (

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.core.tools.mcp.asking import InputGiven, InputWanted
+from studio.core.tools.mcp.values import InputGiven, InputWanted
 from studio.core.tools.mock import AskMock
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome

@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from studio.application.editing.completion_items import CompletionItem
-from studio.application.editing.editor_context import EditorContext
+from studio.application.editing.editor_context import CompletionItem, EditorContext
 from studio.application.editing.experiment.names import files_named, value_name_at
-from studio.application.editing.front import key_completion, siblings
-from studio.application.editing.yaml_path import path_at
+from studio.application.editing.front import key_completion, path_at, siblings
 from studio.application.experiments.prompts import section_titles
 from studio.application.experiments.text import (
     columns_of,
@@ -22,7 +20,7 @@ from studio.application.words import tr
 from studio.core.experiments.file.assertions import ASSERTION_HELP
 from studio.core.experiments.file.cases import DATA_SUFFIXES
 from studio.core.experiments.file.keys import SHAPES
-from studio.core.experiments.file.variants import PROMPT_SUFFIXES
+from studio.core.experiments.file.read import PROMPT_SUFFIXES
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.schema import key_at, keys_below
 from studio.core.text.amounts import size

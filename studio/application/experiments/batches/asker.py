@@ -41,10 +41,10 @@ from studio.core.models.base import (
 )
 from studio.core.models.batches.open_batches import has_batches, open_batches
 from studio.core.models.batches.values import PRICE_SHARE, BatchReply, parts_of, unstreamed
+from studio.core.models.bodies import as_sent
 from studio.core.models.choice import ModelChoice
 from studio.core.models.remote.faults import RetryLaterError, UnsupportedParameterError
 from studio.core.models.remote.model import RemoteModel
-from studio.core.models.sending import as_sent
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
 from studio.core.wire.request import holds_message

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from itertools import count
@@ -21,8 +21,10 @@ from studio.application.words import tr
 from studio.core.experiments.results.batch_store import BatchStore, KeptBatch
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
+from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.masking.walk import changed
 from studio.core.models.base import ModelError
+from studio.core.models.batches.open_batches import open_batches
 from studio.core.models.batches.values import (
     BatchApi,
     BatchPart,
@@ -31,7 +33,9 @@ from studio.core.models.batches.values import (
     NotedBatch,
     RemoteBatch,
 )
+from studio.core.models.connection_file import Connections
 from studio.core.models.remote.faults import RetryLaterError
+from studio.core.models.secrets import SecretStore
 from studio.core.text.values import JsonObject
 
 _FIRST_SECONDS, _GROWTH, _LONGEST_SECONDS = 0.2, 1.5, 60.0
@@ -382,3 +386,69 @@ async def _patiently(look: Callable[[], Awaitable[RemoteBatch]]) -> RemoteBatch:
 def _wait_after(error: ModelError, attempt: int) -> float:
     asked = error.after if isinstance(error, RetryLaterError) else None
     return min(_LONGEST_SECONDS, asked or _FIRST_SECONDS * 2.0 ** min(attempt, 20))
+
+
+# The batches that a result has under way, as their providers describe them now.
+
+
+@dataclass(frozen=True)
+class ListedBatch:
+    """One batch that is not read to its end."""
+
+    kept: KeptBatch
+    """As the ledger has it."""
+
+    status: str = ""
+    """How far its provider is with it; `noted` where nobody knows whether it was sent."""
+
+    answered: int = 0
+    """Requests that are over."""
+
+    fault: str = ""
+    """Why the provider cannot be asked, one sentence."""
+
+
+async def batches_under_way(
+    ledger: ExperimentLedger,
+    result: int,
+    connections: Connections,
+    secrets: SecretStore,
+    *,
+    cancel: bool = False,
+) -> list[ListedBatch]:
+    """Ask the providers how far the batches of a result are.
+
+    Args:
+        ledger: where they are noted.
+        result: its number.
+        connections: what the user has set up.
+        secrets: where keys are.
+        cancel: whether to let the providers begin no more of them.
+    """
+    return [
+        await _looked_at(each, connections, secrets, cancel=cancel)
+        for each in ledger.batches.under_way(result)
+    ]
+
+
+async def _looked_at(
+    kept: KeptBatch, connections: Connections, secrets: SecretStore, *, cancel: bool
+) -> ListedBatch:
+    if not kept.remote:
+        return ListedBatch(kept, "noted")
+    connection = connections.named(kept.connection)
+    if connection is None:
+        words = tr("there is no connection {name!r} any more")
+        return ListedBatch(kept, fault=words.format(name=kept.connection))
+    try:
+        api = open_batches(replace(connection, model=kept.model), secrets)
+        try:
+            if cancel:
+                await api.cancel(kept.remote)
+            remote = await api.look(kept.remote)
+        finally:
+            with suppress(ModelError):
+                await api.close()
+    except ModelError as error:
+        return ListedBatch(kept, fault=str(error))
+    return ListedBatch(kept, remote.status, remote.answered)

@@ -18,21 +18,26 @@ from typing import Any
 
 from studio import __version__
 from studio.application.experiments.asking import AskedCell, Asker
-from studio.application.experiments.cluster.address import CERTIFICATES, WorkersAddress
-from studio.application.experiments.cluster.bundle import WorkBundle, make_bundle
 from studio.application.experiments.cluster.dispatch import (
+    CERTIFICATES,
     BatchLostError,
     CellDispatcher,
     WorkerPool,
+    WorkersAddress,
     WorkersError,
 )
-from studio.application.experiments.cluster.worker import decode_asked, encode_cell
+from studio.application.experiments.cluster.worker import (
+    WorkBundle,
+    decode_asked,
+    encode_cell,
+    make_bundle,
+)
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.turns import LeasedCell
 from studio.application.words import tr
 from studio.core.experiments.limiter import MOST
 from studio.core.experiments.values import ExperimentRow
-from studio.core.text.reason import reason_of
+from studio.core.text.files import reason_of
 
 _AWAY_SECONDS = 60.0
 _CONNECT_SECONDS = 10.0

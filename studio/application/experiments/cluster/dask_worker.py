@@ -12,8 +12,7 @@ from typing import Any, Protocol
 import distributed
 
 from studio import __version__
-from studio.application.experiments.cluster.bundle import WorkBundle
-from studio.application.experiments.cluster.worker import CellWorker, missing_names
+from studio.application.experiments.cluster.worker import CellWorker, WorkBundle, missing_names
 
 
 class _DaskWorker(Protocol):

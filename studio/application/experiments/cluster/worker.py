@@ -1,32 +1,286 @@
-"""One worker of an experiment: a thread with an event loop, on which its cells are asked.
+"""What workers get of an experiment: its prompts, tools and files in one zip, never a secret.
 
-A worker opens the models and tools of its bundle once, and shares them among all its cells. It
-marks nothing and keeps nothing: what came of a cell goes back to the leader, whose ledger is the
-truth.
+The zip is named by its hash: the same experiment is shipped once. A key travels as its reference
+(`${env:NAME}`, `keyring`); a worker looks it up on its own machine.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import io
+import json
 import os
 import threading
 import zipfile
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
+from studio import __version__
 from studio.application.experiments.asking import AskedCell, Asker
-from studio.application.experiments.cluster.bundle import read_bundle
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.planned_variants import PlannedVariant
+from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.experiments.turns import LeasedCell
+from studio.application.trust import references_of
+from studio.application.words import tr
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall
+from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.results.cells import CellKey
-from studio.core.experiments.values import ExperimentCase, ExperimentRow
-from studio.core.models.secrets import KEYRING, secret_store
-from studio.core.text.values import Json
+from studio.core.experiments.values import ExperimentCase, ExperimentRow, VariantEntry
+from studio.core.export.bundle import bundle_files, write_zip
+from studio.core.export.target import ExportSource
+from studio.core.models.choice import ModelChoice
+from studio.core.models.connection_file import Connections, connections_text, read_connections
+from studio.core.models.secrets import KEYRING, environment_name, secret_store
+from studio.core.prompty.document import ModelDeclaration
+from studio.core.prompty.parse import parse
+from studio.core.prompty.reference_values import find_references
+from studio.core.text.amounts import size
+from studio.core.text.files import read_bounded, read_text
+from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.tools.trust.store import TrustStore
+
+PLAN = "plan.json"
+_MEDIA_KINDS = ("image", "file", "audio", "video")
+_MOST_BYTES = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class WorkBundle:
+    """An experiment as workers get it."""
+
+    data: bytes
+    """The zip; the same experiment gives the same bytes."""
+
+    digest: str
+    """Its SHA-256, in hexadecimal digits."""
+
+    variables: tuple[str, ...]
+    """Environment variables that a worker must have."""
+
+    key_owners: tuple[str, ...]
+    """Connections whose key a worker must have in its key store."""
+
+    left_out: tuple[str, ...]
+    """Files that are named and not shipped, a sentence each."""
+
+
+def make_bundle(plan: ExperimentPlan, services: ExperimentServices) -> WorkBundle:
+    """Pack what the cells of a plan read, except its rows: those come with the cells.
+
+    Raises:
+        ExperimentError: it is too large.
+        ValueError: a connection holds a key instead of a reference.
+    """
+    files: dict[str, bytes] = {}
+    left_out: list[str] = []
+    root = _root(plan)
+    for variant in plan.variants:
+        for name, content in _files_of(variant, plan, services, left_out):
+            path = (_folder_of(variant, plan) / name).resolve()
+            files[path.relative_to(root).as_posix()] = content
+    for path in _media(plan):
+        files[path.relative_to(root).as_posix()] = read_bounded(path)
+    for name in _named_in(plan.file.mocks):
+        path = plan.folder.find(name)
+        if path.is_relative_to(root):
+            files[path.relative_to(root).as_posix()] = read_bounded(path)
+    packed = {f"files/{name}": content for name, content in files.items()}
+    for at, variant in enumerate(plan.variants):
+        if variant.choice is not None:
+            text = connections_text(_alone(variant.choice))
+            packed[f"connections/{at}.toml"] = text.encode()
+    stated = _stated(plan, services, root)
+    packed[PLAN] = json.dumps(stated, ensure_ascii=False, sort_keys=True).encode("utf-8")
+    if sum(map(len, packed.values())) > _MOST_BYTES:
+        raise ExperimentError(
+            tr("The files of the experiment are larger than {size}, too large for workers.").format(
+                size=size(_MOST_BYTES)
+            )
+        )
+    data = write_zip(packed)
+    variables, owners = _names(plan)
+    return WorkBundle(
+        data, hashlib.sha256(data).hexdigest(), variables, owners, tuple(dict.fromkeys(left_out))
+    )
+
+
+def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
+    """The plan in an unpacked bundle, and services for it on this machine.
+
+    Args:
+        folder: where the zip was unpacked; trust is kept in it and nowhere else.
+    """
+    stated: Any = parse_json(read_text(folder / PLAN))
+    root = folder / "files"
+    trust = TrustStore(folder / "trust.json")
+    for name in stated["trusted"]:
+        (root / name).mkdir(parents=True, exist_ok=True)
+        trust.trust(root / name)
+    path = root / stated["folder"] / stated["name"]
+    file = read_experiment(stated["experiment"], path)
+    file = replace(file, options=replace(file.options, concurrency=stated["concurrency"]))
+    variants = []
+    for at, each in enumerate(stated["variants"]):
+        document = parse(each["text"], (root / each["path"]).resolve())
+        document = replace(document, model=replace(document.model, options=each["options"]))
+        choice = _choice(folder / "connections" / f"{at}.toml", each["model"])
+        variants.append(
+            PlannedVariant(each["name"], file.variants[each["entry"]], document, choice)
+        )
+    row = ExperimentRow("first", ExperimentCase(stated["first"]), 1)
+    values = {(at, 1): each["first"] for at, each in enumerate(stated["variants"])}
+    plan = ExperimentPlan(file, Folder(path, trust), tuple(variants), (row,), 1, values=values)
+    services = ExperimentServices(
+        trust,
+        Connections(()),
+        secret_store(),
+        allow_tools=stated["allow_tools"],
+        allowed=tuple(stated["allowed"]),
+        approve=stated["approve"],
+    )
+    return plan, services
+
+
+def _entry_at(plan: ExperimentPlan, entry: VariantEntry) -> int:
+    """Which entry of the file a column comes from; a provider's own file may have made several."""
+    prompts = [each.prompt for each in plan.file.variants]
+    found = plan.file.variants
+    return found.index(entry) if entry in found else prompts.index(entry.prompt)
+
+
+def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> dict[str, Json]:
+    folders = {plan.folder.path, *(_folder_of(each, plan) for each in plan.variants)}
+    variants: list[Json] = []
+    for at, each in enumerate(plan.variants):
+        path = each.document.source.path or plan.folder.path / f"{at}.prompty"
+        declared = each.choice.declaration if each.choice is not None else each.document.model
+        variants.append(
+            {
+                "name": each.name,
+                "entry": _entry_at(plan, each.entry),
+                "text": each.document.source.text,
+                "path": path.resolve().relative_to(root).as_posix(),
+                "options": dict(each.document.model.options),
+                "first": dict(plan.first_values(at)),
+                "model": {
+                    "id": declared.id,
+                    "provider": declared.provider,
+                    "api_type": declared.api_type,
+                    "options": dict(declared.options),
+                },
+            }
+        )
+    return {
+        "version": __version__,
+        "experiment": plan.file.source.text,
+        "folder": plan.folder.path.relative_to(root).as_posix(),
+        "name": plan.file.path.name if plan.file.path is not None else "x.experiment.yaml",
+        "trusted": sorted(
+            each.relative_to(root).as_posix() for each in folders if services.trust.is_trusted(each)
+        ),
+        "concurrency": plan.options.concurrency,
+        "allow_tools": services.allow_tools,
+        "allowed": list(services.allowed),
+        "approve": services.approve,
+        "first": dict(plan.rows[0].case.variables),
+        "variants": variants,
+    }
+
+
+def _root(plan: ExperimentPlan) -> Path:
+    """The folder that holds all that is named relative to the experiment and its prompts."""
+    folders = [plan.folder.path, *(_folder_of(each, plan) for each in plan.variants)]
+    return Path(os.path.commonpath(folders))
+
+
+def _folder_of(variant: PlannedVariant, plan: ExperimentPlan) -> Path:
+    path = variant.document.source.path
+    return path.resolve().parent if path is not None else plan.folder.path
+
+
+def _files_of(
+    variant: PlannedVariant, plan: ExperimentPlan, services: ExperimentServices, left_out: list[str]
+) -> Iterator[tuple[str, bytes]]:
+    """Files that a variant's prompt names, by their names beside it."""
+    at = plan.variants.index(variant)
+    references = references_of(
+        variant.document.source.path, services.trust, masker=services.secrets.masker
+    )
+    values = plan.first_values(at)
+    source = ExportSource(variant.document, values, references=references)
+    files, losses = bundle_files(source)
+    left_out += losses
+    path = variant.document.source.path
+    # The prompt's text is in the plan: a variant may be an earlier revision, or have an edit.
+    yield from (each for each in files.items() if path is None or each[0] != path.name)
+
+
+def _media(plan: ExperimentPlan) -> Iterator[Path]:
+    """Local pictures and files among the values of the rows."""
+    for at, variant in enumerate(plan.variants):
+        names = [each.name for each in variant.document.inputs if each.kind in _MEDIA_KINDS]
+        folder = _folder_of(variant, plan)
+        for row in plan.rows if names else ():
+            for name in names:
+                value = plan.values_of(at, row).get(name)
+                if isinstance(value, str) and len(value) < 1000 and "\n" not in value:
+                    path = (folder / value).resolve()
+                    if path.is_relative_to(folder) and path.is_file():
+                        yield path
+
+
+def _named_in(stated: Mapping[str, Json]) -> Iterator[str]:
+    for value in stated.values():
+        if isinstance(value, str) and value.startswith("file://"):
+            yield value.removeprefix("file://")
+
+
+def _names(plan: ExperimentPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Variables and owners of keys that the cells read."""
+    variables: list[str] = []
+    owners: list[str] = []
+    for each in plan.variants:
+        if each.choice is not None:
+            key = each.choice.connection.key
+            variable = environment_name(key)
+            variables += [variable] if variable is not None else []
+            owners += [each.choice.connection.name] if key == KEYRING else []
+        if plan.folder.trusted:
+            found = find_references(each.document.source.text)
+            variables += [
+                ref.argument
+                for ref in found
+                if ref.protocol == "env" and ref.argument.isidentifier()
+            ]
+    return tuple(dict.fromkeys(variables)), tuple(dict.fromkeys(owners))
+
+
+def _alone(choice: ModelChoice) -> Connections:
+    return Connections((choice.connection,), choice.connection.name)
+
+
+def _choice(path: Path, model: JsonObject) -> ModelChoice | None:
+    """The connection and model of a variant; None for `echo`."""
+    if not path.exists():
+        return None
+    connections = read_connections(path)
+    options = model["options"]
+    declared = ModelDeclaration(
+        str(model["id"]),
+        str(model["provider"]),
+        str(model["api_type"]),
+        options=options if isinstance(options, dict) else {},
+    )
+    return ModelChoice(connections.default_connection, declared, "the experiment's")
+
+
+# One worker of an experiment: a thread with an event loop, on which its cells are asked.
 
 T = TypeVar("T")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from studio.application.experiments.experiment_report import ExperimentReport
+from studio.application.experiments.report import ExperimentReport
 from studio.core.experiments.assertions.result import AssertionResult
-from studio.core.experiments.results.cells import CellKey, CellOutcome
+from studio.core.experiments.results.cells import CellKey, CellOutcome, ResultRow
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.results.result import ResultRow
-from studio.core.text.shortened import shortened
+from studio.core.text.amounts import shortened
 
 
 @dataclass(frozen=True)

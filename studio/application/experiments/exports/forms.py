@@ -15,14 +15,13 @@ from io import StringIO
 from xml.etree import ElementTree
 
 from studio import __version__
-from studio.application.experiments.experiment_report import ExperimentReport, percent
 from studio.application.experiments.exports.cells import ExportedCell, cells_of, lost
 from studio.application.experiments.exports.inspect_log import as_inspect
+from studio.application.experiments.report import ExperimentReport, percent
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellState, left_out_of
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.runs.otlp import attributes_of, root_span_id, trace_id
-from studio.core.runs.otlp_names import GENAI_1_41
+from studio.core.runs.otlp import GENAI_1_41, attributes_of, root_span_id, trace_id
 from studio.core.text.amounts import duration, money
 from studio.core.text.values import Json, object_of
 from studio.core.text.workflow_commands import command_property, command_text

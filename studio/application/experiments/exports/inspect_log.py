@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from studio import __version__
-from studio.application.experiments.experiment_report import ExperimentReport, VariantReport
 from studio.application.experiments.exports.cells import ExportedCell, cells_of
+from studio.application.experiments.report import ExperimentReport, VariantReport
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.text.values import Json, JsonObject, list_of

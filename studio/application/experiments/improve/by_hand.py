@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studio.application.experiments.improve.candidates import section_text
-from studio.application.experiments.improve.propose import (
+from studio.application.experiments.improve.candidates import (
     AnsweredRow,
     ProposedText,
     SectionProposer,
+    section_text,
 )
 from studio.application.experiments.improve.score import answered_row
 from studio.application.experiments.plan import (

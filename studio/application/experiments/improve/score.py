@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio.application.experiments.asking import Asker
-from studio.application.experiments.improve.candidates import with_section
-from studio.application.experiments.improve.propose import AnsweredRow
+from studio.application.experiments.improve.candidates import AnsweredRow, with_section
 from studio.application.experiments.improve.values import ImproveChoices, ImproveError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant

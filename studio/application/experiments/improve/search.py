@@ -15,13 +15,12 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
-from studio.application.experiments.improve.candidates import section_text
-from studio.application.experiments.improve.propose import (
+from studio.application.experiments.improve.candidates import (
     AnsweredRow,
     ProposedText,
     SectionProposer,
+    section_text,
 )
-from studio.application.experiments.improve.readiness import check_choices, split_rows
 from studio.application.experiments.improve.score import RowScorer, SpentError
 from studio.application.experiments.improve.values import (
     Candidate,
@@ -30,6 +29,8 @@ from studio.application.experiments.improve.values import (
     ImproveError,
     Improvement,
     ImproveProgress,
+    check_choices,
+    split_rows,
 )
 from studio.application.experiments.plan import (
     ExperimentPlan,

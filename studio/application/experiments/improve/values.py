@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from studio.application.experiments.experiment_report import ExperimentReport
+from studio.application.experiments.plan import ExperimentPlan
+from studio.application.experiments.planned_variants import PlannedVariant
+from studio.application.experiments.providers import unpriced
+from studio.application.experiments.report import ExperimentReport
+from studio.application.words import tr
+from studio.core.experiments.values import ExperimentRow
+from studio.core.models.choice import ModelChoice
 
 CandidateState: TypeAlias = Literal["start", "kept", "dropped", "refused"]
 """What became of a text: it is the prompt's own, was scored on the rows that choose, was no better
@@ -144,3 +153,99 @@ class Improvement:
     def found(self) -> bool:
         """Whether there is another text to look at."""
         return self.after != self.before
+
+
+# Whether a section can be improved, on which rows, and what is wrong with a wish.
+
+FEWEST_ROWS = 6
+"""Rows from which there is something for each third."""
+
+
+def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
+    """The variant whose prompt is improved, from 0: the named one, else the first that can be.
+
+    Raises:
+        ImproveError: it is not there, or its prompt is not a file that can be written.
+    """
+    for at, each in enumerate(plan.variants):
+        if each.name == name or (not name and is_improvable(each)):
+            if not is_improvable(each):
+                break
+            return at
+    names = ", ".join(each.name for each in plan.variants if is_improvable(each)) or tr("none")
+    raise ImproveError(
+        tr(
+            "Choose a variant whose prompt is a .prompty file as it is, without `edit` or a "
+            "revision: {names}."
+        ).format(names=names)
+    )
+
+
+def is_improvable(variant: PlannedVariant) -> bool:
+    """Whether the prompt of a variant is a file that can be written, as it is."""
+    entry, path = variant.entry.prompt, variant.document.source.path
+    return (
+        entry.text is None
+        and not entry.revision
+        and not entry.edit
+        and path is not None
+        and path.suffix == ".prompty"
+    )
+
+
+def split_rows(
+    rows: Sequence[ExperimentRow], seed: int
+) -> tuple[tuple[ExperimentRow, ...], tuple[ExperimentRow, ...], tuple[ExperimentRow, ...]]:
+    """Rows to learn from, to choose by, and the third that decides and is never seen before.
+
+    Rows with equal values, and those of one `metadata.group`, stay on one side.
+
+    Raises:
+        ImproveError: there are too few.
+    """
+    groups: dict[str, list[ExperimentRow]] = {}
+    for row in rows:
+        group = row.case.metadata.get("group")
+        of = dict(row.case.variables) if group is None else {"group": group}
+        groups.setdefault(json.dumps(of, sort_keys=True, default=str), []).append(row)
+    if len(groups) < FEWEST_ROWS:
+        raise ImproveError(
+            tr(
+                "Different rows: {count}; improving needs at least {least}, and some dozens to "
+                "prove anything."
+            ).format(count=len(groups), least=FEWEST_ROWS)
+        )
+    order = sorted(groups)
+    random.Random(seed).shuffle(order)
+    parts: list[list[ExperimentRow]] = [[], [], []]
+    unseen = max(2, round(len(order) / 3))
+    half = (len(order) - unseen) // 2
+    for at, key in enumerate(order):
+        parts[2 if at < unseen else 1 if at < unseen + half else 0] += groups[key]
+    learn, choose, decide = (tuple(sorted(each, key=lambda row: row.number)) for each in parts)
+    return learn, choose, decide
+
+
+def check_choices(
+    plan: ExperimentPlan, at: int, choices: ImproveChoices, proposer: ModelChoice
+) -> None:
+    """Refuse what cannot work before anything is sent.
+
+    Raises:
+        ImproveError: there is no budget, no assertion, or a price that nobody knows.
+    """
+    if not choices.is_bounded:
+        raise ImproveError(tr("Set a budget: of money, of tokens, or of calls."))
+    if not any(row.case.assertions for row in plan.rows):
+        raise ImproveError(
+            tr("The experiment has no assertions, so nothing says which text is better.")
+        )
+    if choices.cost is not None:
+        choice = unpriced((plan.variants[at].choice, proposer))
+        if choice is not None:
+            raise ImproveError(
+                tr(
+                    "The price of {model!r} is not known, so a budget of money cannot hold. "
+                    "Enter the price in its connection, or set a budget of tokens or calls."
+                ).format(model=choice.declaration.id or choice.connection.name)
+            )

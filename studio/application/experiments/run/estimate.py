@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.providers import price_of
+from studio.application.experiments.run.spending import ExperimentSpending
+from studio.application.experiments.turns import LeasedCell
+from studio.core.experiments.assertions.marking import reads_prompt
+from studio.core.experiments.identity import SentCell, cell_identities, cell_identity
+from studio.core.experiments.results.cells import (
+    CellKey,
+    CellOutcome,
+    CellState,
+    NewResult,
+    ResultRow,
+    row_facts,
+)
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.values import ExperimentRow
 from studio.core.models.choice import ModelChoice
-from studio.core.wire.reply import Usage
+from studio.core.tokens.tokenizers import estimate_tokens
+from studio.core.wire.reply import RefusedOption, Usage
 
 _REPLY_TOKENS = 400
 """Tokens of a reply that an estimate assumes where the prompt sets no bound."""
@@ -114,3 +132,234 @@ def estimated_spending(
         is_priced = is_priced and spent is not None
         cost += count * (spent or 0.0)
     return round(tokens), cost * price_share if is_priced else None
+
+
+# What the cells of a plan would send: which of them were answered before, what the others cost.
+
+
+@dataclass(frozen=True, slots=True)
+class AskedText:
+    """What assertions see of a request."""
+
+    text: str = ""
+    """Its messages."""
+
+    tools: tuple[str, ...] = ()
+    """Names of the tools in it."""
+
+
+def transform_of(row: ExperimentRow) -> str:
+    """The code that changes a row's answer before it is marked; empty where there is none."""
+    options = row.case.options
+    code = options.get("transform", options.get("postprocess"))
+    return code if isinstance(code, str) else ""
+
+
+class SentCells:
+    """Knows cells by what they send; the requests themselves would fill the memory."""
+
+    def __init__(self, plan: ExperimentPlan, ledger: ExperimentLedger, asker: Asker) -> None:
+        """Work nothing out yet.
+
+        Args:
+            plan: whose cells they are.
+            ledger: where answers are kept.
+            asker: says what a cell would send.
+        """
+        self._plan = plan
+        self._ledger = ledger
+        self._asker = asker
+        self._asked: dict[tuple[int, int], AskedText] = {}
+        self._tokens: dict[tuple[int, int], int] = {}
+        self._faults: dict[tuple[int, int], str] = {}
+        self.identities: dict[CellKey, bytes] = {}
+        """What decides whether two cells ask the same."""
+        self._asked_identities: dict[CellKey, bytes] = {}
+        self._refused: dict[tuple[int, int], tuple[RefusedOption, ...]] = {}
+        self._known: dict[bytes, tuple[int, CellKey]] = {}
+
+    async def prepare(self, spending: ExperimentSpending) -> ExperimentEstimate:
+        """Work out what would be sent; the asker is open.
+
+        Args:
+            spending: told how far it is, and what the cells are expected to use.
+        """
+        plan = self._plan
+        columns = len(plan.variants)
+        for number, row in enumerate(plan.rows):
+            spending.work_out(number * columns * plan.repeats)
+            await asyncio.sleep(0)  # others on this loop go on while many rows are rendered
+            for at, variant in enumerate(plan.variants):
+                if variant.takes(row.case):
+                    await self._identify(at, row)
+        if plan.options.cache:
+            self._known = self._ledger.known(list(dict.fromkeys(self.identities.values())))
+        return self.estimate(self.identities, spending)
+
+    def estimate(
+        self, keys: Collection[CellKey], spending: ExperimentSpending
+    ) -> ExperimentEstimate:
+        """Say what some cells will take, once their requests are worked out.
+
+        Args:
+            keys: the cells that are to be over.
+            spending: told what they are expected to use.
+        """
+        plan = self._plan
+        to_send = [key for key in keys if self.identities[key] not in self._known]
+        faults = [
+            f"{plan.variants[at].name}, row {number}: {fault}"
+            for (at, number), fault in self._faults.items()
+        ]
+        tokens, cost = estimated_spending(
+            plan,
+            usual_spending(self._ledger, plan),
+            (
+                (key.variant, tokens)
+                for key in to_send
+                if (tokens := self._tokens.get((key.variant, key.row))) is not None
+            ),
+            self._asker.price_share,
+        )
+        count = len(to_send)
+        spending.expect(tokens / max(1, count), (cost or 0.0) / max(1, count), count)
+        return ExperimentEstimate(len(keys), len(keys) - count, count, tokens, cost, tuple(faults))
+
+    async def _identify(self, at: int, row: ExperimentRow) -> None:
+        """Note what decides about a row of a variant."""
+        sent = await self._asker.sent(at, row)
+        if isinstance(sent, str):
+            self._faults[at, row.number] = sent
+            sent = SentCell({"unrendered": sent}, self._plan.variants[at].name, "")
+        else:
+            tools = tuple(sys.intern(str(each.get("name"))) for each in sent.tools)
+            text = _sent_text(sent)
+            self._tokens[at, row.number] = estimate_tokens(text)
+            is_read = reads_prompt(row.case.assertions) or bool(transform_of(row))
+            if tools or is_read:
+                self._asked[at, row.number] = AskedText(text if is_read else "", tools)
+        before = self._plan.turns_before.get((at, row.number))
+        repeats = range(1, self._plan.repeats + 1)
+        if before is None and not sent.refused:
+            for repeat, identity in zip(repeats, cell_identities(sent, repeats), strict=True):
+                self.identities[CellKey(repeat, row.number, at)] = identity
+            return
+        for repeat in repeats:
+            key, earlier, as_asked = CellKey(repeat, row.number, at), "", ""
+            if before is not None:  # the same turns before, the same answers
+                turn = CellKey(repeat, before, at)
+                earlier = self.identities[turn].hex()
+                as_asked = self._asked_identities.get(turn, self.identities[turn]).hex()
+            whole = replace(sent, later=sent.later + earlier)
+            self.identities[key] = cell_identity(whole, repeat)
+            if sent.refused:
+                asked = replace(sent, body=sent.asked_body, later=sent.later + as_asked)
+                self._asked_identities[key] = cell_identity(asked, repeat)
+        if sent.refused:
+            self._refused[at, row.number] = sent.refused
+
+    def resume(self, result: int, *, renamed: bool) -> None:
+        """Name the cells of a result that goes on by what they send now.
+
+        Args:
+            result: the result.
+            renamed: whether they may be renamed; requests in a batch are found by their names.
+        """
+        if renamed:
+            self._ledger.rename_cells(result, self.identities)
+        else:
+            self.identities = self._ledger.identities(result)
+
+    async def renew(self, result: int, at: int) -> None:
+        """Work out again what a variant sends, once its server has refused an option."""
+        for row in self._plan.rows:
+            if self._plan.variants[at].takes(row.case):
+                await self._identify(at, row)
+                await asyncio.sleep(0)
+        self._ledger.rename_cells(result, self.identities)
+
+    def leased(self, key: CellKey) -> LeasedCell:
+        """Return a cell as it is asked now."""
+        refused = self._refused.get((key.variant, key.row), ())
+        return LeasedCell(key, self.identities[key], refused)
+
+    def new_result(self, mask: Callable[[str], str]) -> NewResult:
+        """What a result of these cells begins with.
+
+        Args:
+            mask: takes secrets out of the rows that are kept.
+        """
+        plan, file = self._plan, self._plan.file
+        choices = [each.choice for each in plan.variants]
+        return NewResult(
+            file.name,
+            str(file.path or ""),
+            {
+                "pass_rule": file.pass_rule,
+                "baseline": plan.baseline,
+                "bases": {each.name: each.base for each in plan.variants if each.base},
+                "gates": asdict(file.gates),
+                "description": file.description,
+                "connections": [each.connection.name if each else "echo" for each in choices],
+                "price_share": self._asker.price_share,
+                "models": [model_name(each) for each in choices],
+                "prompts": [str(each.document.source.path or "") for each in plan.variants],
+            },
+            [each.name for each in plan.variants],
+            [ResultRow(row.number, row.key, row_facts(row, mask)) for row in plan.rows],
+            plan.repeats,
+            self.identities.items(),
+        )
+
+    def resumable(self, result: int) -> bool:
+        """Whether an earlier result has exactly these cells."""
+        if self._ledger.variants(result) != [each.name for each in self._plan.variants]:
+            return False
+        rows = [row.key for row in self._ledger.rows(result, with_values=False)]
+        if rows != [row.key for row in self._plan.rows]:
+            return False
+        if self._ledger.result(result).repeats != self._plan.repeats:
+            return False
+        kept = self._ledger.identities(result)
+        # A server may have refused an option since: the cells are the same, and send less.
+        return kept.keys() == self.identities.keys() and all(
+            identity in (self.identities[key], self._asked_identities.get(key))
+            for key, identity in kept.items()
+        )
+
+    def fault_of(self, key: CellKey) -> str | None:
+        """Why a cell cannot be asked; None where it can."""
+        return self._faults.get((key.variant, key.row))
+
+    def text_of(self, key: CellKey) -> AskedText:
+        """What assertions see of a cell's request."""
+        return self._asked.get((key.variant, key.row), AskedText())
+
+    def answered_before(self, key: CellKey) -> CellOutcome | None:
+        """What came of an equal cell; None where none was answered, or none is to be used."""
+        place = self._known.get(self.identities[key]) if self._plan.options.cache else None
+        before = self._ledger.outcome(*place) if place is not None else None
+        return before if before is not None and before.state is CellState.DONE else None
+
+    def note_answered(self, result: int, key: CellKey) -> None:
+        """A cell was answered: equal ones use its answer."""
+        self._known.setdefault(self.identities[key], (result, key))
+
+    def clear(self) -> None:
+        """Keep nothing any more."""
+        self._tokens.clear()
+        self._asked.clear()
+        self._known.clear()
+        self.identities = {}
+        self._asked_identities = {}
+
+
+def _sent_text(sent: SentCell) -> str:
+    """The texts of the first request, for assertions and for reading."""
+    messages = sent.body.get("messages", sent.body.get("input"))
+    made = []
+    for each in messages if isinstance(messages, list) else []:
+        if isinstance(each, Mapping):
+            content = each.get("content")
+            made.append(content if isinstance(content, str) else json.dumps(content))
+    return "\n".join(made)

@@ -20,12 +20,10 @@ from studio.application.experiments.plan import (
     ExperimentPlan,
     ExperimentServices,
 )
-from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.prompts import CONVERSATION, ExperimentError, starts_as_chat
 from studio.application.experiments.report import check_baseline
-from studio.application.experiments.run.estimate import ExperimentEstimate
-from studio.application.experiments.run.sent_cells import SentCells, transform_of
+from studio.application.experiments.run.estimate import ExperimentEstimate, SentCells, transform_of
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
-from studio.application.experiments.text_prompts import CONVERSATION, starts_as_chat
 from studio.application.experiments.turns import LeasedCell
 from studio.application.words import tr
 from studio.core.experiments.assertions.child import AssertionChild

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from itertools import accumulate
+from typing import Literal, TypeAlias, overload
 
 from studio.application.words import marked, tr
+from studio.core.agent.values.state import LazySequence, PersistentList
+from studio.core.agent.values.step import Step
+from studio.core.runs.opened import StoredSteps
 
 CardKind: TypeAlias = Literal[
     "prompt", "message", "thought", "reply", "action", "observation", "final", "error", "note"
@@ -108,3 +115,137 @@ class StepCard:
             if self.kind == "prompt"
             else tr("Iteration {step}: {said}").format(step=self.step, said=words)
         )
+
+
+# The cards of steps that are not read yet: how many there are is known, each is made when seen.
+
+CardMaker: TypeAlias = Callable[[Step], list[StepCard]]
+"""Makes the cards of a finished step."""
+
+_STEPS_KEPT = 256
+
+
+def cards_in(shape: str) -> int:
+    """How many cards a step of that shape has (`studio.core.runs.run_index.shape_of`)."""
+    return 1 + len(shape) + shape.count("+")
+
+
+class StoredCards(LazySequence[StepCard]):
+    """The cards of the first steps of an opened run."""
+
+    def __init__(self, steps: PersistentList[Step], root: StoredSteps, cards_of: CardMaker) -> None:
+        """Make it; no step is looked at.
+
+        Args:
+            steps: the steps.
+            root: where they come from; knows what there is to show of each.
+            cards_of: makes the cards of one.
+        """
+        self._steps = steps
+        self._root = root
+        self._ends = list(accumulate(map(cards_in, root.shapes(len(steps)))))
+        self._cards_of = cards_of
+        self._made: OrderedDict[int, list[StepCard]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @property
+    def steps(self) -> int:
+        """How many steps they are of."""
+        return len(self._ends)
+
+    def before(self, step: int) -> int:
+        """How many cards the first `step` steps have."""
+        return self._ends[min(step, len(self._ends)) - 1] if step else 0
+
+    def _make(self, index: int) -> StepCard:
+        step = bisect_right(self._ends, index)
+        cards = self._made.get(step)
+        if cards is None:
+            cards = self._made[step] = self._cards_of(self._root.step_summary(step))
+            while len(self._made) > _STEPS_KEPT:
+                self._made.popitem(last=False)
+        return cards[index - self.before(step)]
+
+    def shares(self, other: StoredCards) -> int:
+        """How many first cards two of them have in common."""
+        return self.before(self._steps.shares(other._steps))
+
+
+def stored_cards(
+    steps: PersistentList[Step], cards_of: CardMaker
+) -> tuple[PersistentList[StepCard], int]:
+    """The cards of those first steps that are not read yet, and how many steps they are."""
+    root = steps.root
+    if not isinstance(root, StoredSteps):
+        return PersistentList(), 0
+    count = min(len(root), steps.rooted)
+    return PersistentList.over(StoredCards(steps.upto(count), root, cards_of)), count
+
+
+class CardList(Sequence[StepCard]):
+    """The cards of a run: those of finished steps, which are shared, and those of the last one."""
+
+    def __init__(
+        self, head: PersistentList[StepCard] | None = None, tail: tuple[StepCard, ...] = ()
+    ) -> None:
+        self.head: PersistentList[StepCard] = head if head is not None else PersistentList()
+        """The cards of the steps that are done."""
+        self.tail = tail
+        """The cards of the current step."""
+
+    def __len__(self) -> int:
+        return len(self.head) + len(self.tail)
+
+    @overload
+    def __getitem__(self, at: int) -> StepCard: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> CardList | tuple[StepCard, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> StepCard | CardList | tuple[StepCard, ...]:
+        done = len(self.head)
+        if isinstance(at, slice):
+            start, stop, step = at.indices(len(self))
+            if (start, step) == (0, 1):
+                return self.upto(stop)
+            return tuple(self[index] for index in range(start, stop, step))
+        index = at + len(self) if at < 0 else at
+        return self.head[index] if 0 <= index < done else self.tail[index - done]
+
+    def __iter__(self) -> Iterator[StepCard]:
+        yield from self.head
+        yield from self.tail
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CardList) and (self.head, self.tail) == (other.head, other.tail)
+
+    def __hash__(self) -> int:
+        return hash((self.head, self.tail))
+
+    def upto(self, length: int) -> CardList:
+        """Its first cards."""
+        return CardList(self.head.upto(length), self.tail[: max(0, length - len(self.head))])
+
+    def before(self, step: int) -> int:
+        """How many cards the first `step` steps have."""
+        root = self.head.root
+        known = root.before(step) if isinstance(root, StoredCards) else 0
+        if isinstance(root, StoredCards) and step < root.steps:
+            return min(known, len(self))
+        return bisect_right(self, step, known, key=lambda card: card.step)
+
+    def shares(self, other: CardList) -> int:
+        """How many first cards are the same; those that are not read yet are not looked at."""
+        same = self.head.shares(other.head)
+        if same < max(_unread(self.head), _unread(other.head)):
+            return same
+        shared = min(len(self), len(other))
+        while same < shared and (self[same] is other[same] or self[same] == other[same]):
+            same += 1
+        return same
+
+
+def _unread(cards: PersistentList[StepCard]) -> int:
+    return cards.rooted if isinstance(cards.root, StoredCards) else 0

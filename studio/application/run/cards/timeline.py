@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from studio.application.run.cards.card import TAB_OF_KIND, CardKind, CardPhase, StepCard, Tab
-from studio.application.run.cards.card_list import CardList, stored_cards
-from studio.application.run.diagram import live_node
-from studio.application.run.lanes import touch_words
+from studio.application.run.cards.card import (
+    TAB_OF_KIND,
+    CardKind,
+    CardList,
+    CardPhase,
+    StepCard,
+    Tab,
+    stored_cards,
+)
+from studio.application.run.diagram import live_node, touch_words
 from studio.application.run.words import (
     arguments_line,
     error_title,
@@ -20,12 +26,20 @@ from studio.application.run.words import (
 from studio.application.words import tr
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import Checkpoint, PersistentList, RunState
-from studio.core.agent.values.step import Call, Step, StepError, Touch, TouchKind
-from studio.core.runs.step_summary import LAST, last_line
-from studio.core.text.amounts import duration, money
-from studio.core.text.shortened import one_line
+from studio.core.agent.values.step import (
+    Action,
+    Call,
+    Final,
+    FormatError,
+    Refused,
+    Step,
+    StepError,
+    Touch,
+    TouchKind,
+)
+from studio.core.runs.run_index import LAST, last_line
+from studio.core.text.amounts import duration, money, one_line
 from studio.core.wire.reply import Reply
 
 __all__ = [

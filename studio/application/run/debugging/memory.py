@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
 from studio.application.run.breakpoints import BreakpointSet
-from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.breakpoints import (
+    NAMES,
+    Breakpoint,
+    ExpressionError,
+    environment_of,
+    parse_expression,
+)
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.text.atomic_file import write_private
-from studio.core.text.bounded_file import read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import list_of, text_of
+from studio.core.agent.values.state import RunState
+from studio.core.text.amounts import shortened
+from studio.core.text.files import read_text, write_private
+from studio.core.text.values import list_of, parse_json, text_of
 
 _MOST_FILES = 200
 """Files that are remembered; the one that was changed longest ago goes first."""
@@ -129,3 +135,44 @@ def _breakpoint(data: object) -> Breakpoint | None:
         enabled=data.get("enabled") is not False,
         message=text("message"),
     )
+
+
+# Watch expressions: what the user wants to keep an eye on while a run goes.
+
+HINT = "Names: " + ", ".join(name for name in NAMES if name != "prompt")
+"""What expressions can see."""
+
+_LONGEST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRow:
+    """One expression with its value now."""
+
+    expression: str
+    """As it was written."""
+
+    value: str
+    """Its value as JSON, or why it has none."""
+
+    is_wrong: bool = False
+    """Whether the expression cannot be read."""
+
+
+def watch_rows(state: RunState | None, expressions: Iterable[str]) -> tuple[WatchRow, ...]:
+    """The expressions with their values where the run stands."""
+    environment = environment_of(state) if state is not None else None
+    rows: list[WatchRow] = []
+    for source in expressions:
+        try:
+            expression = parse_expression(source)
+            value = None if environment is None else expression.value(environment)
+        except ExpressionError as error:
+            rows.append(WatchRow(source, str(error), is_wrong=True))
+            continue
+        if environment is None:
+            rows.append(WatchRow(source, "no run yet"))
+            continue
+        text = json.dumps(value, ensure_ascii=False)
+        rows.append(WatchRow(source, shortened(text, _LONGEST)))
+    return tuple(rows)

@@ -8,20 +8,28 @@ from dataclasses import dataclass, replace
 
 from studio.application.run.cards.card_text import step_at
 from studio.application.run.cards.timeline import StepCard, Tab
-from studio.application.run.debugging.live_output import LiveOutput
-from studio.application.run.debugging.watch import WatchRow, watch_rows
-from studio.application.run.inspector.answer import thread_markdown
-from studio.application.run.inspector.reply import legend_of, reply_blocks, streaming_blocks
-from studio.application.run.inspector.sources import InspectionSources, StepRequest, body_of
-from studio.application.run.inspector.tool import tool_blocks, truth_blocks
+from studio.application.run.debugging.console import LiveOutput
+from studio.application.run.debugging.memory import WatchRow, watch_rows
+from studio.application.run.inspector.reply import (
+    legend_of,
+    reply_blocks,
+    streaming_blocks,
+    thread_markdown,
+)
+from studio.application.run.inspector.tool import (
+    InspectionSources,
+    StepRequest,
+    body_of,
+    tool_blocks,
+    truth_blocks,
+)
 from studio.application.run.messages import messages_view
 from studio.application.run.text import Block, Blocks, Piece, Style, json_block
 from studio.application.run.text import body as text_body
 from studio.application.run.words import plural, rate_of
 from studio.application.words import marked, tr
-from studio.core.agent.values.reading import Final, Reading
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Step
+from studio.core.agent.values.step import Final, Reading, Step
 from studio.core.prompty.messages import Message
 from studio.core.text.amounts import duration, money
 from studio.core.text.values import Json

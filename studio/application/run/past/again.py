@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio.core.agent.loop.toolbox import RunToolbox
-from studio.core.agent.past.reenactment import Reenactment
-from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
+from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
 from studio.core.agent.past.tree import Past, branch_path, walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.secrets import revealed_inputs

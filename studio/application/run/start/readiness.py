@@ -13,7 +13,7 @@ from studio.core.prompty.parameters import lacking_parameters, missing_parameter
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 

@@ -7,16 +7,14 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from studio.core.agent.loop.toolbox import RunToolbox
-from studio.core.agent.protocols.feedback import SKIPPED, bad_call, rejected, unknown_tool
-from studio.core.agent.values.breakpoints import environment_of
+from studio.core.agent.protocols.base import SKIPPED, bad_call, rejected, unknown_tool
+from studio.core.agent.values.breakpoints import ExpressionError, environment_of, parse_expression
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import CallCheck, CallsChecked, ToolEnded
-from studio.core.agent.values.expressions import ExpressionError, parse_expression
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.reading import ReadingWarning, RequestedCall
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call
+from studio.core.agent.values.step import Call, ReadingWarning, RequestedCall
 from studio.core.agent.values.user_events import CallDecided
 from studio.core.text.values import Json
 

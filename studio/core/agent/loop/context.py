@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from studio.core.agent.protocols.feedback import INTERRUPTED
+from studio.core.agent.protocols.base import INTERRUPTED
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import PersistentList, RunState

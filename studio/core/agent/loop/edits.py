@@ -9,17 +9,18 @@ from typing import TypeAlias, assert_never
 
 from studio.core.agent.loop.calls import first_call, with_call
 from studio.core.agent.loop.context import assistant_message, extended, legal, user_message
-from studio.core.agent.loop.flow import (
+from studio.core.agent.loop.steps import (
     Move,
     begin_step,
+    close_step,
     next_call,
     outcome_unknown,
     pending,
     results_ready,
     settle,
+    with_messages,
 )
-from studio.core.agent.loop.steps import close_step, with_messages
-from studio.core.agent.protocols.feedback import RAN_WITHOUT_RESULT
+from studio.core.agent.protocols.base import RAN_WITHOUT_RESULT
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import Event, ModelReplied
 from studio.core.agent.values.json_text import json_text

@@ -12,36 +12,34 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from studio.core.agent.loop.calls import decided, tell_bad_calls, tool_ended, with_call, with_checks
-from studio.core.agent.loop.composing import must_compose
 from studio.core.agent.loop.context import replaced
 from studio.core.agent.loop.edits import edit, noted
-from studio.core.agent.loop.flow import (
+from studio.core.agent.loop.setup import must_compose
+from studio.core.agent.loop.steps import (
     Move,
+    answered,
     at_error,
     begin_step,
     calls_checked,
+    fold_step,
+    new_state,
     next_call,
     next_result,
     next_step,
     offered,
+    output_error,
     pending,
     rendered,
+    replied,
     request_ready,
     results_ready,
     settle,
-)
-from studio.core.agent.loop.steps import (
-    answered,
-    fold_step,
-    new_state,
-    output_error,
-    replied,
     status_after,
     stopped,
     tries_ended,
     with_reading,
 )
-from studio.core.agent.protocols.feedback import format_feedback
+from studio.core.agent.protocols.base import format_feedback
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import (
     AnswerChecked,
@@ -70,9 +68,8 @@ from studio.core.agent.values.pause_point import (
     RenderPrompt,
     RunTools,
 )
-from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import Pause, RunState
-from studio.core.agent.values.step import StepError
+from studio.core.agent.values.step import Action, Final, FormatError, Refused, StepError
 from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,

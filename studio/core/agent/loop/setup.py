@@ -6,16 +6,17 @@ What the loop puts into a template at the first step, without a run.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from studio.core.agent.loop.composing import compose_template
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.loop.tool_choice import BY_WORDS, ToolScores, choice_words, chosen_tools
 from studio.core.agent.protocols.choose import choose_protocol, reading_style
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import Limits, RunModel, RunSetup
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Final, Reading, Step
 from studio.core.models.base import ChatModel, ProtocolName, place_of
 from studio.core.models.prices import price_source
 from studio.core.prompty.checks.secrets import source_without_secrets
@@ -29,9 +30,43 @@ from studio.core.prompty.loop_format import (
     question_input,
     sent_options,
 )
+from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.amounts import LARGEST
 from studio.core.text.values import Json
-from studio.core.text.whole_number import LARGEST
+
+# The "compose answer" step: a second prompt writes the words that a format's last reply lacks.
+
+
+def compose_template(document: PromptDocument) -> str:
+    """The template of the answer; empty where the prompt has none."""
+    text = agent_settings(document).get("compose")
+    return text if isinstance(text, str) else ""
+
+
+def compose_document(document: PromptDocument) -> PromptDocument:
+    """The prompt with the answer's template as its body: the same model, inputs and dialect."""
+    before = document.source.text[: document.body.start]
+    return parse(before + compose_template(document), document.source.path)
+
+
+def must_compose(state: RunState, reading: Reading) -> bool:
+    """Whether a reply that ends the run carries no words, and a template is there to find them."""
+    return leaves_words(state.setup, reading) and not state.composing
+
+
+def leaves_words(setup: RunSetup, reading: Reading | None) -> bool:
+    """Whether a step that read this leaves the words of the answer to the step after it."""
+    wordless = isinstance(reading, Final) and reading.composed_elsewhere and not reading.answer
+    return wordless and bool(setup.compose)
+
+
+def tools_output(steps: Iterable[Step]) -> str:
+    """What the tools gave, a line each: `- search: Rome`."""
+    return "\n".join(
+        f"- {call.tool}: {call.observation or ''}" for step in steps for call in step.calls
+    )
+
 
 _USUAL_STOP: dict[ProtocolName, tuple[str, ...]] = {
     "native": (),

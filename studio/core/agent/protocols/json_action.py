@@ -21,7 +21,7 @@ from studio.core.agent.protocols.json_repair import (
     repair_of,
 )
 from studio.core.agent.values.json_text import Decoded, Undecoded, decode_at, json_text
-from studio.core.agent.values.reading import (
+from studio.core.agent.values.step import (
     Action,
     Final,
     FormatError,
@@ -32,7 +32,7 @@ from studio.core.agent.values.reading import (
     RequestedCall,
 )
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 
 from studio.core.agent.values.json_text import Decoded, decode_at, json_text
-from studio.core.agent.values.reading import Repair
-from studio.core.text.span import Span
+from studio.core.agent.values.step import Repair
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 LARGEST = 200_000

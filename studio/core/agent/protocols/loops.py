@@ -11,9 +11,8 @@ from studio.core.agent.protocols.json_action import read_json_action
 from studio.core.agent.protocols.native import read_native
 from studio.core.agent.protocols.react import read_react
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.reading import Action, FormatError, Reading
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Step
+from studio.core.agent.values.step import Action, FormatError, Reading, Step
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import example_actions

@@ -15,7 +15,12 @@ from dataclasses import dataclass, replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter
 from studio.core.agent.protocols.call_syntax import arguments_of, named_tool, near_name, read_call
-from studio.core.agent.protocols.findings import remark
+from studio.core.agent.protocols.findings import (
+    TextWithoutReasoning,
+    blank_reasoning,
+    open_thinking,
+    remark,
+)
 from studio.core.agent.protocols.json_repair import (
     LARGEST,
     ends_inside,
@@ -23,13 +28,8 @@ from studio.core.agent.protocols.json_repair import (
     read_value,
     repair_of,
 )
-from studio.core.agent.protocols.thinking import (
-    TextWithoutReasoning,
-    blank_reasoning,
-    open_thinking,
-)
 from studio.core.agent.values.json_text import Decoded, decode_at, json_text
-from studio.core.agent.values.reading import (
+from studio.core.agent.values.step import (
     Action,
     Final,
     FormatError,
@@ -41,7 +41,7 @@ from studio.core.agent.values.reading import (
     Repair,
     RequestedCall,
 )
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Reply, ToolCall
 

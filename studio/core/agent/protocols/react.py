@@ -24,7 +24,7 @@ from studio.core.agent.protocols.findings import (
 from studio.core.agent.protocols.json_repair import ends_inside, read_value
 from studio.core.agent.protocols.react_args import FENCE, ArgsReader, line_end
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.reading import (
+from studio.core.agent.values.step import (
     Action,
     Final,
     FormatError,
@@ -32,7 +32,7 @@ from studio.core.agent.values.reading import (
     Repair,
     RequestedCall,
 )
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
 

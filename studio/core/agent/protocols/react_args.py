@@ -15,8 +15,8 @@ from studio.core.agent.protocols.json_repair import (
     repair_of,
 )
 from studio.core.agent.values.json_text import Decoded, decode_at, json_text
-from studio.core.agent.values.reading import FormatError, FormatErrorCode, Repair
-from studio.core.text.span import Span
+from studio.core.agent.values.step import FormatError, FormatErrorCode, Repair
+from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject
 
 FENCE = re.compile(r"[ \t]*```[\w-]*[ \t]*\r?\n?")

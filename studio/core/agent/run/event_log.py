@@ -9,9 +9,8 @@ import time
 from dataclasses import replace
 
 from studio.core.agent.loop.calls import call_key
-from studio.core.agent.loop.flow import Effects, pending
 from studio.core.agent.loop.machine import advance
-from studio.core.agent.loop.steps import new_state
+from studio.core.agent.loop.steps import Effects, new_state, pending
 from studio.core.agent.past.tree import PastStates, RanCalls, RunTree, walk
 from studio.core.agent.run.plan import OnEvent, RunPlan
 from studio.core.agent.run.secrets import RunSecrets

@@ -10,15 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from studio.core.agent.loop.calls import check_calls, denied_reply, denied_request
-from studio.core.agent.loop.composing import compose_document, tools_output
 from studio.core.agent.loop.context import trim
+from studio.core.agent.loop.setup import compose_document, tools_output
 from studio.core.agent.loop.steps import flaw_of, request_of
 from studio.core.agent.past.replay import RecordedModel
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.loops import loop_of, rules_of
-from studio.core.agent.run.plan import RunPlan
-from studio.core.agent.run.reply_keeper import ReplyKeeper
+from studio.core.agent.run.plan import ReplyKeeper, RunPlan
 from studio.core.agent.run.secrets import RunSecrets, missing_value
 from studio.core.agent.values.events import (
     AnswerChecked,
@@ -37,9 +36,8 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import CallModel, ReadReply
-from studio.core.agent.values.reading import Action
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import StepError
+from studio.core.agent.values.step import Action, StepError
 from studio.core.masking.masker import MissingValueError
 from studio.core.models.base import (
     ChatModel,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
-from studio.core.agent.past.reenactment import Reenactment
+from studio.core.agent.past.replay import Reenactment
 from studio.core.agent.past.tree import Past
-from studio.core.agent.run.reply_keeper import KeepReply
 from studio.core.agent.values.events import Event, Rendered
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.base import ChatModel
@@ -18,6 +18,45 @@ from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, ReplyDelta
 from studio.core.wire.wire_call import KeepCall
+
+# What is kept of a reply while it comes: a process that is killed loses a second of it.
+
+KeepReply: TypeAlias = Callable[[Reply], None]
+"""Writes what has come of a reply, over what it wrote of it before."""
+
+KEEP_SECONDS = 1.0
+"""How old what is not kept yet can be."""
+
+
+class ReplyKeeper:
+    """Writes the newest state of one reply, at most once in `KEEP_SECONDS`."""
+
+    def __init__(self, keep: KeepReply | None) -> None:
+        """Take what writes; None writes nothing."""
+        self._keep = keep
+        self._reply = Reply()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def note(self, reply: Reply) -> None:
+        """Take how far the reply has come; it is written soon, also where nothing more comes."""
+        if self._keep is None or not reply.says_something:
+            return
+        self._reply = reply
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(KEEP_SECONDS, self._write)
+
+    def close(self) -> None:
+        """The reply has ended: the fact that tells of it holds all."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _write(self) -> None:
+        self._timer = None
+        if self._keep is not None:
+            self._keep(self._reply)
+
 
 OpenToolbox: TypeAlias = Callable[[], Coroutine[Any, Any, RunToolbox]]
 """Starts what the tools need (servers, child processes) and gives them; runs in the loop."""

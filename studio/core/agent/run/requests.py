@@ -29,9 +29,8 @@ from studio.core.agent.values.commands import (
 )
 from studio.core.agent.values.events import AnswerChecked, Event, Failed, Passed
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.reading import Repair
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import CallStatus
+from studio.core.agent.values.step import CallStatus, Repair
 from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from studio.core.agent.past.reenactment import Reenactment
+from studio.core.agent.past.replay import Reenactment
 from studio.core.agent.values.events import Event, Rendered, Started
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.user_events import (

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.reading import Reading
 from studio.core.agent.values.run_setup import RunSetup
-from studio.core.agent.values.step import ResultOrigin, StepError
+from studio.core.agent.values.step import Reading, ResultOrigin, StepError
 from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,

@@ -7,9 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import NoReturn
 
-from studio.core.agent.values.reading import FormatErrorCode
-from studio.core.text.foreign_json import JsonBoundError, within_depth
-from studio.core.text.values import Json
+from studio.core.agent.values.step import FormatErrorCode
+from studio.core.text.values import Json, JsonBoundError, within_depth
 
 
 @dataclass(frozen=True, slots=True)

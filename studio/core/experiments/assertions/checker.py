@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from studio.core.text.bounded_file import read_text
+from studio.core.text.files import read_text
 
 JAVASCRIPT_SECONDS = 1.0
 """The longest time of one JavaScript assertion."""

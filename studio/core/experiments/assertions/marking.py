@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from studio.core.experiments.assertions.code import CodeLanguage, CodeRunner, verdict_of_code
-from studio.core.experiments.assertions.markup import MARKUP
-from studio.core.experiments.assertions.overlap import OVERLAP
+from studio.core.experiments.assertions.child import CodeLanguage, CodeRunner, verdict_of_code
 from studio.core.experiments.assertions.result import (
     AssertionContext,
     AssertionResult,
@@ -20,8 +18,8 @@ from studio.core.experiments.assertions.result import (
     UndecidedError,
     Verdict,
 )
-from studio.core.experiments.assertions.structure import decide_json
-from studio.core.experiments.assertions.text import TEXT_DECISIONS, TextDecision
+from studio.core.experiments.assertions.structure import MARKUP, decide_json
+from studio.core.experiments.assertions.text import OVERLAP, TEXT_DECISIONS, TextDecision
 from studio.core.experiments.assertions.trajectory import MEASURES, TRAJECTORY
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.templates import render_template
@@ -393,7 +391,7 @@ def _as_json(result: AssertionResult) -> dict[str, Json]:
 
 
 def _of_json(data: Mapping[str, Json]) -> AssertionResult:
-    from studio.core.text.span import Span
+    from studio.core.text.source import Span
 
     span = data.get("span")
     nested = data.get("nested", [])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject
 
 AssertionState: TypeAlias = Literal["passed", "failed", "error", "not_run"]

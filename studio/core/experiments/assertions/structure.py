@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+from xml.parsers import expat
+
+import regex
 
 from studio.core.experiments.assertions.result import CellAnswer, UndecidedError, Verdict
+from studio.core.experiments.assertions.text import TextDecision
 from studio.core.experiments.values import AssertionSpec
+from studio.core.patterns import with_bounded_patterns
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.schema_patterns import with_bounded_patterns
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
-from studio.core.text.span import Span
-from studio.core.text.values import Json
+from studio.core.text.files import reason_of
+from studio.core.text.source import Span
+from studio.core.text.values import Json, parse_json
 
 _MOST_OBJECTS = 200
 
@@ -98,3 +102,228 @@ def _validator(text: str) -> Any:  # noqa: ANN401 - a class that jsonschema choo
         raise UndecidedError(f"The schema is none: {error.message}") from error
     # Nothing is fetched: an empty registry knows no schema but this one.
     return kind(schema, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
+
+
+# Assertions on XML and HTML in an answer, with promptfoo's meaning.
+
+
+@dataclass(slots=True)
+class XmlElement:
+    """An element as far as a path of names looks at it."""
+
+    children: dict[str, list[XmlElement]] = field(default_factory=dict)
+    """By name; attributes are among them, as `@_name`."""
+
+    has_text: bool = False
+    """Whether words stand in it."""
+
+    def add(self, name: str) -> XmlElement:
+        """A new element in it."""
+        made = XmlElement()
+        self.children.setdefault(name, []).append(made)
+        return made
+
+    def has(self, path: Sequence[str]) -> bool:
+        """Whether there is such an element: `a.b`, or `a.0.b` where there are several `a`."""
+        found = [self]
+        for name in path:
+            if len(found) > 1:
+                if not name.isdecimal() or str(int(name)) != name or int(name) >= len(found):
+                    return False
+                found = [found[int(name)]]
+                continue
+            here = found[0]
+            if name == "#text" and here.children and here.has_text:
+                found = [XmlElement()]
+                continue
+            found = here.children.get(name, [])
+            if not found:
+                return False
+        return True
+
+
+def decide_xml(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """The answer is XML (`is-xml`), or some of it (`contains-xml`), with the elements wanted."""
+    wanted = _wanted(value)
+    if spec.type == "is-xml":
+        return _whole(answer.text, wanted)
+    missing: list[str] = []
+    for part, span in xml_parts(answer.text):
+        missing = [each for each in wanted if not part.has(each.split("."))]
+        if not missing:
+            return Verdict(True, "It contains XML.", span=span)
+    if missing:
+        return Verdict(False, f"No XML in the answer has {', '.join(missing)}.")
+    return Verdict(False, "The answer contains no XML.")
+
+
+def _wanted(value: Json) -> list[str]:
+    if isinstance(value, Mapping) and value:
+        value = value.get("requiredElements")
+        if not isinstance(value, list):
+            raise UndecidedError("The value is a text, a list, or {requiredElements: [a.b]}.")
+    if isinstance(value, str):
+        return [each.strip() for each in value.split(",")]
+    return [str(each) for each in value] if isinstance(value, list) else []
+
+
+# The whole answer ---------------------------------------------------------------------------------
+
+
+class _OwnDeclarationsError(Exception):
+    """The document declares entities or elements of its own."""
+
+
+def _whole(text: str, wanted: Sequence[str]) -> Verdict:
+    root = XmlElement()
+    stack = [root]
+    parser = expat.ParserCreate("utf-8", " ")
+    parser.namespace_prefixes = True
+
+    def begin(name: str, attributes: dict[str, str]) -> None:
+        made = stack[-1].add(_written(name))
+        for each in attributes:
+            made.add(f"@_{_written(each)}")
+        stack.append(made)
+
+    def words(found: str) -> None:
+        stack[-1].has_text = stack[-1].has_text or bool(found.strip())
+
+    def doctype(name: str, system: str | None, public: str | None, has_own: int) -> None:
+        if has_own:
+            raise _OwnDeclarationsError
+
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = lambda _: stack.pop()
+    parser.CharacterDataHandler = words
+    parser.StartDoctypeDeclHandler = doctype
+    try:
+        parser.Parse(text.encode("utf-8", "surrogatepass"), True)
+    except _OwnDeclarationsError:
+        return Verdict(False, "The document type has declarations of its own; they are not read.")
+    except expat.ExpatError as error:
+        statement = expat.ErrorString(error.code)
+        reason = (
+            f"The answer is not XML: {statement} (line {error.lineno}, column {error.offset + 1})."
+        )
+        return Verdict(False, reason)
+    missing = [each for each in wanted if not root.has(each.split("."))]
+    if missing:
+        return Verdict(False, f"The XML has no {', '.join(missing)}.")
+    return Verdict(True, "The answer is XML.", span=Span(0, len(text)))
+
+
+def _written(name: str) -> str:
+    """A name with the prefix that it is written with; expat gives `namespace name prefix`."""
+    parts = name.split(" ")
+    return f"{parts[2]}:{parts[1]}" if len(parts) == 3 else parts[-1]
+
+
+# In any text --------------------------------------------------------------------------------------
+
+_TAG = regex.compile(
+    r"<!--(?:(?!-->).)*+(?:-->)?|<!\[CDATA\[(?:(?!\]\]>).)*+(?:\]\]>)?|<\?(?:(?!\?>).)*+(?:\?>)?"
+    r"|<!(?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+>?"
+    r"|<(?P<closes>/?)(?P<name>[^\W\d][\w:.\-]*+|:[\w:.\-]*+)"
+    r"(?P<rest>(?:[^<>\"']|\"[^\"]*+\"|'[^']*+')*+)>",
+    regex.DOTALL,
+)
+_ATTRIBUTE = regex.compile(r"[\s]([^\s=/\"']++)(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'))?")
+
+
+@dataclass(slots=True)
+class _OpenTag:
+    """A tag that is not closed yet, or the text itself."""
+
+    name: str
+    start: int
+    element: XmlElement
+    closed: list[tuple[str, XmlElement, Span]] = field(default_factory=list)
+    """The elements in it, with their names."""
+
+
+def xml_parts(text: str) -> Iterator[tuple[XmlElement, Span]]:
+    """Every outermost XML of a text; elements side by side are one."""
+    parts: list[list[tuple[str, XmlElement, Span]]] = []
+    outside = _OpenTag("", 0, XmlElement())
+    stack = [outside]
+    for found in _TAG.finditer(text):
+        name = found["name"]
+        if name is None:
+            continue
+        if found["closes"]:
+            if len(stack) > 1 and stack[-1].name == name:
+                _close(stack, found.end())
+            else:  # a stray tag: what is open before it is never closed
+                parts += [each.closed for each in stack[1:]]
+                del stack[1:]
+            continue
+        element = XmlElement()
+        for attribute in _ATTRIBUTE.finditer(found["rest"]):
+            element.add(f"@_{attribute[1]}")
+        stack.append(_OpenTag(name, found.start(), element))
+        if found["rest"].rstrip().endswith("/"):
+            _close(stack, found.end())
+    parts += [each.closed for each in stack]
+    for part in sorted((each for each in parts if each), key=lambda each: each[0][2].start):
+        whole = XmlElement()
+        for name, element, _ in part:
+            whole.children.setdefault(name, []).append(element)
+        yield whole, Span(part[0][2].start, part[-1][2].end)
+
+
+def _close(stack: list[_OpenTag], end: int) -> None:
+    tag = stack.pop()
+    for name, element, _ in tag.closed:
+        tag.element.children.setdefault(name, []).append(element)
+    stack[-1].closed.append((tag.name, tag.element, Span(tag.start, end)))
+
+
+# HTML ---------------------------------------------------------------------------------------------
+
+_LONGEST_HTML = 10_485_760
+_OPENING = regex.compile(r"<[a-zA-Z][a-zA-Z0-9\-]*+(?:\s[^>]*+)?+>")
+_CLOSING = regex.compile(r"</[a-zA-Z][a-zA-Z0-9\-]*+\s*+>")
+_EMPTY = regex.compile(r"<[a-zA-Z][a-zA-Z0-9\-]*+(?:/\Z|\s)")
+"""In a piece of text that ends with `/` before a `>`: a tag that closes itself."""
+
+_SIGNS: tuple[tuple[int, regex.Pattern[str]], ...] = (
+    (1, regex.compile(r"&(?:[a-zA-Z]++|#[0-9]++|#x[0-9a-fA-F]++);")),
+    (2, regex.compile(r"(?i)<!DOCTYPE\s++html")),
+    (1, regex.compile(r"<!--[^\-]*+(?:-[^\-]++)*+-->")),
+    (1, regex.compile(r"\s[a-zA-Z\-]++=\s*+[\"'][^\"']*+[\"']")),
+    (
+        2,
+        regex.compile(
+            r"(?ai)<(?:html|head|body|div|span|p|a|img|h[1-6]|ul|ol|li|table|tr|td|th|form|input"
+            r"|button|script|style|link|meta|br|hr)\b"
+        ),
+    ),
+)
+"""What speaks for HTML, and how much."""
+
+
+def decide_contains_html(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """There is HTML in the answer: two signs of it, or one that is clear."""
+    text = answer.text
+    if len(text) > _LONGEST_HTML:
+        return Verdict(False, "The answer is too long to look for HTML in it.")
+    # Up to the last `>` alone: each `<a ` without one would be looked through to the text's end.
+    tags = [_OPENING.search(text, 0, text.rfind(">") + 1), _CLOSING.search(text)]
+    found = sum(tag is not None for tag in tags)
+    pieces = text.split(">")[:-1]
+    found += any(each.endswith("/") and _EMPTY.search(each) is not None for each in pieces)
+    found += sum(weight for weight, sign in _SIGNS if sign.search(text))
+    if found < 2:
+        return Verdict(False, "The answer contains no HTML.")
+    first = tags[0] or tags[1]
+    place = Span(first.start(), first.end()) if first is not None else None
+    return Verdict(True, "The answer contains HTML.", span=place)
+
+
+MARKUP: Mapping[str, TextDecision] = {
+    "contains-html": decide_contains_html,
+    "contains-xml": decide_xml,
+    "is-xml": decide_xml,
+}
+"""What decides each type."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from studio.core.experiments.file.foreign import foreign_code, foreign_type
-from studio.core.experiments.file.nodes import YamlNode
+from studio.core.experiments.file.nodes import YamlNode, foreign_code, foreign_type
 from studio.core.experiments.values import AssertionSpec
-from studio.core.resource_files import resource_table
+from studio.core.paths import resource_table
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.values import Json

@@ -13,9 +13,8 @@ from itertools import islice, product
 from typing import Literal
 
 from studio.core.experiments.file.assertions import read_assertions
-from studio.core.experiments.file.foreign import FOREIGN_KEYS
 from studio.core.experiments.file.keys import key_names
-from studio.core.experiments.file.nodes import YamlNode
+from studio.core.experiments.file.nodes import FOREIGN_KEYS, YamlNode
 from studio.core.experiments.values import (
     DatasetReference,
     ExperimentCase,

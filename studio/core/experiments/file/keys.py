@@ -33,7 +33,7 @@ def key_names(shape: str) -> tuple[str, ...]:
 
 def main(arguments: list[str]) -> int:
     """Write the schema to the named file, or to `resources/schema/experiment.schema.json`."""
-    from studio.core.resource_files import resource
+    from studio.core.paths import resource
 
     target = Path(arguments[0]) if arguments else resource("schema", "experiment.schema.json")
     text = json.dumps(json_schema(SHAPES, "An experiment"), indent=2, ensure_ascii=False)

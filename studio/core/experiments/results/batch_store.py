@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from studio.core.experiments.results.cells import CellKey
-from studio.core.experiments.results.database import LedgerDatabase
-from studio.core.experiments.results.kept_texts import packed, unpacked
+from studio.core.experiments.results.database import LedgerDatabase, packed, unpacked
 from studio.core.text.values import JsonObject
 
 _COLUMNS = "id, connection, model, mark, noted, file, remote, state, requests"

@@ -23,9 +23,13 @@ from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
     CellState,
+    NewResult,
+    ResultHead,
+    ResultRow,
 )
-from studio.core.experiments.results.database import LedgerDatabase, LedgerError
-from studio.core.experiments.results.kept_texts import (
+from studio.core.experiments.results.database import (
+    LedgerDatabase,
+    LedgerError,
     as_text,
     keep_answer,
     keep_journal,
@@ -34,11 +38,9 @@ from studio.core.experiments.results.kept_texts import (
     unpacked,
 )
 from studio.core.experiments.results.ratings import RatingStore
-from studio.core.experiments.results.result import NewResult, ResultHead, ResultRow
-from studio.core.experiments.results.scans import LedgerScans
-from studio.core.experiments.results.totals import add_outcome, begin_totals, sum_up
+from studio.core.experiments.results.scans import LedgerScans, add_outcome, begin_totals, sum_up
 from studio.core.runs.store import LockFile, is_held
-from studio.core.text.reason import reason_of
+from studio.core.text.files import reason_of
 from studio.core.text.values import Json
 
 _AT_ONCE = 400

@@ -13,13 +13,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from studio.core.agent.protocols.choose import choose_protocol
-from studio.core.export.chat_items import THREAD, chat_items, chat_messages, fill_items
-from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
-from studio.core.export.consumers import Render, check_bounds, langchain_renderer
+from studio.core.export.chat_template import (
+    THREAD,
+    ChatTemplate,
+    chat_items,
+    chat_messages,
+    chat_template,
+    fill_items,
+    used_inputs,
+)
 from studio.core.export.format_strings import as_format_strings
-from studio.core.export.python_literal import python_expression, python_literal
-from studio.core.export.request_script import endpoint_of
-from studio.core.export.round_trip import utf8_problem
+from studio.core.export.prompt_files import Render, check_bounds, langchain_renderer, utf8_problem
+from studio.core.export.request_script import endpoint_of, python_expression, python_literal
 from studio.core.export.sent import (
     SentRequest,
     compare_rounds,
@@ -35,14 +40,13 @@ from studio.core.export.sent import (
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.imports.compose import literal
-from studio.core.imports.langchain_script import CLASSES, PLACEHOLDER, read_rows
+from studio.core.imports.langchain import CLASSES, PLACEHOLDER, read_rows
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.messages import Message
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject, object_of, texts_in
+from studio.core.text.values import Json, JsonObject, object_of, parse_json, texts_in
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 

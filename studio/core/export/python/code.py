@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from studio.core.models.base import ProtocolName
+from studio.core.paths import resource_text
 from studio.core.prompty.document import TemplateFormat
-from studio.core.resource_files import resource_text
 
 _STANDARD = tuple(
     """
@@ -83,3 +84,25 @@ CALL = script_part("call")
 ASK = script_part("ask")
 
 MAIN = script_part("main")
+
+
+# The loops of an exported script, as source: how it asks until there is an answer.
+
+PLAIN_RUN = script_part("plain_run")
+
+NATIVE_RUN = script_part("native_run")
+
+READ_OBJECT = script_part("read_object")
+
+SUPPLY = script_part("supply")
+
+REACT_RUN = script_part("react_run")
+
+JSON_RUN = script_part("json_run")
+
+RUNS: dict[ProtocolName, tuple[str, ...]] = {
+    "native": (NATIVE_RUN,),
+    "react": (SUPPLY, REACT_RUN, READ_OBJECT),
+    "json_action": (SUPPLY, JSON_RUN, READ_OBJECT),
+}
+"""What each protocol's loop is made of."""

@@ -15,15 +15,20 @@ from dataclasses import dataclass, replace
 
 from studio.core.agent.loop.setup import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol, reading_style
-from studio.core.export.chat_items import THREAD, chat_items, fill_items
-from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
-from studio.core.export.consumers import check_bounds, script_renderer
+from studio.core.export.chat_template import (
+    THREAD,
+    ChatTemplate,
+    chat_items,
+    chat_template,
+    fill_items,
+    used_inputs,
+)
 from studio.core.export.format_strings import as_format_strings
+from studio.core.export.prompt_files import check_bounds, script_renderer, utf8_problem
 from studio.core.export.python import code
-from studio.core.export.python.loops import PLAIN_RUN, RUNS
+from studio.core.export.python.code import PLAIN_RUN, RUNS
 from studio.core.export.python.tools import PythonTools, python_tools, stub, stub_name
-from studio.core.export.python_literal import python_expression, python_literal
-from studio.core.export.round_trip import utf8_problem
+from studio.core.export.request_script import python_expression, python_literal
 from studio.core.export.sent import (
     SentRequest,
     compare_rounds,
@@ -44,7 +49,7 @@ from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject, list_of, object_of
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from studio.core.export.python_literal import python_literal
+from studio.core.export.request_script import python_literal
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.bounded_file import read_text
+from studio.core.text.files import read_text
 from studio.core.tools.document import PythonFile, named_sources
 
 _MOST_BYTES = 200_000

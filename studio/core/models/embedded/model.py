@@ -23,6 +23,7 @@ from studio.core.models.base import (
     ModelRequest,
     TellOpening,
 )
+from studio.core.models.bodies import as_sent
 from studio.core.models.embedded.bounded_schema import (
     STRING_CHARACTER,
     bounded,
@@ -37,7 +38,6 @@ from studio.core.models.embedded.policy import (
     step_choices,
 )
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings, LlamaClient
-from studio.core.models.sending import as_sent
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -47,8 +47,7 @@ from studio.core.prompty.messages import (
 )
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import counted
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json
 from studio.core.wire.draft import all_stops
 from studio.core.wire.reply import (
     Finished,

@@ -20,7 +20,7 @@ from html import unescape
 from time import time
 
 from studio.core.models.base import ModelError
-from studio.core.resource_files import resource_table
+from studio.core.paths import resource_table
 
 _WORDS = tuple(
     """

@@ -16,17 +16,16 @@ from studio.core.models.base import (
     TellOpening,
     nothing_asked,
 )
-from studio.core.models.bodies import request_body
+from studio.core.models.bodies import as_sent, request_body
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.prices import Price
 from studio.core.models.refused_options import LearnedRefusal, RefusedOptions, without_refused
-from studio.core.models.remote.event_stream import EventStream
 from studio.core.models.remote.faults import Endpoint, RetryLaterError, UnsupportedParameterError
 from studio.core.models.remote.offers import vectors_of
 from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.remote.reply_stream import ReplyStream
+from studio.core.models.remote.sdk import EventStream
 from studio.core.models.secrets import Secret
-from studio.core.models.sending import as_sent
 from studio.core.text.amounts import duration
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource

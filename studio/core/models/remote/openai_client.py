@@ -19,7 +19,6 @@ from studio.core.masking.masker import Masker, key_reference
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.proxies import Proxy, transport_to
-from studio.core.models.remote.event_stream import EventStream
 from studio.core.models.remote.faults import (
     LONGEST_TEXT,
     Endpoint,
@@ -28,12 +27,11 @@ from studio.core.models.remote.faults import (
     status_fault,
     stream_fault,
 )
-from studio.core.models.remote.sdk import make_client, raised, whole_body
+from studio.core.models.remote.sdk import EventStream, make_client, raised, whole_body
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup
-from studio.core.text.foreign_json import parse_json, within_depth
-from studio.core.text.values import JsonObject
+from studio.core.text.values import JsonObject, parse_json, within_depth
+from studio.core.wire.events import LineSplitter
 from studio.core.wire.request import Provider
-from studio.core.wire.server_events import LineSplitter
 from studio.core.wire.wire_call import WireRecorder, recording
 
 if TYPE_CHECKING:

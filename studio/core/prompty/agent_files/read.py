@@ -16,17 +16,48 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, TypeAlias
 
-from studio.core.prompty.agent_files.kinds import TITLES, AgentFileKind
+from studio.core.paths import resource_table
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.resource_files import resource_table
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.text.source import SourceText, Span
 from studio.core.text.values import Json, JsonObject
+
+# Files that coding agents read, which are no prompt files: told by their names, as agents do.
+
+AgentFileKind: TypeAlias = Literal["skill", "prompt-file", "custom-agent", "agents", "dotprompt"]
+"""What such a file is."""
+
+TITLES: Mapping[AgentFileKind, str] = MappingProxyType(
+    {
+        "skill": "agent skill",
+        "prompt-file": "VS Code prompt file",
+        "custom-agent": "custom agent",
+        "agents": "AGENTS.md",
+        "dotprompt": "Dotprompt",
+    }
+)
+"""What each is called."""
+
+
+def agent_file_kind(path: Path | None) -> AgentFileKind | None:
+    """What a file is by its name; None for any other."""
+    name = path.name if path is not None else ""
+    if name in ("SKILL.md", "skill.md"):
+        return "skill"
+    if name.endswith(".prompt.md"):
+        return "prompt-file"
+    if name.endswith(".agent.md"):
+        return "custom-agent"
+    if name == "AGENTS.md":
+        return "agents"
+    return "dotprompt" if name.endswith(".prompt") and name != ".prompt" else None
+
 
 _TAG = re.compile(r"(?<!\\)\{\{[{~]{0,2}\s*(?P<mark>#[>*]?|[\^/>&])?\s*(?P<rest>[^{}]*?)~?\}\}\}?")
 """A tag; `#` and `^` open a block, `#> partial` and `#*inline` too, `/` closes one."""

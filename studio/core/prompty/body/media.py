@@ -14,7 +14,7 @@ from studio.core.prompty.body.sections import (
     plain_newlines,
     read_attributes,
 )
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 MediaKind = Literal["image", "file", "audio", "video"]
 """What a token can stand for."""

@@ -6,20 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from studio.core.prompty.body.content import (
+    PLACEHOLDER,
     Conversation,
+    MaskedText,
     SectionHead,
+    TrustRule,
     attribute_values,
     read_content,
     thread_input,
-)
-from studio.core.prompty.body.hoist import RenderedYaml, has_statements, hoist_rendered, hoist_tools
-from studio.core.prompty.body.masked import (
-    PLACEHOLDER,
-    MaskedText,
-    TrustRule,
     trim_newlines,
     with_plain_newlines,
 )
+from studio.core.prompty.body.hoist import RenderedYaml, has_statements, hoist_rendered, hoist_tools
 from studio.core.prompty.body.media import without_threads
 from studio.core.prompty.body.sections import (
     STANDARD_ROLES,
@@ -30,7 +28,6 @@ from studio.core.prompty.body.sections import (
     read_marker,
 )
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.look_up import LookUp
 from studio.core.prompty.loop_format import drives_loop
 from studio.core.prompty.messages import (
     HoistedTool,
@@ -38,14 +35,15 @@ from studio.core.prompty.messages import (
     Message,
     MessageOrigin,
     PromptMessages,
+    Rendering,
     Role,
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.prompty.rendering import Rendering
+from studio.core.prompty.reference_values import LookUp
 from studio.core.prompty.threads import read_call
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 _MOST = 50

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from studio.core.prompty.document import BodySection, Dialect
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 ROLES: dict[Dialect, tuple[str, ...]] = {

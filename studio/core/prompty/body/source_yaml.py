@@ -14,14 +14,21 @@ from dataclasses import dataclass, field
 
 from studio.core.prompty.body.sections import plain_newlines
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument, TemplateFormat
-from studio.core.prompty.look_up import LookUp, as_text, is_input, source_name
-from studio.core.prompty.reference_values import Reference, find_references, whole_reference
-from studio.core.prompty.rendering import Segment
+from studio.core.prompty.messages import Segment
+from studio.core.prompty.reference_values import (
+    LookUp,
+    Reference,
+    as_text,
+    find_references,
+    is_input,
+    source_name,
+    whole_reference,
+)
 from studio.core.prompty.templates import render_template
-from studio.core.prompty.yaml.places import KeyPath
 from studio.core.prompty.yaml.reader import YamlReading, read_yaml
+from studio.core.prompty.yaml.tree import KeyPath
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 _OPEN, _FILL = "\ue000", "\ue001"

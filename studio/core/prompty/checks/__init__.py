@@ -7,25 +7,19 @@ from dataclasses import replace
 from itertools import islice
 
 from studio.core.plugins import Plugin, fault, installed
-from studio.core.prompty.checks.attributes import check_attributes
+from studio.core.prompty.checks.declarations import check_inputs, check_tools
 from studio.core.prompty.checks.dialects import check_dialect
 from studio.core.prompty.checks.echoes import without_echoes
-from studio.core.prompty.checks.fields import check_fields
-from studio.core.prompty.checks.front_matter import check_front_matter
-from studio.core.prompty.checks.inputs import check_inputs
+from studio.core.prompty.checks.front_matter import check_front_matter, check_written_values
 from studio.core.prompty.checks.keys import check_keys
 from studio.core.prompty.checks.loops import check_loop_prompt
-from studio.core.prompty.checks.markers import check_markers
-from studio.core.prompty.checks.media import check_media
-from studio.core.prompty.checks.placeholders import meant_as_fstring
+from studio.core.prompty.checks.markers import check_attributes, check_markers, check_media
 from studio.core.prompty.checks.secrets import check_secrets
-from studio.core.prompty.checks.tools import check_tools
-from studio.core.prompty.checks.variables import check_variables
-from studio.core.prompty.checks.written_values import check_written_values
+from studio.core.prompty.checks.variables import check_fields, check_variables, meant_as_fstring
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.keep_dialect import kept_fixes
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 Check = Callable[[PromptDocument], Iterator[Problem]]
 """Looks at a whole document and tells what it finds."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from studio.core.known_models import known_models
 from studio.core.prompty.body.sections import plain_newlines
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import FrontMatterEntry, PromptDocument
+from studio.core.prompty.yaml.tree import in_quotes, value_at
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 _ODD_FRONT = re.compile(
     r"(?P<first>[-–—]{1,2}|-{4,80}|[–—]{3,}|[ \t]*`{3,}[ \t]*ya?ml)[ \t]*\n"
@@ -63,3 +66,83 @@ def _odd_front(document: PromptDocument, odd: re.Match[str]) -> Problem:
         "three dashes alone on a line do, ---."
     )
     return Problem("front-matter-late", Severity.WARNING, message, places[0], (fix,))
+
+
+# Values of the front matter that YAML reads otherwise than they are meant, and model ids.
+
+_CURLY = re.compile(r"[“„‟](?P<text>[^“”„‟]+)[”“]|[‘‚](?P<single>[^‘’‚]+)[’‘]")
+_DEEPER_DASH = re.compile(r"\n[ ]+(?=- )")
+_NOT_PLAIN = ("|", ">", '"', "'", "[", "{", "&", "!", "*")
+"""What a value of YAML begins with that is no plain text."""
+_PARTS = re.compile(r"[a-z]+|\d+")
+_NAMES_DEPLOYMENTS = ("azure", "foundry")
+"""Beginnings of providers whose model ids are names that their users choose."""
+
+
+def check_written_values(document: PromptDocument) -> Iterator[Problem]:
+    """Typographic quotes around a value, lists whose dashes go deeper, near model ids."""
+    text = document.source.text
+    for entry in document.entries:
+        start, end = entry.value.start, entry.value.end
+        if text[start : start + 1] in "“„‟‘‚" and _CURLY.fullmatch(text, start, end):
+            yield _curly(document, entry)
+        elif isinstance(entry.path[-1], int) and not text.startswith(_NOT_PLAIN, start):
+            edits = tuple(_dashes(text, entry))
+            if edits and isinstance(value_at(document.data, entry.path), str):
+                message = "This is one text: a dash in a deeper column begins no item of the list."
+                fix = Fix("Put the dashes below each other", edits)
+                yield Problem("list-staircase", Severity.WARNING, message, entry.value, (fix,))
+    yield from _near_model(document)
+
+
+def _curly(document: PromptDocument, entry: FrontMatterEntry) -> Problem:
+    written = document.source.slice(entry.value)
+    message = (
+        f"{written[0]} and {written[-1]} are part of the text here; YAML's quotes are straight."
+    )
+    fix = Fix("Write straight quotes", (TextEdit(entry.value, in_quotes(written[1:-1])),))
+    return Problem("curly-quotes", Severity.WARNING, message, entry.value, (fix,))
+
+
+def _dashes(text: str, entry: FrontMatterEntry) -> Iterator[TextEdit]:
+    """Put each deeper dash of an item into the column of the item's own dash."""
+    line = text.rfind("\n", 0, entry.value.start) + 1
+    dash = text.rfind("-", line, entry.value.start)
+    if dash < 0:
+        return
+    for found in _DEEPER_DASH.finditer(text, entry.value.start, entry.value.end):
+        yield TextEdit(Span(*found.span()), "\n" + " " * (dash - line))
+
+
+def _near_model(document: PromptDocument) -> Iterator[Problem]:
+    """`gpt-5-minni`: one word of a known id misspelled. Other numbers are other models."""
+    model = document.model
+    entry = document.entry("model", "id") or document.entry("model")
+    name = model.id
+    if entry is None or document.source.slice(entry.value) != name:
+        return
+    if model.provider.lower().startswith(_NAMES_DEPLOYMENTS):
+        return
+    parts = _PARTS.findall(name)
+    known = {prefix: _PARTS.findall(prefix) for prefix, _ in known_models()}
+    words = {part for each in known.values() for part in each}
+    for meant, others in known.items():
+        differing = [pair for pair in zip(parts, others, strict=False) if pair[0] != pair[1]]
+        if len(parts) != len(others) or len(differing) != 1 or len(parts) < 2:
+            continue
+        word, other = differing[0]
+        if (
+            other.isalpha()
+            and word not in words
+            and _is_slip(word, other, is_family=other == others[0])
+        ):
+            message = f"No model {name!r} is known; did you mean {meant!r}?"
+            fix = Fix(f"Change to {meant!r}", (TextEdit(entry.value, meant),))
+            yield Problem("near-model", Severity.WARNING, message, entry.value, (fix,))
+            return
+
+
+def _is_slip(word: str, other: str, *, is_family: bool) -> bool:
+    """Whether a word of an id is another one misspelled; `llava` and `mixtral` are own families."""
+    is_other_family = is_family and len(word) == len(other)
+    return sorted(word) == sorted(other) or (not is_other_family and bool(nearest(word, [other])))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
+from studio.core.prompty.body.media import misplaced_media, near_threads, unclosed_media
 from studio.core.prompty.body.sections import (
     ROLES,
     STANDARD_ROLES,
@@ -15,10 +16,11 @@ from studio.core.prompty.body.sections import (
     plain_newlines,
     read_marker,
 )
+from studio.core.prompty.dialect import parser_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 _Predicate = Callable[[int], bool]
 
@@ -318,3 +320,118 @@ def _in_fence(document: PromptDocument, place: Span, count: int) -> Problem:
         return Problem("marker-in-fence", Severity.HINT, message, place)
     message = f"This role marker stands in a code block and begins a message all the same{more}."
     return Problem("marker-in-fence", Severity.WARNING, message, place)
+
+
+# The attributes of role markers: `user[name="Ada"]:`, and what is nearly that.
+
+_LINE = re.compile(
+    r"^[ \t]*(?:#[ \t]*)?(?P<role>system|user|assistant|developer|tool|function|thread)[ \t]*"
+    r"\[(?P<inside>[^\n]*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_CURLY = "“”„‘’"
+_STRAIGHT = str.maketrans(_CURLY, '"""' + "''")
+_COLON = re.compile(r"(?P<key>\w+)[ \t]*:[ \t]*(?=[\w\"'])")
+
+
+def check_attributes(document: PromptDocument) -> Iterator[Problem]:
+    """Attributes that cannot be read, so that their line is text; and curly quotes in them."""
+    body = plain_newlines(document.source.slice(document.body))
+    lines = list(_LINE.finditer(body))
+    fences = fenced_ranges(body) if lines else ()
+    for found in lines:
+        line, inside, role = found[0], found["inside"], found["role"].lower()
+        if role not in ROLES[document.dialect] or is_inside(fences, found.start()):
+            continue
+        place = Span(*found.span()).shift(document.body.start)
+        marker = read_marker(line, document.dialect)
+        if marker is not None:
+            if any(str(each.value)[:1] in _CURLY for each in marker.attributes if each.value):
+                message = (
+                    "These quotes are curly and go into the value; attributes have straight ones."
+                )
+                fix = Fix("Write straight quotes", (TextEdit(place, line.translate(_STRAIGHT)),))
+                yield Problem("attribute-syntax", Severity.WARNING, message, place, (fix,))
+            continue
+        if "=" not in inside and not inside.rstrip().endswith(":"):
+            continue
+        nearly = NEAR_MARKER.fullmatch(line)
+        if nearly is not None:
+            right = f"{nearly['role'].lower()}{nearly['attributes'] or ''}:"
+            if read_marker(right, document.dialect) is not None:
+                continue  # told by itself
+        right = f"{role}[{inside.rstrip().rstrip(':').rstrip().rstrip(']')}]:"
+        if read_marker(right, document.dialect) is not None and ROLE_ALONE.fullmatch(line):
+            continue  # told with its fix
+        yield _unreadable(document, role, inside, place)
+
+
+def _unreadable(document: PromptDocument, role: str, inside: str, place: Span) -> Problem:
+    """The line as it is meant, where one slip keeps it from being read."""
+    within = inside.rstrip().rstrip(":;").rstrip()
+    has_end = within.endswith("]")
+    within = within.removesuffix("]").rstrip()
+    quote = '"' if within.count('"') % 2 else "'" if within.count("'") % 2 else ""
+    meant = (
+        ("a ] is missing before the colon", within if not has_end else ""),
+        ("a quote is never closed", f"{within}{quote}" if quote else ""),
+        ("attributes have straight quotes", within.translate(_STRAIGHT)),
+        ("an attribute is written key=value, with = and no colon", _COLON.sub(r"\g<key>=", within)),
+    )
+    for meaning, tried in meant:
+        right = f"{role}[{tried}]:"
+        if tried and read_marker(right, document.dialect) is not None:
+            message = f"This marker cannot be read, so the line is text: {meaning}."
+            fix = Fix(f"Write {right}", (TextEdit(place, right),))
+            return Problem("attribute-syntax", Severity.WARNING, message, place, (fix,))
+    message = (
+        "These attributes cannot be read, so the line is text; "
+        f'write {role}[key="value", other=1]: alone on the line.'
+    )
+    return Problem("attribute-syntax", Severity.WARNING, message, place)
+
+
+# Media and threads that are nearly right: `![image](pic.png`, `![Thread]`.
+
+
+def check_media(document: PromptDocument) -> Iterator[Problem]:
+    """Tokens that are meant as media or a thread and are text."""
+    body = plain_newlines(document.source.slice(document.body))
+    yield from _near_threads(document, body)
+    yield from _unclosed_media(document, body)
+
+
+def _near_threads(document: PromptDocument, body: str) -> Iterator[Problem]:
+    """`![thread]` in a line of text, `![Thread]`, `![thread key="v"]`: none of them is a thread."""
+    if document.dialect != "section":
+        return
+    for span, right in near_threads(body):
+        place = span.shift(document.body.start)
+        is_marker = right.endswith(":") and read_marker(right, document.dialect) is None
+        fixes = (Fix(f"Write {right}", (TextEdit(place, right),)),) if right else ()
+        message = (
+            f"{body[span.start : span.end]!r} is text here; ![thread] stands alone on its line, "
+            'and thread[key="value"]: has attributes.'
+        )
+        yield Problem("near-marker", Severity.WARNING, message, place, () if is_marker else fixes)
+
+
+def _unclosed_media(document: PromptDocument, body: str) -> Iterator[Problem]:
+    """`![image](pic.png`: its text goes to the model in place of the picture."""
+    if document.dialect == "legacy" or parser_kind(document.data) == "prompty":
+        return
+    for span, right in misplaced_media(body):
+        place = span.shift(document.body.start)
+        fix = Fix(f"Write {right}", (TextEdit(place, right),))
+        message = f"{body[span.start : span.end]!r} is text here; did you mean {right!r}?"
+        yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
+    for span in unclosed_media(body):
+        place = span.shift(document.body.start)
+        written = body[span.start : span.end]
+        is_empty = written.endswith("](")
+        lacks = (
+            "an address and a ) are missing" if is_empty else "a ) is missing behind the address"
+        )
+        fix = Fix("Close it with )", (TextEdit(Span(place.end, place.end), ")"),))
+        message = f"{written!r} is text here: {lacks}."
+        yield Problem("near-marker", Severity.WARNING, message, place, () if is_empty else (fix,))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from studio.core.prompty.edit.draft import ConversionDraft
-from studio.core.prompty.edit.edits import flow_value, insert_below
-from studio.core.prompty.front.declarations import is_declaration, kind_of_value, kind_of_word
-from studio.core.prompty.front.tool_shapes import declared_tool
+from studio.core.prompty.edit.edits import ConversionDraft, flow_value, insert_below
+from studio.core.prompty.front.declarations import (
+    declared_tool,
+    is_declaration,
+    kind_of_value,
+    kind_of_word,
+)
 from studio.core.prompty.reference_values import whole_reference
-from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.prompty.yaml.reader import plain_scalar
+from studio.core.prompty.yaml.tree import KeyPath, Places
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json, JsonObject
 

@@ -10,9 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from studio.core.prompty.convert.declarations import convert_declarations, convert_tools, items_of
-from studio.core.prompty.edit.draft import ConversionDraft
-from studio.core.prompty.edit.edits import flow_value, insert_below
-from studio.core.prompty.front.declarations import is_declaration, kind_of_value
+from studio.core.prompty.edit.edits import ConversionDraft, flow_value, insert_below
+from studio.core.prompty.front.declarations import (
+    declared_tool,
+    function_tool,
+    is_declaration,
+    kind_of_value,
+)
 from studio.core.prompty.front.front_matter import (
     FORMATS,
     LEGACY_OPTIONS,
@@ -21,14 +25,13 @@ from studio.core.prompty.front.front_matter import (
     stripped,
 )
 from studio.core.prompty.front.schema_shapes import SHAPES
-from studio.core.prompty.front.tool_shapes import declared_tool, function_tool
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,
     resolve_reference,
     whole_reference,
 )
-from studio.core.prompty.runtimes.shape import trust_faults
+from studio.core.prompty.runtimes.prompty2 import trust_faults
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.values import Json, objects_of
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 
 from studio.core.prompty.convert.body import hoist_body_tools
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edit.draft import ConversionDraft
-from studio.core.prompty.edit.edits import write_scalar
+from studio.core.prompty.edit.edits import ConversionDraft, write_scalar
 from studio.core.prompty.front.declarations import is_declaration, kind_of_value
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, parameter_schema, read_bindings
 from studio.core.prompty.runtimes.prompty1 import MODEL_KEYS, ROOT_KEYS

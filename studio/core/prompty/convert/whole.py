@@ -33,21 +33,20 @@ from studio.core.prompty.document import (
     first_unreadable,
     hides_text,
 )
-from studio.core.prompty.edit.draft import ConversionDraft
-from studio.core.prompty.edit.edits import flow_value
+from studio.core.prompty.edit.edits import ConversionDraft, flow_value
 from studio.core.prompty.front.front_matter import FORMATS
 from studio.core.prompty.parameters import parameters_as_variables
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext, whole_reference
 from studio.core.prompty.runtimes.prompty1 import ROLES, check_file
-from studio.core.prompty.runtimes.shape import load_faults
+from studio.core.prompty.runtimes.prompty2 import load_faults
 from studio.core.prompty.shapes import messages_to_json
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.text.diff import line_edits
 from studio.core.text.problem import Problem, TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 _DASHES = re.compile(r"---+|\+\+\++")

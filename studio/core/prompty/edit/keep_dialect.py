@@ -19,11 +19,10 @@ from studio.core.prompty.dialect import (
     section_constructs,
 )
 from studio.core.prompty.document import Dialect, PromptDocument, first_unreadable
-from studio.core.prompty.edit.draft import ConversionDraft
-from studio.core.prompty.edit.edits import write_scalar
+from studio.core.prompty.edit.edits import ConversionDraft, write_scalar
 from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits, sort_edits
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 MOST_READ = 20_000_000
 """What reading a document again for its fixes may cost, in characters of its body; reading front

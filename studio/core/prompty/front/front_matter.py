@@ -19,7 +19,7 @@ from studio.core.prompty.front.declarations import (
     written_text,
 )
 from studio.core.prompty.tool_spec import ToolKind, ToolSpec
-from studio.core.prompty.yaml.places import KeyPath, Places
+from studio.core.prompty.yaml.tree import KeyPath, Places
 from studio.core.text.values import Json, JsonObject, object_of
 
 LEGACY_OPTIONS = {

@@ -155,7 +155,7 @@ def _type_schema(key: Key, kind: str) -> dict[str, Json]:
 
 def main(arguments: list[str]) -> int:
     """Write the schema to the named file, or to `resources/schema/prompty.schema.json`."""
-    from studio.core.resource_files import resource
+    from studio.core.paths import resource
 
     target = Path(arguments[0]) if arguments else resource("schema", "prompty.schema.json")
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from studio.core.paths import resource_table
 from studio.core.prompty.front.declarations import INPUT_KINDS
-from studio.core.resource_files import resource_table
 
 _ROW = re.compile(
     r"(?P<types>[a-z]+(?: [a-z]+)*)(?: > (?P<shape>\w+)(?P<many>\[\]|\{\})?)?"

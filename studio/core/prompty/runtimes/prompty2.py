@@ -7,18 +7,244 @@ tests ask the package itself whether each of them holds (`tests/core/prompty/run
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
 from studio.core.prompty.prepare import Prepared
-from studio.core.prompty.runtimes.render import CannotRender, render_chevron, render_jinja
-from studio.core.prompty.runtimes.shape import load_faults
+from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.split import split_front_matter
+from studio.core.prompty.templates import render_template
 from studio.core.prompty.templates.faults import LIMIT
 from studio.core.prompty.threads import read_thread
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
+
+# How other programs render templates: by Jinja2 itself, and as chevron does.
+
+
+class CannotRender(Exception):  # noqa: N818 - it is a finding, no failure of the program
+    """The program cannot render the text with these values."""
+
+
+def render_jinja(template: str, values: Mapping[str, Json], *, forgiving: bool = False) -> str:
+    """Render as `prompty` does: Jinja2's sandbox as it comes, the last line end kept.
+
+    Args:
+        template: The template.
+        values: Values by name.
+        forgiving: What is not given reads as nothing, however deep the template looks.
+
+    Raises:
+        CannotRender: Jinja2 cannot.
+    """
+    # Jinja takes some 60 ms to import: not before the window is painted.
+    from studio.core.prompty.templates.jinja.stock import StockRenderError, render_stock
+
+    try:
+        return render_stock(template, values, as_="prompty-forgiving" if forgiving else "prompty")
+    except StockRenderError as error:
+        raise CannotRender(str(error)) from error
+
+
+def render_chevron(template: str, values: Mapping[str, Json]) -> str:
+    """Our own mustache with values written as Python writes them, as chevron does."""
+    words = {name: _as_python(value) for name, value in values.items()}
+    rendering = render_template(template, words, format="mustache")
+    return "".join(segment.text for segment in rendering.segments)
+
+
+class _Word(str):
+    """A value as Python writes it, that is as true as the value was."""
+
+    holds: bool
+    __slots__ = ("holds",)
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def _as_python(value: Json) -> Json:
+    if isinstance(value, bool | float):
+        word = _Word(value)
+        word.holds = bool(value)
+        return word
+    if isinstance(value, Mapping):
+        return {key: _as_python(item) for key, item in value.items()}
+    return [_as_python(item) for item in value] if isinstance(value, list) else value
+
+
+# What `prompty` 2.1 for Python wants of the front matter before it loads a file.
+
+_FORMATS = ("jinja2", "mustache")
+_PARSERS = ("prompty",)
+
+
+def load_faults(data: JsonObject) -> Iterator[str]:
+    """What the runtime refuses in the front matter, a sentence each.
+
+    Args:
+        data: The front matter, references to files resolved where that is possible; a reference
+            that stays is taken to give what is wanted.
+    """
+    yield from _empty(data, ("template", "model", "inputs", "outputs", "tools"), "")
+    yield from _template(data.get("template"))
+    yield from _model(data.get("model"))
+    for block in ("inputs", "outputs"):
+        yield from _properties(data.get(block), block)
+    yield from _tools(data.get("tools"))
+
+
+def _empty(data: JsonObject, keys: Collection[str], path: str) -> Iterator[str]:
+    """Keys that are written without a value: the runtime reads no block out of nothing."""
+    for key in keys:
+        if key in data and data[key] is None:
+            yield f"{path}{key} has no value"
+
+
+def _is_open(value: Json) -> bool:
+    """Whether the value is only known when the runtime resolves it."""
+    return value is None or (isinstance(value, str) and whole_reference(value) is not None)
+
+
+def _template(value: Json) -> Iterator[str]:
+    if _is_open(value):
+        return
+    if not isinstance(value, Mapping):
+        yield f"template: {value!r} is not a block with format and parser"
+        return
+    for key in ("format", "parser"):
+        inner = value.get(key)
+        if inner is None:
+            yield f"template.{key} is missing"
+            continue
+        kind = inner.get("kind") if isinstance(inner, Mapping) else inner
+        known = _FORMATS if key == "format" else _PARSERS
+        if isinstance(kind, str) and kind not in known and kind not in ("", "*"):
+            yield f"template.{key}: it has no {kind!r}"
+
+
+def _model(value: Json) -> Iterator[str]:
+    if _is_open(value) or isinstance(value, str):
+        return
+    if not isinstance(value, Mapping):
+        yield "model is neither an id nor a block"
+        return
+    yield from _empty(value, ("connection", "options"), "model.")
+    if value.get("connection") is not None:
+        yield from _connection(value["connection"], "model.connection")
+        yield from trust_faults(value["connection"])
+    if value.get("options") is not None and not _is_block(value["options"]):
+        yield "model.options is not a block"
+
+
+def _is_block(value: Json) -> bool:
+    return isinstance(value, Mapping) or (
+        isinstance(value, str) and whole_reference(value) is not None
+    )
+
+
+def _connection(value: Json, path: str) -> Iterator[str]:
+    if isinstance(value, str) and whole_reference(value) is not None:
+        return
+    if not isinstance(value, Mapping):
+        yield f"{path} is not a block"
+        return
+    kind = value.get("kind")
+    if not isinstance(kind, str) or not kind:
+        yield f"{path}.kind is missing"
+
+
+_TRUSTED = re.compile(
+    r"https://(?:api\.openai\.com|api\.anthropic\.com|login\.microsoftonline\.com"
+    r"|[^/:@\\]+\.(?:openai\.azure|services\.ai\.azure|cognitiveservices\.azure)\.com)(?::443)?"
+    r"(?:[/?#].*)?"
+)
+
+
+def trust_faults(value: Json) -> Iterator[str]:
+    """What keeps keys of the environment from the endpoint of a connection, a sentence each."""
+    if not isinstance(value, Mapping) or value.get("kind") == "reference":
+        return
+    key = value.get("apiKey") if value.get("kind") == "key" else None
+    if isinstance(key, str) and key.strip() and not (key.startswith("${") and key.endswith("}")):
+        return
+    for name in ("endpoint", "tokenUrl"):
+        place = value.get(name)
+        reference = whole_reference(place) if isinstance(place, str) else None
+        if reference is not None:
+            place = reference.default if reference.protocol == "env" else None
+        if isinstance(place, str) and place and _TRUSTED.fullmatch(place.strip()) is None:
+            way = (
+                f"set {reference.argument}" if reference is not None else "write ${env:NAME} there"
+            )
+            yield (
+                f"model.connection.{name} {place!r} is not among the addresses that it trusts with "
+                f"a key of the environment ({way}, or say trusted_endpoints)"
+            )
+
+
+def _properties(value: Json, path: str) -> Iterator[str]:
+    if _is_open(value):
+        return
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            if isinstance(item, list):
+                yield f"{path}.{name} is a list"
+            elif isinstance(item, Mapping):
+                yield from _property(item, f"{path}.{name}")
+            else:  # the short form `name: value` has no kind there
+                yield f"{path}.{name}.kind is missing"
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _property(item, f"{path}.{index}")
+    else:
+        yield f"{path} is neither a list nor a block"
+
+
+def _property(value: Json, path: str) -> Iterator[str]:
+    match value:
+        case bool() | int() | float() | str():
+            return
+        case Mapping():
+            kind = value.get("kind")
+            if not isinstance(kind, str) or not kind:
+                yield f"{path}.kind is missing"
+                return
+            if kind == "array" and value.get("items") is None:
+                yield f"{path}.items is missing"
+            elif kind == "array":
+                yield from _property(value["items"], f"{path}.items")
+            if kind == "object":
+                yield from _empty(value, ("properties",), f"{path}.")
+                yield from _properties(value.get("properties"), f"{path}.properties")
+        case _:
+            yield f"{path} declares nothing"
+
+
+def _tools(value: Json) -> Iterator[str]:
+    if _is_open(value):
+        return
+    pairs: list[tuple[str, Json]]
+    if isinstance(value, Mapping):
+        pairs = [(str(name), item) for name, item in value.items()]
+    elif isinstance(value, list):
+        pairs = [(str(index), item) for index, item in enumerate(value)]
+    else:
+        yield "tools is neither a list nor a block"
+        return
+    for name, item in pairs:
+        path = f"tools.{name}"
+        if not isinstance(item, Mapping):
+            yield f"{path} is not a block"
+        elif item.get("kind") == "function":
+            yield from _empty(item, ("parameters",), f"{path}.")
+            yield from _properties(item.get("parameters"), f"{path}.parameters")
+        elif item.get("connection") is None:
+            yield f"{path}.connection is missing, which a tool of kind {item.get('kind')!r} wants"
+        else:
+            yield from _connection(item["connection"], f"{path}.connection")
+
 
 RUNTIME = "prompty 2.1 for Python"
 """The program as a sentence names it."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 SYNTAX = "template-syntax"
 """The template cannot be read."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from studio.core.prompty.document import EACH, MOST_PARTS, FieldUse, Variable
-from studio.core.prompty.rendering import Rendering
-from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
+from studio.core.prompty.messages import Rendering
 from studio.core.prompty.templates.faults import (
     MOST_FAULTS,
     FaultList,
@@ -18,9 +17,16 @@ from studio.core.prompty.templates.faults import (
     value_problem,
 )
 from studio.core.prompty.templates.jinja.failures import reason
-from studio.core.prompty.templates.writer import SegmentWriter, merge, plain_text
+from studio.core.prompty.templates.writer import (
+    BoundExceededError,
+    Bounds,
+    Budget,
+    SegmentWriter,
+    merge,
+    plain_text,
+)
 from studio.core.text.problem import Fix, Problem, TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 _BRACE = re.compile(r"\{\{|\}\}|\{|\}")

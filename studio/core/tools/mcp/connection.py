@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from studio import __version__
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.reason import reason_of
+from studio.core.text.files import reason_of
 from studio.core.text.values import JsonObject
-from studio.core.tools.imports import MCP, import_packages
-from studio.core.tools.mcp.asking import AskForInput, asker
 from studio.core.tools.mcp.streams import Opener
 from studio.core.tools.mcp.values import (
+    AskForInput,
     CallResult,
     ConnectionLost,
     ServerRefusal,
+    asker,
     block_pictures,
     block_text,
     is_old_task,
@@ -30,6 +30,7 @@ from studio.core.tools.mcp.values import (
 from studio.core.tools.mcp.watched_streams import watched
 from studio.core.tools.source import Tell, ToolSourceError
 from studio.core.tools.traffic import TrafficLog
+from studio.core.whole_imports import MCP, import_packages
 
 if TYPE_CHECKING:
     import mcp_types as types

@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 from urllib.parse import parse_qs, urlsplit
 
-from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.mcp.asking import AskForInput, InputWanted
 from studio.core.tools.mcp.child import LONGEST_LOG, ChildProcess
 from studio.core.tools.mcp.child_bounds import ChildBounds
 from studio.core.tools.mcp.connection import McpConnection
@@ -34,9 +32,10 @@ from studio.core.tools.mcp.server_config import (
     shown_command,
 )
 from studio.core.tools.mcp.streams import Opener, over_child, safe_environment
-from studio.core.tools.mcp.values import HttpNotes
+from studio.core.tools.mcp.values import AskForInput, HttpNotes, InputWanted
 from studio.core.tools.source import ToolSourceError
 from studio.core.tools.traffic import TrafficLog
+from studio.core.whole_imports import MCP, import_packages
 
 if TYPE_CHECKING:
     import httpx2

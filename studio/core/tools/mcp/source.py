@@ -20,11 +20,17 @@ from urllib.parse import quote
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.mcp.asking import AskForInput, CallTime
 from studio.core.tools.mcp.connection import McpConnection
 from studio.core.tools.mcp.connector import Connector
 from studio.core.tools.mcp.server_config import ServerAddress, address_pin
-from studio.core.tools.mcp.values import ConnectionLost, ServerRefusal, block_pictures, block_text
+from studio.core.tools.mcp.values import (
+    AskForInput,
+    CallTime,
+    ConnectionLost,
+    ServerRefusal,
+    block_pictures,
+    block_text,
+)
 from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import (
     OfferArgument,

@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.shortened import shortened
+from studio.core.text.amounts import shortened
 from studio.core.text.values import Json, JsonObject, object_of, text_of
-from studio.core.tools.naming import free_model_name
-from studio.core.tools.openapi.files import OtherFiles
+from studio.core.tools.binding import free_model_name
 from studio.core.tools.openapi.operation import (
     BEARER,
     Credential,
@@ -23,7 +22,7 @@ from studio.core.tools.openapi.operation import (
     OpenApiParameter,
     Operation,
 )
-from studio.core.tools.openapi.schemas import Schemas
+from studio.core.tools.openapi.schemas import OtherFiles, Schemas
 from studio.core.tools.openapi.swagger2 import as_openapi3
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")

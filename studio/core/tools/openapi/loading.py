@@ -14,15 +14,14 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import TypeAlias
 
-from studio.core.prompty.yaml.plain import YamlTextError, read_plain_yaml
-from studio.core.text.bounded_file import read_text
-from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json, within_depth
-from studio.core.text.values import Json
+from studio.core.prompty.yaml.reader import YamlTextError, read_plain_yaml
+from studio.core.text.files import read_text
+from studio.core.text.values import DEEPEST, Json, JsonBoundError, parse_json, within_depth
 from studio.core.tools.openapi.choice import OperationChoice, chosen
 from studio.core.tools.openapi.description import read_description
-from studio.core.tools.openapi.files import OtherFiles
 from studio.core.tools.openapi.operation import Description, OpenApiError
 from studio.core.tools.openapi.progress import DescriptionReading
+from studio.core.tools.openapi.schemas import OtherFiles
 
 LONGEST_DESCRIPTION = 64 * 1024 * 1024
 """Bytes of a description that are read. GitHub's has 13 million."""

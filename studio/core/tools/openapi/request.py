@@ -17,7 +17,6 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urljoin, urlspli
 
 from studio import __version__
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.openapi.body import ArgumentError, encoded_body, whole_query
 from studio.core.tools.openapi.description import BODY
 from studio.core.tools.openapi.operation import (
     Credential,
@@ -27,11 +26,14 @@ from studio.core.tools.openapi.operation import (
     Operation,
 )
 from studio.core.tools.openapi.serialization import (
+    ArgumentError,
     cookie_text,
+    encoded_body,
     header_text,
     path_value,
     plain,
     query_pairs,
+    whole_query,
 )
 
 MASK = "•••"

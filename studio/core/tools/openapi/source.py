@@ -17,31 +17,31 @@ from studio.core.masking.masker import Masker
 from studio.core.masking.walk import masked
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import counted
-from studio.core.text.bounded_file import read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject, text_of
-from studio.core.tools.imports import HTTP, import_packages
+from studio.core.text.files import read_text
+from studio.core.text.values import Json, JsonObject, parse_json, text_of
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
-from studio.core.tools.openapi.body import ArgumentError
-from studio.core.tools.openapi.choice import ALL_OPERATIONS, OperationChoice
-from studio.core.tools.openapi.credentials import ServiceKeys
-from studio.core.tools.openapi.files import stamp_of
-from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description
-from studio.core.tools.openapi.named_connection import (
+from studio.core.tools.openapi.choice import (
+    ALL_OPERATIONS,
+    OperationChoice,
+    OperationRow,
+    operation_rows,
+)
+from studio.core.tools.openapi.credentials import (
     FindConnection,
     NamedConnection,
+    ServiceKeys,
     address_for,
     name_of,
     no_connection,
 )
+from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description
 from studio.core.tools.openapi.operation import (
     Description,
     OpenApiError,
     Operation,
     credentials_for,
 )
-from studio.core.tools.openapi.overview import OperationRow, operation_rows
 from studio.core.tools.openapi.progress import (
     DescriptionReading,
     ReadingStoppedError,
@@ -56,9 +56,12 @@ from studio.core.tools.openapi.request import (
     masked_request,
     server_url,
 )
+from studio.core.tools.openapi.schemas import stamp_of
+from studio.core.tools.openapi.serialization import ArgumentError
 from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import ToolOutcome, ToolPicture, ToolSourceError
 from studio.core.tools.traffic import TrafficLog, curl_command
+from studio.core.whole_imports import HTTP, import_packages
 
 if TYPE_CHECKING:
     import httpx2

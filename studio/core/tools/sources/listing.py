@@ -6,24 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.arguments import LARGE_TOOL, about_tokens, spec_size
 from studio.core.tools.document import McpServer, SourceDeclaration
 from studio.core.tools.mcp.source import McpSource, ServerFacts
-from studio.core.tools.openapi.named_connection import FindConnection
+from studio.core.tools.openapi.credentials import FindConnection
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
 from studio.core.tools.registry import SourceStatus, SourceTools
-from studio.core.tools.schema import LARGE_TOOL, about_tokens, spec_size
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import ToolSource, ToolSourceError
-from studio.core.tools.sources.admission import remark_on
+from studio.core.tools.sources.consent import remark_on
 from studio.core.tools.sources.opening import (
     declared_approvals,
     source_key,
     source_label,
     source_path,
 )
-from studio.core.tools.trust.review import ToolReview
+from studio.core.tools.trust.store import ToolReview
 
 MOST_TOOLS = 128
 """What OpenAI takes with a request; most others take as many, or fewer."""

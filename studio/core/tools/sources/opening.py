@@ -19,17 +19,17 @@ from studio.core.text.amounts import counted
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.mcp.server_config import approval_mode
 from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.mcp.values import AskForInput
 from studio.core.tools.openapi.choice import read_choice
-from studio.core.tools.openapi.named_connection import FindConnection, no_connection
+from studio.core.tools.openapi.credentials import FindConnection, no_connection
 from studio.core.tools.openapi.progress import TellProgress, tell_nobody
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError, ToolSourceKind
-from studio.core.tools.trust.wants import Approval
+from studio.core.tools.trust.store import Approval
 
 
 def open_source(

@@ -12,10 +12,10 @@ from studio.core.masking.masker import Masker
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import SourceDeclaration
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.openapi.named_connection import FindConnection
-from studio.core.tools.openapi.overview import OperationRow
+from studio.core.tools.mcp.values import AskForInput
+from studio.core.tools.openapi.choice import OperationRow
+from studio.core.tools.openapi.credentials import FindConnection
 from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource

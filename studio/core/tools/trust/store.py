@@ -13,21 +13,127 @@ from __future__ import annotations
 
 import gzip
 import json
+import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
-from studio.core.paths import user_paths
-from studio.core.prompty.tool_spec import ToolId
-from studio.core.resource_files import resource_root
-from studio.core.text.atomic_file import write_private
-from studio.core.text.bounded_file import read_bounded, read_text
-from studio.core.tools.trust.definitions import KnownTool, ToolDefinition
-from studio.core.tools.trust.places import TooWideError, is_repository, is_too_wide, resolved
-from studio.core.tools.trust.wants import Approval, Pin, Want
+from studio.core.paths import resource_root, user_paths
+from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.text.files import read_bounded, read_text, write_private
+from studio.core.tools.source import ToolSource
+from studio.core.tools.trust.definitions import (
+    KnownTool,
+    ToolChange,
+    ToolDefinition,
+    allowed,
+    review,
+)
+from studio.core.tools.trust.suspicion import suspicions
+
+# Folders that are too wide to be trusted, and those that are trusted only by themselves.
+
+
+class TooWideError(ValueError):
+    """A folder is never trusted as a whole: what others write lies in it, too."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"The folder {folder} is never trusted as a whole; keep the prompt in a folder of its "
+            "own, and trust that."
+        )
+
+
+def resolved(path: Path) -> Path:
+    """Return a path with its links followed, as far as that is possible."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()
+
+
+def is_too_wide(folder: Path) -> bool:
+    """Whether a resolved folder is the home folder, the temporary one, or holds one of them."""
+    return any(folder == each or folder in each.parents for each in _shared())
+
+
+def is_repository(folder: Path) -> bool:
+    """Whether a folder is the root of a git repository or of a submodule."""
+    return (folder / ".git").exists()
+
+
+@cache
+def _shared() -> tuple[Path, ...]:
+    """Return the folders that any program of the user puts files into, resolved."""
+    places = [Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]
+    with suppress(RuntimeError):  # a user without a home
+        places.append(Path.home())
+    return tuple(dict.fromkeys(map(resolved, places)))
+
+
+# What a folder's files want to start, reach and read, and what of it is allowed as it is.
+
+WantKind: TypeAlias = Literal["command", "address", "variable", "file"]
+"""A program that is started, a server that is reached, a variable or a file that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A thing that is allowed as it is: another one under its name is another thing."""
+
+    digest: str
+    """Stands for the whole of it, also what is not shown."""
+
+    lines: tuple[str, ...] = ()
+    """What the user was shown of it, to show the difference when it changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """One thing that a document wants."""
+
+    kind: WantKind
+    """Which kind."""
+
+    text: str
+    """The command line, address, name or path, as the user reads it."""
+
+    of: str
+    """What wants it, for the user ("mcp: files"); empty for the prompt itself."""
+
+    key: str = ""
+    """By which it is allowed, where it must be allowed by itself ("mcp:files")."""
+
+    folder: Path | None = None
+    """The folder whose files name it, where it must be allowed by itself."""
+
+    pin: Pin | None = None
+    """What exactly would be allowed, where it must be allowed by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something in a trusted folder that is not allowed as it is."""
+
+    want: Want
+    """What is wanted now."""
+
+    before: Pin | None = None
+    """What was allowed under the same name; None where it is new."""
+
+
+Approval: TypeAlias = Literal["always", "once", "allow"]
+"""Ask before every call, ask before the first call of a run, or do not ask."""
+
+
+def stricter(*approvals: Approval) -> Approval:
+    """Return the approval that asks most."""
+    return min(approvals, key=("always", "once", "allow").index)
+
 
 _FAST = 1
 
@@ -357,3 +463,70 @@ def _allowed(data: object) -> dict[str, dict[str, Pin]]:
 @cache
 def _bundled() -> Path:
     return resource_root().resolve() / "examples"
+
+
+# The tools of a folder's sources, compared with what they were when the user allowed them.
+
+
+class ToolReview:
+    """Says which tools of one folder ask because of what they are; keeps what the user allows."""
+
+    def __init__(self, folder: Path | None, trust: TrustStore) -> None:
+        """Make a review.
+
+        Args:
+            folder: the prompt's folder; None while it is not saved.
+            trust: where it is kept what tools were; those of the bundled examples are ours.
+        """
+        is_bundled = folder is not None and trust.current.is_bundled(folder)
+        self._folder = None if folder is None or is_bundled else folder.resolve()
+        self._store = trust.definitions
+        self._known: dict[str, Mapping[str, KnownTool]] = {}
+        self._reviewed: dict[str, tuple[object, Mapping[str, ToolChange]]] = {}
+        self._marked: dict[str, tuple[object, Mapping[str, tuple[str, ...]]]] = {}
+
+    def marks(self, key: str, specs: tuple[ToolSpec, ...]) -> Mapping[str, tuple[str, ...]]:
+        """What the user should look at in the tools of a source, by name.
+
+        Args:
+            key: the source's key.
+            specs: its tools.
+        """
+        before = self._marked.get(key)
+        if before is None or before[0] != specs:  # asked at every pause in typing
+            found = {spec.name: marks for spec in specs if (marks := suspicions(spec))}
+            before = self._marked[key] = (specs, found)
+        return before[1]
+
+    def changes(
+        self, key: str, source: ToolSource, specs: tuple[ToolSpec, ...]
+    ) -> Mapping[str, ToolChange]:
+        """The tools of a source that are not as they were allowed, by name.
+
+        Args:
+            key: the source's key.
+            source: the source, which has just been listed.
+            specs: its tools.
+        """
+        if self._folder is None:
+            return {}
+        seen = specs, tuple(source.place_of(spec.name) for spec in specs)
+        before = self._reviewed.get(key)
+        if before is not None and before[0] == seen:
+            return before[1]  # asked at every pause in typing
+        known = self._store.read(self._folder, key)
+        asking, after = review(specs, source.place_of, known, is_own=key.startswith("python:"))
+        if after != known:
+            self._store.write(self._folder, key, after)
+        self._known[key] = after
+        self._reviewed[key] = (seen, asking)
+        return asking
+
+    def allow(self, key: str, changes: Iterable[ToolChange]) -> None:
+        """The user allows tools of a source as they are now."""
+        if self._folder is None:
+            return
+        after = allowed(self._store.read(self._folder, key) or self._known.get(key, {}), changes)
+        self._store.write(self._folder, key, after)
+        self._known[key] = after
+        self._reviewed.pop(key, None)

@@ -18,9 +18,8 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix
 from studio.ui.dialogs.export.choices import ErrorConsents, ExportFooter, FormList
 from studio.ui.dialogs.export.result import CheckList, ResultTabs
-from studio.ui.dialogs.state_line import StateLine
-from studio.ui.parts.layouts import column_of
-from studio.ui.parts.screen_room import resize_within_screen
+from studio.ui.dialogs.import_prompt import StateLine
+from studio.ui.parts.layouts import column_of, resize_within_screen
 from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.exchange import ExportController
 

@@ -25,13 +25,11 @@ from studio.application.words import tr
 from studio.core.export.target import VALUES_OF_NOW, ExportResult, RoundTrip
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.source import SourceText
-from studio.ui.parts.comparison_view import ComparisonView
-from studio.ui.parts.json_view import LongText
 from studio.ui.parts.layouts import column_of
+from studio.ui.parts.text_views import ComparisonView, LongText
 from studio.ui.parts.yielding_tabs import YieldingTabs
-from studio.ui.style.colors import fixed_font
+from studio.ui.style.colors import FollowsTheme, fixed_font, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _SHOWN = 200_000
 _IS_SAME = Qt.ItemDataRole.UserRole

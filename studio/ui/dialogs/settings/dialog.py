@@ -28,9 +28,8 @@ from studio.core.spelling import languages
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.base.language import LANGUAGES
 from studio.ui.base.services import Services
-from studio.ui.dialogs.settings.keys import KeysPage
-from studio.ui.dialogs.settings.page import SettingsPage
-from studio.ui.parts.boxes import ComboBox, DoubleSpinBox
+from studio.ui.dialogs.settings.page import KeysPage, SettingsPage
+from studio.ui.parts.fields import ComboBox, DoubleSpinBox
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.icons import icon
 from studio.viewmodels.app.settings import SettingsStore

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
+    QHeaderView,
+    QKeySequenceEdit,
     QLabel,
+    QLineEdit,
     QPushButton,
     QScrollArea,
+    QTreeWidget,
+    QTreeWidgetItem,
     QWidget,
 )
 
-from studio.ui.parts.layouts import column_of
+from studio.application.words import tr
+from studio.ui.base.actions import ACTIONS, ActionSpec
+from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
+from studio.viewmodels.app.settings import SettingsStore
 
 _FIELD_WIDTH = 320
 
@@ -82,3 +96,180 @@ class SettingsPage(QScrollArea):
             row.setVisible(fits)
             hits += fits
         return hits
+
+
+# The settings' page of keys: every action can have others, and a key taken twice is said.
+
+_ID = Qt.ItemDataRole.UserRole
+
+
+class KeysPage(FollowsTheme, QWidget):
+    """A list of actions with their keys, and a field to press others."""
+
+    def __init__(self, store: SettingsStore) -> None:
+        super().__init__()
+        self._store = store
+        self.title = tr("Keyboard")
+        self.filter = QLineEdit(placeholderText=tr("Search actions and keys"))
+        self.filter.setAccessibleName(tr("Search actions and keys"))
+        self.filter.setClearButtonEnabled(True)
+        self.list = QTreeWidget()
+        self.list.setHeaderLabels([tr("Action"), tr("Keys")])
+        self.list.setRootIsDecorated(False)
+        self.list.setAccessibleName(tr("Actions and their keys"))
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.keys = QKeySequenceEdit(maximumSequenceLength=1)
+        self.keys.setAccessibleName(tr("New keys"))
+        self.apply_keys = QPushButton(tr("Set"))
+        self.clear_keys = QPushButton(tr("None"))
+        self.reset_keys = QPushButton(tr("Usual"))
+        self.reset_all = QPushButton(tr("All as usual"))
+        self.note = QLabel(wordWrap=True)
+        paint_text(self.note, "error")
+        self._lay_out()
+        self._fill()
+        self._warn()
+        self.filter.textChanged.connect(self.search)
+        self.list.currentItemChanged.connect(self._on_item)
+        self.keys.keySequenceChanged.connect(self._say_taken)
+        self.apply_keys.clicked.connect(lambda: self._rebind(self.keys.keySequence().toString()))
+        self.clear_keys.clicked.connect(lambda: self._rebind(""))
+        self.reset_keys.clicked.connect(lambda: self._rebind(None))
+        self.reset_all.clicked.connect(self._reset_all)
+        self.list.setCurrentIndex(self.list.model().index(0, 0))
+        self.follow_theme()
+
+    def _lay_out(self) -> None:
+        row = row_of(QLabel(tr("Keys")), (self.keys, 1))
+        for button in (self.apply_keys, self.clear_keys, self.reset_keys, self.reset_all):
+            button.setAutoDefault(False)
+            row.addWidget(button)
+        column_of(self.filter, self.list, row, self.note, on=self, margins=(20, 8, 20, 8))
+
+    def search(self, query: str) -> int:
+        """Show the actions whose name or keys hold all words; gives how many do.
+
+        A word for what the page is about holds for each of them.
+        """
+        page = f"{self.title} {tr('keys shortcuts bindings')}".casefold()
+        wanted = [word for word in query.casefold().split() if word not in page]
+        hits = 0
+        for index in range(self.list.topLevelItemCount()):
+            item = self.list.topLevelItem(index)
+            if item is not None:
+                words = f"{item.text(0)} {item.text(1)}".casefold()
+                fits = all(word in words for word in wanted)
+                item.setHidden(not fits)
+                hits += fits
+        return hits
+
+    def _fill(self) -> None:
+        own = self._store.value.shortcuts
+        double = {spec.id for pair in conflicts(own).values() for spec in pair}
+        self.list.clear()
+        for spec in ACTIONS:
+            item = QTreeWidgetItem([name_of(spec), _shown(own.get(spec.id, spec.shortcut))])
+            item.setData(0, _ID, spec.id)
+            if spec.id in own:
+                font = item.font(1)
+                font.setWeight(QFont.Weight.DemiBold)
+                item.setFont(1, font)
+            if spec.id in double:
+                item.setForeground(1, QColor(theme_in_use().error))
+            self.list.addTopLevelItem(item)
+
+    def _on_item(self, item: QTreeWidgetItem | None) -> None:
+        if item is not None:
+            self.keys.setKeySequence(QKeySequence(item.text(1).split(", ")[0]))
+            self._warn()
+
+    def _say_taken(self, keys: QKeySequence) -> None:
+        """While keys are pressed: say at once whose they are."""
+        item = self.list.currentItem()
+        if item is None or keys.isEmpty():
+            return
+        own = {**self._store.value.shortcuts, item.data(0, _ID): keys.toString()}
+        taken = [
+            name_of(each)
+            for pair in conflicts(own).values()
+            for each in pair
+            if item.data(0, _ID) in {one.id for one in pair} and each.id != item.data(0, _ID)
+        ]
+        if taken:
+            self._say(
+                tr("{key} belongs to {names} already.").format(
+                    key=keys.toString(QKeySequence.SequenceFormat.NativeText),
+                    names=", ".join(taken),
+                )
+            )
+        else:
+            self._warn()
+
+    def _rebind(self, keys: str | None) -> None:
+        item = self.list.currentItem()
+        if item is None:
+            return
+        identifier = item.data(0, _ID)
+        own = dict(self._store.value.shortcuts)
+        own.pop(identifier, None)
+        if keys is not None:
+            own[identifier] = keys
+        self._store.set(replace(self._store.value, shortcuts=MappingProxyType(own)))
+        row = self.list.indexOfTopLevelItem(item)
+        self._fill()
+        self.list.setCurrentIndex(self.list.model().index(row, 0))
+        self.search(self.filter.text())
+        self._warn()
+
+    def _reset_all(self) -> None:
+        self._store.set(replace(self._store.value, shortcuts=MappingProxyType({})))
+        self._fill()
+        self.search(self.filter.text())
+        self._warn()
+
+    def _warn(self) -> None:
+        """Say when two actions share a key: Qt would then do neither."""
+        double = [
+            tr("{key}: {first} and {second}").format(
+                key=key, first=name_of(pair[0]), second=name_of(pair[1])
+            )
+            for key, pair in conflicts(self._store.value.shortcuts).items()
+        ]
+        self._say(
+            tr("One key for two actions does nothing. {names}.").format(names="; ".join(double))
+            if double
+            else ""
+        )
+
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
+        for index in range(self.list.topLevelItemCount()):
+            item = self.list.topLevelItem(index)
+            if item is not None and item.data(1, Qt.ItemDataRole.ForegroundRole) is not None:
+                item.setForeground(1, QColor(theme.error))
+
+    def _say(self, text: str) -> None:
+        self.note.setText(text)
+
+
+def conflicts(own: Mapping[str, str]) -> dict[str, list[ActionSpec]]:
+    """The keys that more than one action has, with those actions."""
+    users: dict[str, list[ActionSpec]] = {}
+    for spec in ACTIONS:
+        for key in own.get(spec.id, spec.shortcut).split():
+            users.setdefault(key, []).append(spec)
+    return {key: specs for key, specs in users.items() if len(specs) > 1}
+
+
+def name_of(spec: ActionSpec) -> str:
+    """What an action is called in the window's language, without the dots of its menu."""
+    return tr(spec.text).removesuffix("…")
+
+
+def _shown(keys: str) -> str:
+    return ", ".join(
+        QKeySequence(each).toString(QKeySequence.SequenceFormat.NativeText) for each in keys.split()
+    )

@@ -13,15 +13,13 @@ from PySide6.QtWidgets import QMenu, QToolTip
 
 from studio.application.words import tr
 from studio.core.text.diff import smallest_edit
-from studio.core.text.files_beside import files_beside
+from studio.core.text.files import files_beside
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.text.source import SourceText, Span
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
-    from studio.application.editing.completion_items import CompletionItem
-    from studio.application.editing.editor_context import EditorContext
+    from studio.application.editing.editor_context import CompletionItem, EditorContext
     from studio.core.prompty.document import PromptDocument
     from studio.core.spelling import Misspelled
     from studio.ui.editor.completion.popup import CompletionPopup

@@ -8,10 +8,10 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem
 
-from studio.application.editing.completion_items import CompletionItem, CompletionList
+from studio.application.editing.editor_context import CompletionItem, CompletionList
 from studio.application.words import tr
-from studio.core.text.fuzzy import score
-from studio.core.text.span import Span
+from studio.core.text.naming import score
+from studio.core.text.source import Span
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.icons import icon
 

@@ -20,10 +20,10 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
-from studio.ui.style.in_use import theme_in_use
+from studio.ui.style.colors import theme_in_use
 
 if TYPE_CHECKING:
-    from studio.application.highlight.lexer_state import State, Token
+    from studio.application.highlight.lexer import State, Token
     from studio.ui.style.theme import Theme
 
 _SLICE_SECONDS = 0.006
@@ -200,14 +200,14 @@ class Highlighter(QSyntaxHighlighter):
     @cached_property
     def _first(self) -> State:
         """Before the first line."""
-        from studio.application.highlight.lexer_state import START
+        from studio.application.highlight.lexer import START
 
         return START
 
     @cached_property
     def _body(self) -> State:
         """The best guess for a line whose lines before are not read yet."""
-        from studio.application.highlight.lexer_state import State
+        from studio.application.highlight.lexer import State
 
         return State(zone="body")
 

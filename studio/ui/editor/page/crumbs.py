@@ -7,9 +7,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
-from studio.core.prompty.yaml.places import KeyPath
-from studio.core.text.shortened import shortened
-from studio.core.text.span import Span
+from studio.core.prompty.yaml.tree import KeyPath
+from studio.core.text.amounts import shortened
+from studio.core.text.source import Span
 
 _LEAD = re.compile(r" *(?:- +)*")
 _LONGEST = 36

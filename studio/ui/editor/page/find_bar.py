@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QTool
 from studio.application.words import tr
 from studio.core.patterns import PatternError, compile_pattern, expanded, matches
 from studio.core.text.problem import TextEdit
-from studio.core.text.span import Span
-from studio.ui.parts.icon_button import icon_button
+from studio.core.text.source import Span
+from studio.ui.parts.labels import icon_button
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.view import PromptEditor

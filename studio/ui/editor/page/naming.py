@@ -19,8 +19,8 @@ from studio.application.editing.names import (
     tool_rename,
 )
 from studio.application.words import tr
-from studio.core.text.span import Span
-from studio.ui.parts.name_field import NameField
+from studio.core.text.source import Span
+from studio.ui.parts.fields import NameField
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument

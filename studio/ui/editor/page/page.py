@@ -25,12 +25,11 @@ from studio.viewmodels.document.controller import DocumentController
 from studio.viewmodels.document.marks import ChangesController, SpellingController
 
 if TYPE_CHECKING:
-    from studio.application.preview.inline_values import InlineValue
+    from studio.application.preview.variables import InlineValue
     from studio.core.prompty.document import PromptDocument
     from studio.core.settings import Settings
     from studio.core.spelling import Misspelled
-    from studio.core.text.source import SourceText
-    from studio.core.text.span import Span
+    from studio.core.text.source import SourceText, Span
     from studio.ui.editor.page.find_bar import FindBar
     from studio.ui.editor.page.naming import Naming
     from studio.viewmodels.app.notifications import Notifications
@@ -294,11 +293,11 @@ class EditorPage(QWidget):
             FileError: it cannot be read.
         """
         if path.suffix == ".py":
-            from studio.application.highlight.lexer_state import PYTHON_FILE
+            from studio.application.highlight.lexer import PYTHON_FILE
 
             self.editor.highlighter.begin_with(PYTHON_FILE)
         elif is_experiment(path):
-            from studio.application.highlight.lexer_state import YAML_FILE
+            from studio.application.highlight.lexer import YAML_FILE
 
             self.editor.highlighter.begin_with(YAML_FILE)
         self.editor.load(self.controller.open(path).text)

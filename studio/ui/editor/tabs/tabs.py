@@ -20,7 +20,7 @@ from studio.viewmodels.document.controller import UNTITLED
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
-    from studio.core.text.span import Span
+    from studio.core.text.source import Span
     from studio.ui.editor.tabs.page_files import PageFiles
     from studio.viewmodels.app.notifications import Notifications
     from studio.viewmodels.app.settings import SettingsStore

@@ -10,14 +10,44 @@ from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument, Q
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.span import Span
-from studio.ui.editor.text.brackets import matching_bracket
-from studio.ui.style.colors import blend
-from studio.ui.style.in_use import theme_in_use
+from studio.core.text.source import Span
+from studio.ui.style.colors import blend, theme_in_use
 
 if TYPE_CHECKING:
     from studio.core.text.source import SourceText
     from studio.ui.style.theme import Theme
+
+
+# The bracket that belongs to one: pure, and known without the rules of typing.
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_OPENING = {closing: opening for opening, closing in _CLOSING.items()}
+
+
+def matching_bracket(text: str, position: int) -> tuple[int, int] | None:
+    """The bracket touching the caret and its partner, as offsets; None where there is none.
+
+    Looks at most 20,000 characters far, so that a long text costs a key press nothing.
+    """
+    for at in (position - 1, position):
+        if not 0 <= at < len(text):
+            continue
+        char = text[at]
+        if char in "([{":
+            step, stop, other = 1, min(len(text), at + 20_000), _CLOSING[char]
+        elif char in _OPENING:
+            step, stop, other = -1, max(-1, at - 20_000), _OPENING[char]
+        else:
+            continue
+        depth = 0
+        for index in range(at, stop, step):
+            if text[index] == char:
+                depth += 1
+            elif text[index] == other:
+                depth -= 1
+                if not depth:
+                    return at, index
+    return None
 
 
 MOST_SQUIGGLES = 500

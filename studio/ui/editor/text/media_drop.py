@@ -13,15 +13,14 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.words import tr
 from studio.core.text.problem import TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.ui.parts.dropped import dropped_files
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
 
     from studio.core.prompty.document import PromptDocument
-    from studio.ui.editor.text.parse_tracker import ParseTracker
-    from studio.ui.editor.text.prompt_view import PromptView
+    from studio.ui.editor.text.prompt_view import ParseTracker, PromptView
     from studio.viewmodels.app.notifications import Notifications
 
 
@@ -139,7 +138,7 @@ _NUMBERED = re.compile(r"image-(\d+)\.png")
 
 def media_word(path: Path) -> str:
     """What kind of part a file is: `image`, `audio`, `video` or `file` (docs/format.md)."""
-    from studio.core.wire.media_suffixes import SUFFIXES_OF  # not before the first paint
+    from studio.core.wire.media import SUFFIXES_OF  # not before the first paint
 
     suffix = path.suffix.lower()
     return next((word for word, suffixes in SUFFIXES_OF.items() if suffix in suffixes), "file")

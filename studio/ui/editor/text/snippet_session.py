@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QTextCursor
 
 from studio.application.editing.snippets import expand
 from studio.core.text.problem import TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.prompt_view import PromptView

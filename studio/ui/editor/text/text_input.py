@@ -22,15 +22,20 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.ui.base.menus import IN_EDITOR, add_actions, own_menu
 from studio.ui.editor.text.carets.carets import Carets
-from studio.ui.editor.text.keys.command_keys import is_command, smart_home
-from studio.ui.editor.text.keys.word_moves import erase_word, go_by_word, word_key
+from studio.ui.editor.text.keys.key_moves import (
+    erase_word,
+    go_by_word,
+    is_command,
+    smart_home,
+    word_key,
+)
 from studio.ui.editor.text.prompt_view import PromptView
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.carets.input import CaretKeys, TextClipboard
     from studio.ui.editor.text.carets.line_edits import LineEdits
     from studio.ui.editor.text.carets.selections import CaretChoice, StructureSelection
-    from studio.ui.editor.text.keys.typing_keys import TypingKeys
+    from studio.ui.editor.text.keys.typing import TypingKeys
     from studio.ui.editor.text.media_drop import MediaDrop
     from studio.ui.editor.text.prompt_text import PromptText
     from studio.ui.editor.text.snippet_session import SnippetSession
@@ -98,7 +103,7 @@ class TextInput(PromptView):
 
     @cached_property
     def _keys(self) -> TypingKeys:
-        from studio.ui.editor.text.keys.typing_keys import TypingKeys
+        from studio.ui.editor.text.keys.typing import TypingKeys
 
         return TypingKeys(self)
 

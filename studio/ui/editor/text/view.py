@@ -22,16 +22,17 @@ from studio.core.text.problem import Problem, Severity
 from studio.ui.editor.text.painting.gutter import Breakpoints, Gutter
 from studio.ui.editor.text.painting.rows import CaretLine, FrontLine, GhostValues, RunLines
 from studio.ui.editor.text.painting.scrolling import MarkBar, StickyHeader
-from studio.ui.editor.text.parse_tracker import ParseTracker
 from studio.ui.editor.text.prompt_text import PromptText
+from studio.ui.editor.text.prompt_view import ParseTracker
 from studio.ui.editor.text.text_input import TextInput
-from studio.ui.style.in_use import FollowsTheme
+from studio.ui.style.colors import FollowsTheme
 from studio.ui.style.theme import mono_font
 
 if TYPE_CHECKING:
     from studio.application.document.revisions import LineChange
     from studio.core.prompty.document import PromptDocument
     from studio.core.text.source import SourceText
+
 
 _CARET_MS = 30  # the rest of the window follows the caret just behind the key
 _LONG_CARET_MS = 200

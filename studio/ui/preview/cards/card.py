@@ -39,19 +39,16 @@ from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData
 from studio.application.words import tr
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text import amounts
-from studio.core.text.bounded_file import read_bounded
-from studio.core.text.plain_tip import plain_tip
-from studio.core.text.reason import reason_of
-from studio.core.text.shortened import shortened
-from studio.core.text.span import Span
+from studio.core.text.amounts import shortened
+from studio.core.text.files import read_bounded, reason_of
+from studio.core.text.invisible import plain_tip
+from studio.core.text.source import Span
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.base.menus import ON_CARD, add_actions, add_own, own_menu
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.preview.cards.header import CardHeader, empty_layout, head_words
-from studio.ui.preview.cards.part_views import ToolCallView
-from studio.ui.preview.cards.text_body import TextBody
-from studio.ui.style.colors import paint_text, role_color
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.preview.cards.text_body import TextBody, ToolCallView
+from studio.ui.style.colors import FollowsTheme, paint_text, role_color, theme_in_use
 from studio.viewmodels.app.jobs import LatestJob
 
 BYTES_LIMIT = 10_000_000

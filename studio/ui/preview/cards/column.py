@@ -18,11 +18,11 @@ from PySide6.QtWidgets import QWidget
 
 from studio.application.preview.cards import CardData, same_ends
 from studio.core.prompty.messages import MediaPart, ToolCallPart
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.tools_card import ToolsCard
-from studio.ui.style.in_use import theme_in_use
+from studio.ui.style.colors import theme_in_use
 
 GAP = 8
 EDGE = 12

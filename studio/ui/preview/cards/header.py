@@ -10,12 +10,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QWidget
 
 from studio.application.preview.cards import CardData
 from studio.application.words import tr
-from studio.core.text.plain_tip import plain_tip
+from studio.core.text.invisible import plain_tip
 from studio.core.tokens.conversation import ConversationTokens
-from studio.ui.parts.chip import Chip
+from studio.ui.parts.labels import Chip
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import paint_text, role_color
-from studio.ui.style.in_use import theme_in_use
+from studio.ui.style.colors import paint_text, role_color, theme_in_use
 
 
 class CardHeader(QWidget):

@@ -22,12 +22,12 @@ from studio.application.preview.cards import CardData
 from studio.application.words import tr
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.column import EDGE, CardColumn, Slot
 from studio.ui.preview.cards.tools_card import ToolsCard
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import FollowsTheme, theme_in_use
 
 _SLICE_SECONDS = 0.008  # each slice costs a repaint of 4 ms besides
 

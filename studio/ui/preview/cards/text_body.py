@@ -9,6 +9,7 @@ HTML afterwards: in text only, never across a tag, so that the result is always 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,16 +30,25 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
 from studio.application.preview.cards import TextRun
 from studio.application.words import tr
-from studio.core.text.plain_tip import plain_tip
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
+from studio.core.prompty.messages import ToolCallPart
+from studio.core.text.invisible import plain_tip
+from studio.core.text.source import SourceText, Span
+from studio.core.text.values import parse_json
 from studio.ui.base.menus import ON_CARD, add_actions, text_menu
-from studio.ui.parts.closed_text import ClosedText
-from studio.ui.style.colors import blend, fixed_font, input_color
+from studio.ui.parts.layouts import column_of
+from studio.ui.parts.text_views import ClosedText
+from studio.ui.style.colors import (
+    blend,
+    fixed_font,
+    input_color,
+    paint_text,
+    role_color,
+    theme_in_use,
+)
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -442,3 +452,46 @@ def _style_sheet(theme: Theme, points: float) -> str:
         td {{ padding: 4px 8px; }}
         blockquote {{ color: {theme.muted}; margin-left: 12px; }}
     """
+
+
+# The parts of a message that are not plain text: calls of tools and long texts' ends.
+
+
+class ToolCallView(QWidget):
+    """A call that the assistant asked for: name, identifier, arguments."""
+
+    clicked = Signal()
+
+    def __init__(self, part: ToolCallPart, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        theme = theme_in_use()
+        name = QLabel(tr("Calls {name}").format(name=part.name))
+        font = name.font()
+        font.setWeight(QFont.Weight.DemiBold)
+        name.setFont(font)
+        name.setTextFormat(Qt.TextFormat.PlainText)
+        paint_text(name, role_color(theme, "tool"))
+        identifier = QLabel(part.id, textFormat=Qt.TextFormat.PlainText)
+        paint_text(identifier, "muted")
+        self.arguments = TextBody()
+        self.arguments.setAccessibleName(tr("Arguments of {name}").format(name=part.name))
+        self.arguments.place_clicked.connect(self.clicked)
+        self.arguments.show_runs((TextRun(pretty_json(part.arguments)),), {}, theme, raw=True)
+        layout = column_of(name, on=self, margins=(0, 4, 0, 4), spacing=2)
+        if part.id:
+            layout.addWidget(identifier)
+        layout.addWidget(self.arguments)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click leads to the source."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit()
+
+
+def pretty_json(text: str) -> str:
+    """JSON text with its lines indented; anything else as it is."""
+    try:
+        return json.dumps(parse_json(text), ensure_ascii=False, indent=2)
+    except ValueError:
+        return text

@@ -14,13 +14,11 @@ from studio.application.inputs.fields import show_value
 from studio.application.words import tr
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.plain_tip import plain_tip
-from studio.core.text.span import Span
-from studio.ui.parts.chip import Chip
-from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import paint_text
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.core.text.invisible import plain_tip
+from studio.core.text.source import Span
+from studio.ui.parts.labels import Chip
+from studio.ui.parts.layouts import FlowLayout, column_of
+from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 
 _MOST = 24
 """Tools shown at once; a click on the last chip shows the others, which push the messages down."""

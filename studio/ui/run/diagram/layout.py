@@ -9,7 +9,7 @@ from itertools import pairwise
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath
 
-from studio.application.run.nodes import CHAT_NODES, NODES, Node
+from studio.application.run.diagram import CHAT_NODES, NODES, Node
 
 _MARGIN = 16.0
 _MAX_GAP = 56.0

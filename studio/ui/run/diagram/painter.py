@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 
-from studio.application.run.diagram import DiagramState
-from studio.application.run.lanes import Lane
-from studio.application.run.nodes import Node
+from studio.application.run.diagram import DiagramState, Lane, Node
 from studio.application.words import marked, tr
 from studio.core.text.amounts import duration
 from studio.ui.run.diagram.layout import DiagramLayout

@@ -22,8 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 
-from studio.application.run.diagram import DiagramState
-from studio.application.run.nodes import NODES, PLACE_OF_NODE, Node
+from studio.application.run.diagram import NODES, PLACE_OF_NODE, DiagramState, Node
 from studio.application.words import tr
 from studio.ui.base.menus import ON_RUN, add_actions
 from studio.ui.parts.own_keys import OwnKeys
@@ -37,9 +36,8 @@ from studio.ui.run.diagram.layout import (
     lay_out_with_lanes,
 )
 from studio.ui.run.diagram.painter import DiagramDrawing, label_of, node_font, tip_of
+from studio.ui.style.colors import is_motion_reduced, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import theme_in_use
-from studio.ui.style.motion import is_motion_reduced
 
 _COMPACT_REACH = 7.0
 _MOTION_MS = 33

@@ -21,18 +21,16 @@ from studio.application.run.cards.timeline import Tab
 from studio.application.run.inspector.tabs import InspectorView, UsageRow, usage_heads
 from studio.application.run.text import whole_text
 from studio.application.words import marked, tr
-from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.labels import ElidedLabel, Separator
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.own_keys import OwnKeys
-from studio.ui.parts.separator import Separator
 from studio.ui.parts.tables import style_table
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.run.inspector.answer_view import AnswerView
 from studio.ui.run.inspector.watch_table import WatchTable
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colors import paint_page, paint_text
+from studio.ui.style.colors import FollowsTheme, paint_page, paint_text, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, RowTable
 
 

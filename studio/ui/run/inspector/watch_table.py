@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.debugging.console import names_for
-from studio.application.run.debugging.watch import HINT, WatchRow
+from studio.application.run.debugging.memory import HINT, WatchRow
 from studio.application.words import marked, tr
 from studio.ui.parts.tables import style_table
 from studio.ui.run.state.expression_field import ExpressionField
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import FollowsTheme, theme_in_use
 
 _NEW = marked("Add an expression: args.city, tokens.total > 1000 …")
 

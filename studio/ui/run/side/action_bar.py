@@ -10,11 +10,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSizePol
 
 from studio.application.run.offers.offer import Offer, Offers
 from studio.application.words import tr
-from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import blend, paint_text
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
-from studio.ui.style.motion import is_motion_reduced
+from studio.ui.parts.layouts import FlowLayout, column_of
+from studio.ui.style.colors import FollowsTheme, blend, is_motion_reduced, paint_text, theme_in_use
 
 _MOST_BUTTONS = 5
 """More offers than this go into a menu at the end."""

@@ -36,15 +36,12 @@ from studio.application.run.edits.in_place import (
 )
 from studio.application.words import marked, tr
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
-from studio.core.text.shortened import one_line
-from studio.ui.parts.boxes import ComboBox
-from studio.ui.parts.elided_label import ElidedLabel
-from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.parts.icon_button import icon_button
-from studio.ui.parts.json_view import JsonHighlighter
-from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import paint_page, paint_text, role_color
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.core.text.amounts import one_line
+from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import ElidedLabel, icon_button
+from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.text_views import JsonHighlighter
+from studio.ui.style.colors import FollowsTheme, paint_page, paint_text, role_color, theme_in_use
 from studio.ui.style.theme import mono_font, ui_font
 
 _ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")

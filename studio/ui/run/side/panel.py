@@ -11,6 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStackedWidget, QWidget
 
 from studio.application.run.debugging.console import names_for
+from studio.application.run.displayed_run import RunView
 from studio.application.run.edits.in_place import (
     AfterEdit,
     EditKind,
@@ -19,23 +20,20 @@ from studio.application.run.edits.in_place import (
     command_of,
 )
 from studio.application.run.offers.offer import Offer
-from studio.application.run.view import RunView
 from studio.application.words import tr
 from studio.core.agent.values.commands import Approve, Command, Continue, SendBack, StepOn, StopCall
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.step import Call
 from studio.core.text.amounts import duration
-from studio.core.text.invisible import reveal
-from studio.core.text.plain_tip import plain_tip
-from studio.ui.parts.elided_label import ElidedLabel
-from studio.ui.parts.json_view import LongText
+from studio.core.text.invisible import plain_tip, reveal
+from studio.ui.parts.labels import ElidedLabel
 from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.text_views import LongText
 from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.side.action_bar import ActionBar
 from studio.ui.run.side.edit_in_place import EditInPlace
 from studio.ui.run.state.panel import StatePanel
-from studio.ui.style.colors import fixed_font, paint_text
-from studio.ui.style.in_use import FollowsTheme
+from studio.ui.style.colors import FollowsTheme, fixed_font, paint_text
 
 _TICK_MS = 100
 _LONGEST_LINE = 200

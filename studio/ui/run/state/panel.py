@@ -28,16 +28,15 @@ from studio.application.run.breakpoints import BreakpointSet, describe
 from studio.application.run.cursor import RunCursor
 from studio.application.run.debugging.console import ConsoleLine, ConsoleLineKind, names_for
 from studio.application.run.debugging.variables import RunVariable, command_for, variables_at
-from studio.application.run.view import RunView
+from studio.application.run.displayed_run import RunView
 from studio.application.words import tr
 from studio.core.agent.values.commands import Command
+from studio.ui.parts.labels import Separator
 from studio.ui.parts.layouts import column_of
-from studio.ui.parts.separator import Separator
 from studio.ui.run.state.expression_field import ExpressionField
 from studio.ui.run.state.variables import VariablesTable
-from studio.ui.style.colors import fixed_font, paint_text
+from studio.ui.style.colors import FollowsTheme, fixed_font, paint_text, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _LINE = Qt.ItemDataRole.UserRole
 _SIGNS: dict[ConsoleLineKind, str] = {

@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.debugging.variables import RunVariable, with_changes
 from studio.application.words import tr
 from studio.ui.parts.tables import style_table
-from studio.ui.style.colors import fixed_font
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import FollowsTheme, fixed_font, theme_in_use
 
 _ROW = 24
 

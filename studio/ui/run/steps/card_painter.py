@@ -19,12 +19,10 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from studio.application.run.cards.card import CardKind, StepCard, badge_word
 from studio.application.run.cards.timeline import PLACE_OF_CARD
-from studio.application.run.past.forks import ForkKey, ForkView
+from studio.application.run.past.branches import ForkKey, ForkView
 from studio.core.text.invisible import reveal
-from studio.ui.style.colors import blend, small_font
-from studio.ui.style.fill import paint_focus
+from studio.ui.style.colors import blend, paint_focus, small_font, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import theme_in_use
 from studio.viewmodels.run.steps import CARD_ROLE
 
 _ICONS: dict[CardKind, str] = {

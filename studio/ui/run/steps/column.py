@@ -8,8 +8,8 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 
+from studio.application.run.displayed_run import RunView
 from studio.application.run.search import SearchHits
-from studio.application.run.view import RunView
 from studio.application.words import tr
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.steps.timeline import TimelineView

@@ -9,8 +9,7 @@ from typing import TypeAlias
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QTableView
 
-from studio.application.run.cards.card import StepCard
-from studio.application.run.cards.card_list import CardList
+from studio.application.run.cards.card import CardList, StepCard
 from studio.application.words import tr
 
 _MOST_FILTERED = 5_000

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.cards.card_list import CardList
+from studio.application.run.cards.card import CardList
 from studio.application.run.cards.timeline import CardKind, StepCard, Timeline
 from studio.application.run.edits.in_place import EditKind
-from studio.application.run.past.forks import ForkKey, ForkView
+from studio.application.run.past.branches import ForkKey, ForkView
 from studio.application.words import marked, tr
 from studio.ui.base.menus import ON_RUN, add_actions
 from studio.ui.parts.own_keys import OwnKeys

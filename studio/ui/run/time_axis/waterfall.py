@@ -22,9 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from studio.application.run.waterfall import BarTone, Waterfall, WaterfallBar, WaterfallRow
 from studio.application.words import tr
 from studio.core.text.amounts import duration
-from studio.ui.style.colors import blend, small_font
-from studio.ui.style.fill import paint_focus
-from studio.ui.style.in_use import theme_in_use
+from studio.ui.style.colors import blend, paint_focus, small_font, theme_in_use
 
 _AXIS = 22.0
 _MOST_ROWS = 5

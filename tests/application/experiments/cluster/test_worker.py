@@ -12,15 +12,19 @@ from pathlib import Path
 import pytest
 
 from studio.application.experiments.asking import AskedCell, Asker
-from studio.application.experiments.cluster.address import WorkersAddress, write_certificates
 from studio.application.experiments.cluster.asker import ClusterAsker
-from studio.application.experiments.cluster.bundle import make_bundle, read_bundle
-from studio.application.experiments.cluster.dispatch import WorkersError
+from studio.application.experiments.cluster.dispatch import (
+    WorkersAddress,
+    WorkersError,
+    write_certificates,
+)
 from studio.application.experiments.cluster.worker import (
     CellWorker,
     decode_asked,
     encode_cell,
+    make_bundle,
     missing_names,
+    read_bundle,
 )
 from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.results.cells import CellKey

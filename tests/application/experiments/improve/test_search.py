@@ -9,15 +9,19 @@ from dataclasses import replace
 import pytest
 
 from studio.application.experiments.grid import grid_of
-from studio.application.experiments.improve.candidates import with_section
-from studio.application.experiments.improve.readiness import split_rows, variant_to_improve
-from studio.application.experiments.improve.score import _LastingAsker
-from studio.application.experiments.improve.values import ImproveError, ImproveProgress
-from studio.application.experiments.improve.words import (
+from studio.application.experiments.improve.accept import (
     candidate_words,
     improvement_diff,
     improvement_sentences,
     lineage_figure,
+)
+from studio.application.experiments.improve.candidates import with_section
+from studio.application.experiments.improve.score import _LastingAsker
+from studio.application.experiments.improve.values import (
+    ImproveError,
+    ImproveProgress,
+    split_rows,
+    variant_to_improve,
 )
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import report_of

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending, Pace
-from studio.application.experiments.run.words import progress_line, short_number
+from studio.application.experiments.run.spending import (
+    ExperimentProgress,
+    ExperimentSpending,
+    Pace,
+    progress_line,
+    short_number,
+)
 from studio.core.experiments.results.cells import CellOutcome, CellState
 from studio.core.experiments.values import EvaluateOptions, ExperimentBudget
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.run.cards.card_list import StoredCards, cards_in
+from studio.application.run.cards.card import StoredCards, cards_in
 from studio.application.run.cards.timeline import cards_of_step, timeline_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
@@ -16,7 +16,7 @@ from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import Limits
 from studio.core.models.scripted import ScriptedModel
-from studio.core.runs.blobs import StoredEvents
+from studio.core.runs.database import StoredEvents
 from studio.core.runs.run_index import shape_of
 from studio.core.runs.store import RunStore
 from studio.viewmodels.run.steps import StepListModel

@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 
 from studio.application.run.cards.timeline import cards_of_step
-from studio.core.agent.values.reading import Action, Final, FormatError, ReadingWarning, Refused
-from studio.core.agent.values.step import Call, Step
+from studio.core.agent.values.step import (
+    Action,
+    Call,
+    Final,
+    FormatError,
+    ReadingWarning,
+    Refused,
+    Step,
+)
 from studio.core.prompty.messages import Message, TextPart
-from studio.core.runs.step_summary import LINE, step_summary_text, summarized_step
+from studio.core.runs.run_index import LINE, step_summary_text, summarized_step
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage
 

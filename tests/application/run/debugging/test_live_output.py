@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.application.run.debugging.live_output import CallOutput, LiveOutput
+from studio.application.run.debugging.console import CallOutput, LiveOutput
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.run.edits.in_file import (
+from studio.application.run.edits.in_place import (
+    EditResult,
+    EditSpec,
     NotInFileError,
     edits_to_keep,
     example_edit,
     file_edits,
 )
-from studio.application.run.edits.in_place import EditResult, EditSpec
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from studio.application.run.cards.card_text import card_text
 from studio.application.run.cards.timeline import cards_of_step, timeline_of
-from studio.application.run.inspector.answer import markdown_parts, thread_markdown, turns_of
+from studio.application.run.inspector.reply import markdown_parts, thread_markdown, turns_of
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.values.commands import SendBack
 from studio.core.agent.values.events import AnswerChecked, Event, Passed, Rendered
@@ -16,8 +16,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.user_events import AnswerEdited, AnswerReturned, TreatedAsFinal
 from studio.core.prompty.messages import Message, TextPart
-from studio.core.runs.run_index import shape_of
-from studio.core.runs.step_summary import step_summary_text, summarized_step
+from studio.core.runs.run_index import shape_of, step_summary_text, summarized_step
 from tests.application.run import examples as run
 from tests.core.agent.loop.test_composing import END, PROMPT, SEARCH
 from tests.core.agent.runs import Session, run_of

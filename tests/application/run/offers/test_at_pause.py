@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 
 from studio.application.run.cards.timeline import timeline_of
+from studio.application.run.diagram import lanes_of
+from studio.application.run.displayed_run import step_verb, view_of
 from studio.application.run.edits.in_place import (
     EditError,
     EditResult,
@@ -14,10 +16,8 @@ from studio.application.run.edits.in_place import (
     problem_of,
     with_text,
 )
-from studio.application.run.lanes import lanes_of
 from studio.application.run.offers.at_pause import offers_of
 from studio.application.run.offers.offer import Offer
-from studio.application.run.view import step_verb, view_of
 from studio.application.run.words import sentence_of
 from studio.core.agent.loop.steps import request_of
 from studio.core.agent.run.requests import facts_of

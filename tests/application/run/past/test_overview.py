@@ -3,8 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.application.run.past.branches import BranchView, as_tree
-from studio.application.run.past.compare import RunSide
-from studio.application.run.past.overview import overview
+from studio.application.run.past.compare import RunSide, overview
 from tests.application.run import examples as run
 
 

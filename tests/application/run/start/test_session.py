@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
-from studio.application.run.start.arrivals import Arrived, Ended
-from studio.application.run.start.session import RunSession
+from studio.application.run.start.session import Arrived, Ended, RunSession
 from studio.core.agent.values.commands import ChooseModel, SendBack
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import RunModel

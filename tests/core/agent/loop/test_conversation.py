@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.core.agent.loop.context import SUMMARY, legal, size, trim, user_message
-from studio.core.agent.protocols.feedback import INTERRUPTED
+from studio.core.agent.protocols.base import INTERRUPTED
 from studio.core.prompty.messages import (
     Message,
     MessageOrigin,

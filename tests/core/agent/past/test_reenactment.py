@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.agent.past.reenactment import Reenactment
-from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
+from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import (

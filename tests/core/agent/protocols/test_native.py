@@ -8,7 +8,7 @@ import pytest
 
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.native import read_native
-from studio.core.agent.values.reading import Action, Final, FormatError, Refused
+from studio.core.agent.values.step import Action, Final, FormatError, Refused
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Reply, ToolCall
 from tests.support.soon import soon

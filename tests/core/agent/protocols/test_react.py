@@ -6,7 +6,7 @@ import pytest
 
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.react import clean_name, read_react
-from studio.core.agent.values.reading import Action, Final, FormatError, Refused
+from studio.core.agent.values.step import Action, Final, FormatError, Refused
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Reply, TextDelta, accumulate
 from tests.support.soon import soon

@@ -9,7 +9,7 @@ from studio.core.agent.protocols.json_action import read_json_action
 from studio.core.agent.protocols.native import read_native
 from studio.core.agent.protocols.react import read_react
 from studio.core.agent.run.requests import repaired
-from studio.core.agent.values.reading import Action, Final, FormatError
+from studio.core.agent.values.step import Action, Final, FormatError
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Reply, ToolCall
 

@@ -9,8 +9,7 @@ import pytest
 
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
-from studio.core.agent.past.reenactment import Reenactment
-from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
+from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
 from studio.core.agent.values.breakpoints import environment_of
 from studio.core.agent.values.events import (
     ModelCalled,
@@ -22,9 +21,9 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.reading import Action, RequestedCall
 from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Action, RequestedCall
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel
 from studio.core.tools.source import ToolOutcome

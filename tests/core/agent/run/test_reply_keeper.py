@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from studio.core.agent.run import reply_keeper
-from studio.core.agent.run.reply_keeper import ReplyKeeper
+from studio.core.agent.run import plan
+from studio.core.agent.run.plan import ReplyKeeper
 from studio.core.wire.reply import Reply
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reply_keeper, "KEEP_SECONDS", 0.01)
+    monkeypatch.setattr(plan, "KEEP_SECONDS", 0.01)
 
 
 async def test_the_newest_state_is_written_also_where_nothing_more_comes() -> None:

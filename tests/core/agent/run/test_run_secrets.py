@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.agent.loop.machine import fold
-from studio.core.agent.past.reenactment import Reenactment
-from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
+from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
@@ -20,8 +19,8 @@ from studio.core.agent.values.state import RunState
 from studio.core.agent.values.user_events import MessagesEdited
 from studio.core.masking.masker import Masker
 from studio.core.models.base import ModelRequest
+from studio.core.models.bodies import as_sent
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
-from studio.core.models.sending import as_sent
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.exchange import write_journal

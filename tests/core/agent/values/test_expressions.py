@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.agent.values.breakpoints import Breakpoint, HitCounter, problem_of
-from studio.core.agent.values.expressions import (
+from studio.core.agent.values.breakpoints import (
+    Breakpoint,
     ExpressionError,
+    HitCounter,
     check_message,
     fill,
     parse_expression,
+    problem_of,
 )
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunSetup

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.experiments.assertions.markup import MARKUP, xml_parts
 from studio.core.experiments.assertions.result import CellAnswer, UndecidedError, Verdict
+from studio.core.experiments.assertions.structure import MARKUP, xml_parts
 from studio.core.experiments.values import AssertionSpec
 from studio.core.text.values import Json
 

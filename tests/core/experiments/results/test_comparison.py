@@ -6,13 +6,14 @@ import pytest
 
 from studio.core.experiments.results.cells import RowTotal, VariantTotal
 from studio.core.experiments.results.comparison import (
+    GateSubject,
     RowVerdict,
+    check_gates,
     compare,
     corrected,
     row_passes,
     row_verdicts,
 )
-from studio.core.experiments.results.gates import GateSubject, check_gates
 from studio.core.experiments.values import Gates, PassRule
 
 

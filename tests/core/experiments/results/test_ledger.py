@@ -15,15 +15,16 @@ from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
     CellState,
+    NewResult,
+    ResultRow,
     VariantTotal,
     calls_of,
     facts_of,
 )
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.results.result import NewResult, ResultRow
-from studio.core.experiments.results.totals import TOTALS
-from studio.core.text.span import Span
+from studio.core.experiments.results.scans import TOTALS
+from studio.core.text.source import Span
 
 
 def _begun(ledger: ExperimentLedger, rows: int = 3, repeats: int = 2) -> int:

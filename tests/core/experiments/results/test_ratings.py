@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from studio.core.experiments.assertions.result import AssertionResult, AssertionState
-from studio.core.experiments.results.cells import CellKey
+from studio.core.experiments.results.cells import CellKey, NewResult, ResultRow
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import Rating, judge_agreements
-from studio.core.experiments.results.result import NewResult, ResultRow
 
 
 @pytest.mark.parametrize(

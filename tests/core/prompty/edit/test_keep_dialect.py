@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import DataObject, data, integers, lists, sampled_from
 
+from studio.core.paths import resource
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import declare_input, set_value
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
-from studio.core.resource_files import resource
 from studio.core.text.problem import Fix, TextEdit, apply_edits
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from tests.core.prompty.test_cases import cases
 from tests.core.prompty.test_properties import texts
 from tests.support.soon import soon

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.prompty.rendering import Rendering
+from studio.core.prompty.messages import Rendering
 from studio.core.prompty.templates import find_variables, render_template
-from studio.core.prompty.templates.unread import UnreadText
+from studio.core.prompty.templates.writer import UnreadText
 from studio.core.text.problem import Severity, apply_edits
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 _OFFSET = 1_000
 

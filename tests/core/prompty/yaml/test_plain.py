@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.prompty.yaml import plain
-from studio.core.prompty.yaml.plain import YamlTextError, read_plain_yaml
-from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.prompty.yaml import reader
+from studio.core.prompty.yaml.reader import YamlTextError, read_plain_yaml, read_yaml
 
 TEXTS = {
     "scalars": "a: 1\nb: 1.5\nc: yes\nd: ~\ne: '1'\nf: !!str 2\ng: 2024-01-01\n",
@@ -45,9 +44,9 @@ def test_an_alias_counts_with_all_that_it_stands_for(monkeypatch: pytest.MonkeyP
     text = "a: &x [1, 2, 3]\nb: &y [*x, *x]\nc: [*y, *y]\n"
     # The mapping and its keys are 4; a list is its own and its items': a 4; b 1 + 2·(1 + 4);
     # c 1 + 2·(1 + 11). An alias is counted beside what it stands for.
-    monkeypatch.setattr(plain, "MOST_NODES", 4 + 4 + 11 + 25)
+    monkeypatch.setattr(reader, "MOST_NODES", 4 + 4 + 11 + 25)
     assert read_plain_yaml(text) == read_yaml(text).value
-    monkeypatch.setattr(plain, "MOST_NODES", 4 + 4 + 11 + 25 - 1)
+    monkeypatch.setattr(reader, "MOST_NODES", 4 + 4 + 11 + 25 - 1)
     with pytest.raises(YamlTextError, match="it stands for more than 43 values"):
         read_plain_yaml(text)
 

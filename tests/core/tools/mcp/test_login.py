@@ -14,9 +14,9 @@ import httpx2
 import pytest
 
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import HttpServer, server_address
 from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.mcp.values import InputGiven, InputWanted
 from studio.core.tools.source import ToolSourceError
 from tests.support import patience
 

@@ -10,8 +10,12 @@ import pytest
 from studio.core.masking.masker import Masker
 from studio.core.masking.redact import DOTS
 from studio.core.tools.document import McpServer
-from studio.core.tools.mcp.server_config import HttpServer, StdioServer, address_pin
-from studio.core.tools.mcp.shown_address import without_secrets
+from studio.core.tools.mcp.server_config import (
+    HttpServer,
+    StdioServer,
+    address_pin,
+    without_secrets,
+)
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.sources.consent import server_want
 from studio.core.tools.trust.store import TrustStore

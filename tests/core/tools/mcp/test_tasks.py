@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import StdioServer
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.mcp.values import is_old_task
+from studio.core.tools.mcp.values import InputGiven, InputWanted, is_old_task
 from tests.support import patience
 
 SERVER = """

@@ -14,8 +14,8 @@ import pytest
 from studio import __version__
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import ToolLimits
+from studio.core.tools.openapi.credentials import FindConnection, NamedConnection, address_for
 from studio.core.tools.openapi.description import read_description
-from studio.core.tools.openapi.named_connection import FindConnection, NamedConnection, address_for
 from studio.core.tools.openapi.operation import Credential, OpenApiError
 from studio.core.tools.openapi.request import build_request, masked_request
 from studio.core.tools.openapi.source import OpenApiSource

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from studio.core.prompty.yaml.plain import YamlTextError, read_plain_yaml
+from studio.core.prompty.yaml.reader import YamlTextError, read_plain_yaml
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.openapi.choice import (
     ALL_OPERATIONS,

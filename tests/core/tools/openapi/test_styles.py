@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.openapi.body import ArgumentError
 from studio.core.tools.openapi.description import read_description
 from studio.core.tools.openapi.operation import (
     ANY,
@@ -19,6 +18,7 @@ from studio.core.tools.openapi.operation import (
     credentials_for,
 )
 from studio.core.tools.openapi.request import HttpRequest, build_request
+from studio.core.tools.openapi.serialization import ArgumentError
 
 BASE = "http://api.invalid"
 LIST, OBJECT = {"type": "array", "items": {}}, {"type": "object"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.python.environment import server_environment
+from studio.core.tools.python.interpreter import server_environment
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
 from tests.core.tools.conftest import WriteTools, gone, written

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from studio.core.paths import resource
 from studio.core.prompty.tool_spec import ToolId
-from studio.core.resource_files import resource
-from studio.core.tools.trust.places import TooWideError
-from studio.core.tools.trust.store import TrustStore
+from studio.core.tools.trust.store import TooWideError, TrustStore
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from studio.application.highlight.lexer_state import PYTHON_FILE, START, YAML_FILE, State
+from studio.application.highlight.lexer import PYTHON_FILE, START, YAML_FILE, State
 from studio.core.settings import Settings
 from studio.ui.dialogs.comparison import DiskComparisonDialog
 from studio.ui.editor.page.page import EditorPage

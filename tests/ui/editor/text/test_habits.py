@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.page.page import EditorPage
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.editing.snippets import SNIPPETS, Snippet, expand, fitting
 from studio.core.prompty.parse import parse
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.text.view import PromptEditor
 from studio.ui.style.application import apply_theme

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.ui.parts.chip import Chip
+from studio.ui.parts.labels import Chip
 from studio.ui.preview.cards.tools_card import ToolsCard
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")

@@ -7,11 +7,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.diagram import DiagramState
-from studio.application.run.lanes import Lane, LanePhase
+from studio.application.run.diagram import DiagramState, Lane, LanePhase
 from studio.ui.run.diagram.layout import height_of, lay_out_with_lanes
 from studio.ui.run.diagram.widget import LoopDiagram
-from studio.ui.style.motion import set_motion_reduced
+from studio.ui.style.colors import set_motion_reduced
 from studio.ui.style.theme import DARK, LIGHT, Theme
 from tests.support.themes import wear
 

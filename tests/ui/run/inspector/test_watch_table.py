@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.debugging.console import names_for
-from studio.application.run.debugging.watch import watch_rows
+from studio.application.run.debugging.memory import watch_rows
 from studio.ui.run.inspector.watch_table import WatchTable
 from studio.ui.run.state.expression_field import ExpressionField
 from tests.application.run.examples import at_call

@@ -5,8 +5,7 @@ from dataclasses import replace
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.cards.card import StepCard
-from studio.application.run.cards.card_list import CardList
+from studio.application.run.cards.card import CardList, StepCard
 from studio.application.run.cards.timeline import Timeline
 from studio.ui.run.steps.timeline import TimelineView
 from studio.ui.style.theme import LIGHT

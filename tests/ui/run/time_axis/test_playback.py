@@ -9,9 +9,8 @@ from PySide6.QtCore import QCoreApplication, Qt
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.cards.card import StepCard
-from studio.ui.run.time_axis.playback import PlayedScrubber
-from studio.ui.run.time_axis.scrubber import RunScrubber
-from studio.ui.style.motion import set_motion_reduced
+from studio.ui.run.time_axis.scrubber import PlayedScrubber, RunScrubber
+from studio.ui.style.colors import set_motion_reduced
 
 
 @pytest.fixture

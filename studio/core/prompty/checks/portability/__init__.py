@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from studio.core.prompty.checks.portability.difference import BOTH, TS, RuntimeDifference, report
+from studio.core.prompty.checks.portability.rendering import BOTH, TS, RuntimeDifference, report
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS
 from studio.core.prompty.templates.mustache.template import (
     MustacheVariable,
     Section,
     Text,
     read_mustache,
 )
+from studio.core.prompty.templates.writer import DEFAULT_BOUNDS
 from studio.core.text.problem import Fix, Problem, TextEdit
 
 GROUP = "portability"

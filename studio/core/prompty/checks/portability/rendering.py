@@ -13,39 +13,76 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
 from jinja2 import Undefined, UndefinedError, nodes
 
-from studio.core.prompty.checks.portability.difference import (
-    BOTH,
-    CS,
-    Runtime,
-    RuntimeDifference,
-    names,
-    refuses,
-    report,
-)
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES, resolve_inputs
-from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS, Budget
 from studio.core.prompty.templates.faults import FaultList
 from studio.core.prompty.templates.jinja.expressions import Expressions
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.run import FAILURES, Runner, read_template
-from studio.core.prompty.templates.jinja.scope import Scope, root_scope
+from studio.core.prompty.templates.jinja.scope import Scope, Value, root_scope
 from studio.core.prompty.templates.jinja.stock import as_javascript, written
 from studio.core.prompty.templates.jinja.tokens import Interpolation, Literal, PlainExpression
-from studio.core.prompty.templates.jinja.value import Value
 from studio.core.prompty.templates.nunjucks import FILTERS, TESTS
-from studio.core.prompty.templates.writer import SegmentWriter
-from studio.core.text.problem import Fix, TextEdit
-from studio.core.text.shortened import shortened
-from studio.core.text.span import Span
+from studio.core.prompty.templates.writer import DEFAULT_BOUNDS, Budget, SegmentWriter
+from studio.core.text.amounts import shortened
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.source import Span
 from studio.core.text.values import JsonObject
+
+# A place of a template where a runtime of Prompty gives something else than Python's.
+
+
+class Runtime(StrEnum):
+    """A runtime that is compared with the one for Python."""
+
+    TYPESCRIPT = "TypeScript"
+    """Nunjucks 3.2 without calls (`@prompty/core` 2.0), and mustache.js."""
+
+    CSHARP = "C#"
+    """Prompty's own Jinja Subset (`Prompty.Core` 2.0), and Stubble."""
+
+
+TS = frozenset((Runtime.TYPESCRIPT,))
+CS = frozenset((Runtime.CSHARP,))
+BOTH = TS | CS
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeDifference:
+    """A place that renders differently in some runtime."""
+
+    problem: Problem
+    """The warning that names the difference."""
+
+    runtimes: frozenset[Runtime]
+    """The runtimes whose text differs from Python's, or that end with an error instead."""
+
+
+def report(
+    code: str, span: Span, runtimes: frozenset[Runtime], message: str, *fixes: Fix
+) -> RuntimeDifference:
+    """Return a difference with its warning."""
+    return RuntimeDifference(Problem(code, Severity.WARNING, message, span, fixes), runtimes)
+
+
+def names(runtimes: frozenset[Runtime]) -> str:
+    """Return the runtimes as a sentence names them."""
+    return " and ".join(runtime for runtime in Runtime if runtime in runtimes)
+
+
+def refuses(runtimes: frozenset[Runtime], what: str) -> str:
+    """Return the sentence that runtimes lack something and stop."""
+    knows, ends = ("knows", "ends") if len(runtimes) == 1 else ("know", "end")
+    return f"{names(runtimes)} {knows} no {what} and {ends} with an error."
+
 
 _LACKING: Mapping[str, tuple[frozenset[Runtime], str]] = {
     **dict.fromkeys(("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod"), (CS, "arithmetic")),

@@ -11,7 +11,6 @@ from jinja2.exceptions import TemplateRuntimeError
 from jinja2.runtime import LoopContext
 from jinja2.utils import Cycler, Joiner
 
-from studio.core.prompty.templates.bounds import Budget
 from studio.core.prompty.templates.jinja.failures import no_field
 from studio.core.prompty.templates.jinja.sandbox import (
     PromptEnvironment,
@@ -19,10 +18,8 @@ from studio.core.prompty.templates.jinja.sandbox import (
     guard_method,
     guard_operator,
 )
-from studio.core.prompty.templates.jinja.scope import Scope
-from studio.core.prompty.templates.jinja.value import Value
-from studio.core.prompty.templates.unread import UnreadText
-from studio.core.prompty.templates.writer import plain_text
+from studio.core.prompty.templates.jinja.scope import Scope, Value
+from studio.core.prompty.templates.writer import Budget, UnreadText, plain_text
 
 _BINARY: dict[type[nodes.Node], tuple[str, Callable[[Value, Value], Value]]] = {
     nodes.Add: ("+", operator.add),

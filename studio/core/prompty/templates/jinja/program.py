@@ -16,11 +16,16 @@ from jinja2.environment import Environment
 from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
-from studio.core.prompty.templates.jinja.foreign import mustache, of_another_language
-from studio.core.prompty.templates.jinja.tokens import RUN, Interpolation, JinjaTokens
+from studio.core.prompty.templates.jinja.tokens import (
+    RUN,
+    Interpolation,
+    JinjaTokens,
+    mustache,
+    of_another_language,
+)
 from studio.core.text.naming import nearest
 from studio.core.text.problem import Mistake, fixable
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 _CLOSING = {"{{": "}}", "{%": "%}"}
 _BLOCKS = ("if", "for", "set", "macro", "raw", "filter", "call", "with")

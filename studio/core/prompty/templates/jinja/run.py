@@ -15,8 +15,7 @@ from jinja2.exceptions import TemplateRuntimeError
 from jinja2.runtime import LoopContext
 
 from studio.core.prompty.document import FieldUse, Variable
-from studio.core.prompty.rendering import Rendering
-from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
+from studio.core.prompty.messages import Rendering
 from studio.core.prompty.templates.faults import (
     FaultList,
     key_problem,
@@ -35,14 +34,20 @@ from studio.core.prompty.templates.jinja.expressions import (
 from studio.core.prompty.templates.jinja.failures import reason
 from studio.core.prompty.templates.jinja.program import Program, read_program
 from studio.core.prompty.templates.jinja.sandbox import bounded_items, environment
-from studio.core.prompty.templates.jinja.scope import Scope, root_scope
+from studio.core.prompty.templates.jinja.scope import Scope, Value, root_scope
 from studio.core.prompty.templates.jinja.tokens import Interpolation, Literal, PlainExpression
-from studio.core.prompty.templates.jinja.value import Value
 from studio.core.prompty.templates.jinja.variables import inspect, names_read
-from studio.core.prompty.templates.writer import RenderedText, SegmentWriter, merge
+from studio.core.prompty.templates.writer import (
+    BoundExceededError,
+    Bounds,
+    Budget,
+    RenderedText,
+    SegmentWriter,
+    merge,
+)
 from studio.core.text.amounts import counted
 from studio.core.text.problem import Problem
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 

@@ -14,11 +14,9 @@ from jinja2.runtime import Context
 from jinja2.sandbox import MAX_RANGE, ImmutableSandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, generate_lorem_ipsum
 
-from studio.core.prompty.templates.bounds import BoundExceededError, Budget
-from studio.core.prompty.templates.jinja.value import Value
-from studio.core.prompty.templates.writer import plain_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import whole_numbers
+from studio.core.prompty.templates.jinja.scope import Value
+from studio.core.prompty.templates.writer import BoundExceededError, Budget, plain_text
+from studio.core.text.values import parse_json, whole_numbers
 
 _MOST_DIGITS_AS_BITS = 14_000
 """Python refuses to print integers of more than 4,300 digits."""

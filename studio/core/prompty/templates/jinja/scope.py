@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 from jinja2 import nodes
 
-from studio.core.prompty.templates.jinja.value import Value
+# The type of what a template computes with.
+
+Value: TypeAlias = Any
+"""Inputs are JSON, but filters and methods make anything: iterators, ranges, Jinja's objects."""
+
 
 _MISSING = object()
 

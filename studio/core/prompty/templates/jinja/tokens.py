@@ -6,14 +6,16 @@ Statements that Jinja's parser does not make, each with its place.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import cast
 
 from jinja2 import TemplateSyntaxError, nodes
 from jinja2.lexer import Lexer, Token
 
-from studio.core.text.span import Span
+from studio.core.text.problem import Mistake, fixable
+from studio.core.text.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,3 +220,172 @@ def _balance(awaited: list[str], text: str, position: int) -> None:
         expected = awaited.pop()
         if expected != text:
             raise TemplateSyntaxError(f"unexpected {text!r}, expected {expected!r}", position)
+
+
+# What stands in a template and is of another language: Mustache, Liquid, JavaScript, Python.
+
+_CURLY = "“”„‘’"
+_STRAIGHT = str.maketrans("“”„‘’", '"""\'\'')
+_SIGNS = {"&&": "and", "||": "or", "&": "and", "!": "not", "$": "", ";": "", "@": ""}
+"""Signs of other languages, and the words that stand for them here; nothing: it is left out."""
+_ENTITY = re.compile(r"&(?:gt|lt|amp|quot|apos|nbsp|#\d{2,4});")
+_WORDS = ("AND", "OR", "NOT", "And", "Or", "Not", "IN", "IS", "ELSE", "IF")
+_TAGS = {"foreach": "for", "each": "for", "endforeach": "endfor", "endeach": "endfor"}
+_TAGS |= dict.fromkeys(("elseif", "elsif", "elsf"), "elif")
+_TAGS |= dict.fromkeys(("assign", "let", "var", "capture"), "set") | {"endcapture": "endset"}
+"""Tags of other template languages by what they are here."""
+_BLOCKS = {"each": "for", "foreach": "for", "unless": "if"}
+_HANDLEBARS = re.compile(r"\{\{[-~]?[ \t]*(?P<sign>[#/^>&])[ \t]*(?P<word>\w*)[^{}\n]*\}\}")
+_WRITTEN = {"#if": "{% if … %}", "#unless": "{% if not … %}", "&": "{{ … }}"}
+_WRITTEN |= dict.fromkeys(("#each", "#for"), "{% for … in … %}")
+_WRITTEN |= dict.fromkeys(("/if", "/unless"), "{% endif %}")
+_WRITTEN |= dict.fromkeys(("/each", "/for"), "{% endfor %}")
+"""Tags of Mustache's kin that have one meaning, as they are written here."""
+_TRIPLE = re.compile(r"\{\{\{[ \t]*(?P<path>[A-Za-z_][\w.]*)[ \t]*\}\}\}")
+_FILTER_COLON = re.compile(r"\|[ \t]*(?P<name>\w+)[ \t]*\Z")
+_RANGE = re.compile(
+    r"(?P<low>(?:\([ \t]*)?\b[0-9]{1,9})[ \t]*\.\.\.?[ \t]*(?P<high>[0-9]{1,9})\b(?:[ \t]*\))?"
+)
+_CLOSES = {"{{": "}}", "{%": "%}"}
+
+
+def of_another_language(
+    message: str, span: Span, source: str, tag: int, opened: Sequence[tuple[int, str]]
+) -> Mistake | None:
+    """What is meant, where the reader stopped at something that another language has.
+
+    Args:
+        message: Jinja's own words, or ours.
+        span: where the reader stopped.
+        source: the template.
+        tag: where the tag begins in which it stopped.
+        opened: blocks that are open there: offset of the tag, and its name.
+    """
+    return (
+        _other_tag(message, source, span)
+        or _slash_end(message, source, span, opened)
+        or _range(message, source, tag, span)
+        or _filter_colon(message, source, tag, span)
+        or _arrow(message, source, span)
+        or _other_word(message, source, span)
+        or _sign(message, source, tag, span)
+    )
+
+
+def mustache(source: str, tag: int) -> Mistake | None:
+    """`{{#each …}}` and `{{{ name }}}`, in a template that has tags of Jinja."""
+    if triple := _TRIPLE.match(source, tag):
+        right, words = (
+            f"{{{{ {triple['path']} }}}}",
+            "three braces are Mustache's; here two put in the value",
+        )
+        return fixable(words, Span(*triple.span()), f"Write {right}", right)
+    found = _HANDLEBARS.match(source, tag)
+    if found is None:
+        return None
+    words = f"{found[0]} is Mustache, and the file is read as Jinja2"
+    written = _WRITTEN.get("&" if found["sign"] == "&" else found["sign"] + found["word"])
+    return Mistake(f"{words}, which writes {written}" if written else words, Span(*found.span()))
+
+
+def _other_tag(message: str, source: str, span: Span) -> Mistake | None:
+    """`elseif`, `foreach`, `assign`: the same tag under another name."""
+    name = source[span.start : span.end]
+    if "unknown tag" not in message or name not in _TAGS:
+        return None
+    right = _TAGS[name]
+    words = f"there is no tag {name!r}; it is called {right!r} here"
+    return fixable(words, span, f"Change to {right!r}", right)
+
+
+def _slash_end(
+    message: str, source: str, span: Span, opened: Sequence[tuple[int, str]]
+) -> Mistake | None:
+    """`{% /if %}`."""
+    found = re.compile(r"/[ \t]*(\w+)").match(source, span.start)
+    if message != "tag name expected" or found is None:
+        return None
+    right = "end" + (opened[-1][1] if opened else _BLOCKS.get(found[1], found[1]))
+    words = f"a block is closed by its 'end': {right!r}, not {found[0]!r}"
+    return fixable(words, Span(*found.span()), f"Write {right}", right)
+
+
+def _range(message: str, source: str, tag: int, span: Span) -> Mistake | None:
+    """`1..3`."""
+    if not message.startswith(("expected name or number", "expected token", "unexpected")):
+        return None
+    for found in _RANGE.finditer(source, tag, _tag_end(source, tag)):
+        if found.start() <= span.start <= found.end():
+            low, place = found["low"].strip("( \t"), Span(*found.span())
+            right = f"range({low}, {int(found['high']) + 1})"
+            return fixable(f"numbers in a row are written {right}", place, f"Write {right}", right)
+    return None
+
+
+def _filter_colon(message: str, source: str, tag: int, span: Span) -> Mistake | None:
+    """`city | default: 'x'`."""
+    name = _FILTER_COLON.search(source, tag, span.start)
+    if not message.endswith("got ':'") or name is None:
+        return None
+    behind = source[span.end : _tag_end(source, tag)]
+    value = behind.strip("- \t")
+    words = f"the values of a filter stand in parentheses: {name['name']}(…)"
+    if not value or "|" in value or ":" in value:
+        return Mistake(words, span)
+    end, right = span.end + behind.index(value) + len(value), f"({value})"
+    return fixable(words, span, f"Write {name['name']}{right}", right, name.end("name"), end)
+
+
+def _arrow(message: str, source: str, span: Span) -> Mistake | None:
+    """`city->name` and `a === b`."""
+    for start in range(span.start, max(-1, span.start - 3), -1):
+        if source.startswith("->", start):
+            place = Span(start, start + 2)
+            return fixable("a field is written behind a dot", place, "Write a dot", ".")
+        if source.startswith(("===", "!=="), start):
+            right, place = source[start : start + 2], Span(start, start + 3)
+            return fixable(f"a template compares with {right}", place, f"Write {right}", right)
+    return None
+
+
+def _other_word(message: str, source: str, span: Span) -> Mistake | None:
+    """`AND`, where the word is small."""
+    here = source[span.start : span.end]
+    if here not in _WORDS or "got '" not in message:
+        return None
+    right = here.lower()
+    return fixable(f"{right!r} is written small", span, f"Write {right}", right)
+
+
+def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
+    """A sign of another language, where templates have a word or nothing."""
+    here, start = source[span.start], span.start
+    if not message.startswith("unexpected character") and not message.endswith("got ';'"):
+        return None
+    if here in _CURLY:
+        end = _tag_end(source, tag)
+        right = source[start:end].translate(_STRAIGHT)
+        words = "quotes are straight in a template"
+        return fixable(words, span, "Write straight quotes", right, start, end)
+    if entity := _ENTITY.match(source, start):
+        right, words = unescape(entity[0]), f"{entity[0]} is HTML; here it is written"
+        return fixable(f"{words} {right}", Span(*entity.span()), f"Write {right}", right)
+    for sign, word in _SIGNS.items():
+        if source.startswith(sign, start):
+            place = Span(start, start + len(sign))
+            if not word:
+                return fixable(f"{sign} does not belong here", place, "Leave it out", "")
+            words, right = f"a template has no {sign}: write {word}", word + " " * (word == "not")
+            return fixable(words, place, f"Write {word}", right)
+    if here == "?":
+        return Mistake("a choice is written `a if condition else b`, not with ?", span)
+    if not here.isprintable():
+        words = f"here stands a character that nobody sees, U+{ord(here):04X}"
+        return fixable(words, span, "Remove the character", "")
+    return Mistake(f"{here} means nothing in a template", span)
+
+
+def _tag_end(source: str, tag: int) -> int:
+    """Where the tag ends, or its line where it does not end."""
+    ends = (source.find(_CLOSES.get(source[tag : tag + 2], "}}"), tag), source.find("\n", tag))
+    return min((each for each in ends if each >= 0), default=len(source))

@@ -26,7 +26,7 @@ from studio.core.prompty.templates.jinja.tokens import (
     PlainExpression,
 )
 from studio.core.text.problem import Problem
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 
 DataPath: TypeAlias = tuple[str, ...]
 """A root name and the fields below it; `EACH` for each item of a list."""

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.core.prompty.document import MOST_PARTS, FieldUse, Variable
-from studio.core.prompty.rendering import Rendering
-from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
+from studio.core.prompty.messages import Rendering
 from studio.core.prompty.templates.faults import (
     MOST_FAULTS,
     UNSUPPORTED,
@@ -24,9 +23,16 @@ from studio.core.prompty.templates.faults import (
     limit_problem,
     syntax_problem,
 )
-from studio.core.prompty.templates.writer import SegmentWriter, merge, plain_text
+from studio.core.prompty.templates.writer import (
+    BoundExceededError,
+    Bounds,
+    Budget,
+    SegmentWriter,
+    merge,
+    plain_text,
+)
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

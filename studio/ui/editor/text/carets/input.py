@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
 
-from studio.ui.editor.text.keys.command_keys import is_command, smart_home
-from studio.ui.editor.text.keys.word_moves import erase_word, go_by_word, word_key
+from studio.ui.editor.text.keys.key_moves import (
+    erase_word,
+    go_by_word,
+    is_command,
+    smart_home,
+    word_key,
+)
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.carets.carets import Carets
@@ -176,7 +181,7 @@ def _parts(data: QMimeData, text: str, count: int) -> Iterator[str]:
     """What each caret gets, from top to bottom: its own part where there are as many."""
     parts = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if data.hasFormat(_PARTS):
-        from studio.core.text.foreign_json import parse_json
+        from studio.core.text.values import parse_json
 
         try:
             held = parse_json(bytes(data.data(_PARTS).data()))

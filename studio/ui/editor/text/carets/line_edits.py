@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QTextBlock, QTextCursor
 
-from studio.application.highlight.lexer_state import PYTHON_FILE
-from studio.ui.editor.text.carets.line_columns import whole_position
-from studio.ui.editor.text.keys.typing_rules import CommentKind, comment_parts, on_return
+from studio.application.highlight.lexer import PYTHON_FILE
+from studio.ui.editor.text.carets.selections import whole_position
+from studio.ui.editor.text.keys.typing import CommentKind, comment_parts, on_return
 
 if TYPE_CHECKING:
-    from studio.application.highlight.lexer_state import State
+    from studio.application.highlight.lexer import State
     from studio.ui.editor.text.carets.carets import Carets
     from studio.ui.editor.text.prompt_view import PromptView
 

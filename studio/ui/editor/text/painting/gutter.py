@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QWidget
 
 from studio.application.words import tr
 from studio.core.text.problem import Severity
-from studio.ui.style.fill import fill
+from studio.ui.style.colors import fill, theme_in_use
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import theme_in_use
 
 if TYPE_CHECKING:
     from studio.application.document.revisions import LineChange

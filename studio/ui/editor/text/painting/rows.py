@@ -9,9 +9,8 @@ from PySide6.QtCore import QObject, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QApplication
 
-from studio.core.text.span import Span
-from studio.ui.style.fill import fill
-from studio.ui.style.in_use import theme_in_use
+from studio.core.text.source import Span
+from studio.ui.style.colors import fill, theme_in_use
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QScrollBar, QWidget
 
 from studio.application.words import tr
-from studio.ui.style.in_use import theme_in_use
+from studio.ui.style.colors import theme_in_use
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument

@@ -12,10 +12,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.application.highlight.lexer_state import PYTHON_FILE
+from studio.application.highlight.lexer import PYTHON_FILE
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import TextEdit
-from studio.core.text.span import Span
+from studio.core.text.source import Span
 from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.text.view import PromptEditor
 

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from studio.ui.editor.text.brackets import matching_bracket
-from studio.ui.editor.text.keys.typing_rules import (
+from studio.ui.editor.text.keys.typing import (
     comment_lines,
     on_backspace,
     on_character,
     on_return,
 )
+from studio.ui.editor.text.marks import matching_bracket
 
 
 def typed(char: str, before: str, after: str, **options: bool) -> tuple[str, int]:

@@ -1,0 +1,314 @@
+"""What is wrong with a connection as it is written, named by field, before it is saved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from studio.application.words import tr
+from studio.core.masking.redact import names_secret
+from studio.core.models.base import ModelError
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import EMBEDDED, Connection, ConnectionKind
+from studio.core.models.embedded.weights import weights_at
+from studio.core.models.endpoint_trust import is_local
+from studio.core.models.scripted import read_script
+from studio.core.models.secrets import KEYRING, environment_name, is_reference
+from studio.core.text.naming import free_name
+
+Field: TypeAlias = Literal[
+    "name",
+    "base_url",
+    "api_version",
+    "model",
+    "key",
+    "api",
+    "headers",
+    "limits",
+    "weights",
+    "context",
+    "threads",
+    "grammar",
+    "script",
+    "recording",
+    "through",
+    "abilities",
+]
+"""A line of the form."""
+
+_REMOTE: tuple[Field, ...] = ("base_url", "model", "key", "api", "headers", "limits", "abilities")
+FIELDS: Mapping[ConnectionKind, tuple[Field, ...]] = {
+    "openai": ("name", *_REMOTE),
+    "azure": ("name", "base_url", "api_version", *_REMOTE[1:]),
+    "compatible": ("name", *_REMOTE),
+    "anthropic": ("name", *_REMOTE),
+    "gemini": ("name", *_REMOTE),
+    "ollama": ("name", *_REMOTE),
+    "embedded": ("name", "weights", "context", "threads", "grammar"),
+    "scripted": ("name", "script"),
+    "manual": ("name",),
+    "replay": ("name", "recording", "through"),
+}
+"""The lines of each kind's form, in order."""
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+# A key pasted where a variable's name belongs must not reach a file.
+_KEY_LIKE = re.compile(r"(?=.*[a-z])(?=.*[0-9]).{20,}|(sk|pk|key)_[A-Za-z0-9]{8,}")
+
+
+def problems_of(connection: Connection, others: Collection[str]) -> dict[Field, str]:
+    """What keeps a connection from being saved, a sentence for each field.
+
+    Args:
+        connection: as it is written in the form.
+        others: names of all other connections.
+    """
+    found: dict[Field, str] = {}
+    for field in FIELDS[connection.kind]:
+        check = _CHECKS.get(field)
+        if check is not None and (sentence := check(connection)):
+            found[field] = sentence
+    if connection.name in others:
+        found["name"] = tr("There is a connection {name!r} already.").format(name=connection.name)
+    return found
+
+
+def warnings_of(connection: Connection) -> dict[Field, str]:
+    """What will not work yet, though it can be saved; whether there is a key is asked elsewhere."""
+    return dict(_warnings(connection))
+
+
+def variable_problem(name: str) -> str:
+    """What is wrong with the name of an environment variable; empty for nothing."""
+    if not name:
+        return tr("Enter the name of the variable that holds the key.")
+    if _KEY_LIKE.fullmatch(name) or not _VARIABLE.fullmatch(name):
+        return tr(
+            "This is not a name of a variable. Keys are not written here: choose another place.",
+        )
+    return ""
+
+
+def read_headers(text: str) -> tuple[dict[str, str], str]:
+    """Headers from lines `Name: value`, and what is wrong with them; empty for nothing."""
+    headers: dict[str, str] = {}
+    for line in filter(str.strip, text.splitlines()):
+        name, colon, value = (part.strip() for part in line.partition(":"))
+        if not colon or not _HEADER.fullmatch(name):
+            return headers, tr("Write each header as `Name: value`, not as {value!r}.").format(
+                value=line.strip()[:40]
+            )
+        if names_secret(name):
+            return headers, tr(
+                "{name} would hold a key, and keys are never in files: use Key."
+            ).format(name=name)
+        headers[name] = value
+    return headers, ""
+
+
+def headers_text(headers: Mapping[str, str]) -> str:
+    """Headers as lines."""
+    return "\n".join(f"{name}: {value}" for name, value in headers.items())
+
+
+def _warnings(connection: Connection) -> Iterator[tuple[Field, str]]:
+    if connection.kind in ("azure", "compatible") and not connection.base_url:
+        yield (
+            "base_url",
+            tr("Enter the address before it can be used."),
+        )
+    if connection.kind == "scripted" and not connection.settings.get("script"):
+        yield (
+            "script",
+            tr("Choose a script before it can be used."),
+        )
+    if connection.kind == "replay" and not connection.settings.get("recording"):
+        yield (
+            "recording",
+            tr("Choose a file before it can be used."),
+        )
+    path = connection.settings.get("recording")
+    is_replayed = connection.kind == "replay" and not connection.settings.get("through")
+    if is_replayed and isinstance(path, str) and path and not Path(path).expanduser().is_file():
+        yield (
+            "recording",
+            tr("There is nothing recorded yet: choose a connection to record."),
+        )
+
+
+def _name(connection: Connection) -> str:
+    return "" if connection.name.strip() else tr("Give it a name.")
+
+
+def _base_url(connection: Connection) -> str:
+    address = connection.base_url
+    if not address:
+        return ""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError:
+        return tr("This is not a web address.")
+    if parts.scheme not in ("http", "https") or not parts.hostname or " " in address:
+        return tr(
+            "Write the whole address, such as https://host/v1 or http://localhost:8000/v1.",
+        )
+    if "@" in parts.netloc:
+        return tr(
+            "A password in the address would be kept in a file: enter it under Key.",
+        )
+    if parts.query or parts.fragment:
+        return tr(
+            "Leave out what begins with ? or #: it may hold a key, and the path is enough.",
+        )
+    return ""
+
+
+def _key(connection: Connection) -> str:
+    variable = environment_name(connection.key)
+    if variable is not None:
+        return variable_problem(variable)
+    return "" if is_reference(connection.key) else variable_problem("")
+
+
+def _weights(connection: Connection) -> str:
+    path = connection.settings.get("weights")
+    if not isinstance(path, str) or not path:
+        return ""
+    try:
+        weights_at(Path(path).expanduser())
+    except ModelError as error:
+        return error.message
+    return ""
+
+
+def _script(connection: Connection) -> str:
+    path = connection.settings.get("script")
+    if not isinstance(path, str) or not path:
+        return ""
+    try:
+        read_script(Path(path).expanduser())
+    except ModelError as error:
+        return error.message
+    return ""
+
+
+def _recording(connection: Connection) -> str:
+    path = connection.settings.get("recording")
+    if not isinstance(path, str) or not path:
+        return ""
+    place = Path(path).expanduser()
+    if place.is_dir():
+        return tr("This is a folder: name a file.")
+    return (
+        ""
+        if place.parent.is_dir()
+        else tr("There is no folder {parent!r}.").format(parent=str(place.parent))
+    )
+
+
+_CHECKS: Mapping[Field, Callable[[Connection], str]] = {
+    "name": _name,
+    "base_url": _base_url,
+    "key": _key,
+    "weights": _weights,
+    "script": _script,
+    "recording": _recording,
+}
+
+
+# Changing the list of connections: pure functions from one list to the next.
+
+
+def with_added(connections: Connections, connection: Connection, after: str = "") -> Connections:
+    """The list with one more, under a name of its own; behind `after`, or at the end."""
+    each = list(connections.connections)
+    names = {one.name for one in each}
+    made = replace(connection, name=free_name(connection.name, names.__contains__))
+    place = next((index + 1 for index, one in enumerate(each) if one.name == after), len(each))
+    each.insert(place, made)
+    return replace(connections, connections=tuple(each))
+
+
+def with_changed(connections: Connections, name: str, changed: Connection) -> Connections:
+    """The list with one connection changed; what named it by its old name follows."""
+    each = tuple(
+        changed if one.name == name else _follow(one, name, changed.name)
+        for one in connections.connections
+    )
+    default = changed.name if connections.default == name else connections.default
+    folders = {
+        folder: changed.name if chosen == name else chosen
+        for folder, chosen in connections.folders.items()
+    }
+    return replace(connections, connections=each, default=default, folders=folders)
+
+
+def without(connections: Connections, name: str) -> Connections:
+    """The list without one; the embedded model takes its place as the default.
+
+    Raises:
+        ValueError: it is the last embedded model, which is always there.
+    """
+    if is_last_embedded(connections, name):
+        raise ValueError("the embedded model is always there")
+    each = tuple(one for one in connections.connections if one.name != name)
+    default = connections.default
+    if default == name:
+        default = next((one.name for one in each if one.kind == "embedded"), EMBEDDED.name)
+    folders = {folder: chosen for folder, chosen in connections.folders.items() if chosen != name}
+    return replace(connections, connections=each, default=default, folders=folders)
+
+
+def with_folder(connections: Connections, folder: Path, name: str) -> Connections:
+    """Return the list with the connection that a folder's prompts use; an empty name undoes it."""
+    key = str(folder.resolve())
+    folders = {each: chosen for each, chosen in connections.folders.items() if each != key}
+    return replace(connections, folders={**folders, key: name} if name else folders)
+
+
+def keyless_if_local(connection: Connection) -> Connection:
+    """Return the connection without a key of the key store where its server is on this machine."""
+    needs_none = connection.key == KEYRING and is_local(connection.base_url)
+    return replace(connection, key="") if needs_none else connection
+
+
+def stand_ins(connections: Connections) -> tuple[Connection, ...]:
+    """Return what is offered in place of a missing connection: the default, and one server.
+
+    A default without a server comes last.
+    """
+    default = connections.default_connection
+    others = (each for each in connections.connections if each.is_remote and each != default)
+    found = (default, *islice(others, 1))
+    return found if default.is_remote else found[::-1]
+
+
+def is_last_embedded(connections: Connections, name: str) -> bool:
+    """Whether a connection is the only one to the embedded model."""
+    embedded = [one.name for one in connections.connections if one.kind == "embedded"]
+    return embedded == [name]
+
+
+def with_trusted(connections: Connections, origin: str) -> Connections:
+    """The list with one more endpoint that documents may send to."""
+    return replace(connections, trusted=tuple(dict.fromkeys((*connections.trusted, origin))))
+
+
+def without_trusted(connections: Connections, origin: str) -> Connections:
+    """The list with one endpoint asked about again."""
+    return replace(
+        connections, trusted=tuple(each for each in connections.trusted if each != origin)
+    )
+
+
+def _follow(connection: Connection, old: str, new: str) -> Connection:
+    if connection.settings.get("through") != old or old == new:
+        return connection
+    return replace(connection, settings={**connection.settings, "through": new})

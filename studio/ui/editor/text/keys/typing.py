@@ -1,0 +1,460 @@
+"""What the editor adds to what is typed: pure rules over the line around the caret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent, QTextCursor
+
+from studio.ui.editor.text.keys.key_moves import is_command
+
+if TYPE_CHECKING:
+    from studio.ui.editor.text.prompt_view import PromptView
+
+
+CommentKind: TypeAlias = Literal["#", "body", "delimiter"]
+"""How a line is commented out: with `#` as in YAML, as the template has it, or not at all."""
+
+PAIRS = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`"}
+"""An opening character and the one that is put in after it."""
+
+_LIST = re.compile(
+    r"(?P<indent>\s*)(?P<mark>[-*+]|(?P<number>\d+)(?P<dot>[.)]))(?P<gap>\s+)(?P<rest>.*)$"
+)
+_DASH = re.compile(r"-[ ]+")
+_ITEM_KEY = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s"'#\[\]{}][^#:]*):(?:\s|$)""")
+_OPENS_TEXT = re.compile(r"[|>][+-]?\d?\s*$")
+_OPENS_BLOCK = re.compile(r"[^#]*:\s*(?:[|>][+-]?\d?)?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class TypedEdit:
+    """What happens instead of the plain key."""
+
+    insert: str
+    """Text put in at the caret (in place of a selection)."""
+
+    back: int = 0
+    """How many characters the caret goes back after that."""
+
+    overwrite: int = 0
+    """How many characters after the caret go away first."""
+
+    erase: int = 0
+    """How many characters before the caret go away first."""
+
+    select: int = 0
+    """How many characters before the caret, once it went back, are selected then."""
+
+
+def on_character(
+    char: str, before: str, after: str, *, selected: str = "", yaml: bool, expressions: bool = True
+) -> TypedEdit | None:
+    """What a typed character becomes, or None for the plain character.
+
+    Args:
+        char: the character typed.
+        before: the line up to the caret.
+        after: the line from the caret on.
+        selected: the selected text, which a pair is put around; it stays selected, so that a second
+            brace makes an expression of it and the next character takes its place.
+        yaml: whether the line is front matter or another YAML part.
+        expressions: whether `{{` opens an expression here; not in format strings.
+    """
+    if selected:
+        if char in PAIRS and "\n" not in selected:
+            opens = expressions and before.endswith("{") and after.startswith("}")
+            return _put_around(char, selected, is_expression=opens)
+        before = after = ""
+    if after.startswith(char) and char in ")]}\"'`" and _is_open(char, before):
+        return TypedEdit(char, overwrite=1)
+    within = _inside_braces(char, before, after) if expressions and char in " %#}" else None
+    if within is not None:
+        return within
+    if expressions and char not in " }%#-+" and _is_space_typed_over(before, after):
+        pair = PAIRS.get(char, "")
+        return TypedEdit(f"{char}{pair} ", back=len(pair) + 1)
+    if expressions and char in "%#{" and before.endswith("{") and after.startswith("}"):
+        opened = _second_of_two(char, before)
+        if opened is not None:
+            return opened
+    if char not in PAIRS:
+        return None
+    if after and not after[0].isspace() and after[0] not in ")]},:;.\"'`":
+        return None
+    if char in "\"'`" and not yaml and char == "'":
+        return None  # an apostrophe, in prose
+    if char in "\"'`" and before and (before[-1].isalnum() or before[-1] in "\"'`\\"):
+        return None
+    return TypedEdit(char + PAIRS[char], back=1)
+
+
+def _second_of_two(char: str, before: str) -> TypedEdit | None:
+    """What opens an expression, a tag or a comment; its second closing character comes with it."""
+    if char != "{":
+        return TypedEdit(f"{char}  {char}", back=2)
+    return None if before.endswith("{{") else TypedEdit("{  }", back=2)
+
+
+def _put_around(char: str, selected: str, *, is_expression: bool) -> TypedEdit:
+    """A pair around what is selected, which stays selected; a second brace makes an expression."""
+    gap = " " if char == "{" and is_expression else ""
+    return TypedEdit(
+        f"{char}{gap}{selected}{gap}{PAIRS[char]}", back=1 + len(gap), select=len(selected)
+    )
+
+
+def on_return(before: str, after: str, *, yaml: bool) -> TypedEdit | None:
+    """Return the new line's indent: that of the block, deeper after an opened one.
+
+    A list in the body goes on by itself. In YAML the next line keeps the column of the dash, and
+    goes deeper only in an item with keys, a block of text or an open bracket. A line that has only
+    an indent loses it.
+    """
+    indent = before[: len(before) - len(before.lstrip())]
+    if before and indent == before and not after.strip():
+        return TypedEdit(f"\n{indent}", erase=len(before), overwrite=len(after))
+    item = _LIST.match(before)
+    if item and not yaml:
+        if not item["rest"].strip() and not after.strip():
+            return TypedEdit("", erase=len(before) - len(item["indent"]))  # ends the list
+        mark = f"{int(item['number']) + 1}{item['dot']}" if item["number"] else item["mark"]
+        return TypedEdit(f"\n{item['indent']}{mark}{item['gap']}")
+    if yaml:
+        indent += _deeper(before[len(indent) :])
+    return TypedEdit("\n" + indent) if indent else None
+
+
+def empty_item(before: str, after: str) -> str:
+    """Return the mark of a list, with its gap, that is alone on a line; else nothing."""
+    item = _LIST.match(before)
+    alone = item is not None and not item["rest"] and not after.strip()
+    return before.lstrip() if alone else ""
+
+
+def _deeper(line: str) -> str:
+    """Return how much deeper than its first character the line after a line of YAML begins."""
+    item = _DASH.match(line)
+    if item is not None:
+        rest = line[item.end() :]
+        keeps = not (_ITEM_KEY.match(rest) or _DASH.match(rest) or _OPENS_TEXT.match(rest))
+        if keeps and not _is_bracket_open(rest):
+            return ""
+        return " " * item.end() + _deeper(rest)
+    return "  " if _OPENS_BLOCK.match(line) else ""
+
+
+def _is_bracket_open(text: str) -> bool:
+    """Whether a value of YAML begins a flow list or mapping that its line does not end."""
+    return text[:1] in ("[", "{") and sum(map(text.count, "[{")) > sum(map(text.count, "]}"))
+
+
+def on_backspace(before: str, after: str) -> TypedEdit | None:
+    """An empty pair goes as one; an indent goes by two."""
+    if before and after and PAIRS.get(before[-1]) == after[0]:
+        return TypedEdit("", overwrite=1, erase=1)
+    if before and not before.strip(" ") and len(before) > 1:
+        return TypedEdit("", erase=2 - len(before) % 2)
+    return None
+
+
+def comment_lines(
+    lines: list[str], *, yaml: bool, template: str = "jinja2", out: bool | None = None
+) -> list[str]:
+    """Comment the lines out, or in again.
+
+    YAML has `#`; a body has the template's own comments, and none in format strings.
+
+    Args:
+        lines: whole lines.
+        yaml: whether they are YAML.
+        template: the language of the body's expressions.
+        out: whether out or in; where None, in again if all of them are comments.
+    """
+    if template == "fstring" and not yaml:
+        return lines
+    opening, closing = _comment_signs(yaml=yaml, template=template)
+    inner = [_commented(line, opening, closing) for line in lines]
+    if out is None:
+        out = any(text is None for line, text in zip(lines, inner, strict=True) if line.strip())
+    if not out:
+        return [line if text is None else text for line, text in zip(lines, inner, strict=True)]
+    # The template's comments do not stand in one another.
+    fresh = [
+        bool(line.strip()) and (yaml or text is None)
+        for line, text in zip(lines, inner, strict=True)
+    ]
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    depth = min(
+        (each for each, is_fresh in zip(indents, fresh, strict=True) if is_fresh), default=0
+    )
+    return [
+        _comment_out(line, opening, closing, depth if yaml else indent) if is_fresh else line
+        for line, indent, is_fresh in zip(lines, indents, fresh, strict=True)
+    ]
+
+
+def comment_parts(
+    lines: Sequence[str],
+    kinds: Sequence[CommentKind],
+    *,
+    template: str = "jinja2",
+    out: bool | None = None,
+) -> list[str]:
+    """Comment lines of several kinds out, or in again; delimiters stay: they part the others.
+
+    Args:
+        lines: whole lines.
+        kinds: what each of them is.
+        template: the language of the body's expressions.
+        out: whether out or in; where None, in again if all of them are comments.
+    """
+    parts = [
+        (kind, [line for line, _ in part])
+        for kind, part in groupby(zip(lines, kinds, strict=True), key=itemgetter(1))
+    ]
+    if out is None:
+        out = any(
+            line.strip()
+            and _commented(line, *_comment_signs(yaml=kind == "#", template=template)) is None
+            for kind, part in parts
+            if kind == "#" or (kind == "body" and template != "fstring")
+            for line in part
+        )
+    return [
+        line
+        for kind, part in parts
+        for line in (
+            part
+            if kind == "delimiter"
+            else comment_lines(part, yaml=kind == "#", template=template, out=out)
+        )
+    ]
+
+
+def _commented(line: str, opening: str, closing: str) -> str | None:
+    """What a comment that is a whole line keeps from the reader; None where it is no such line."""
+    start, end = opening.strip(), closing.strip()
+    found = re.match(
+        rf"^(\s*){re.escape(start)} ?(.*?)" + (rf" ?{re.escape(end)}(\s*)$" if end else r"(\s*)$"),
+        line,
+    )
+    if found is None:
+        return None
+    indent, text, blank = found.groups()
+    if end:
+        text = text.replace(end + start, end)
+        depth = 0
+        for sign in re.findall(rf"{re.escape(start[:2])}|{re.escape(end)}", text):
+            depth += -1 if sign == end else 1
+            if depth < 0:  # comments and text beside each other
+                return None
+    return f"{indent}{text}{blank}"
+
+
+def _comment_signs(*, yaml: bool, template: str) -> tuple[str, str]:
+    if yaml:
+        return "# ", ""
+    return ("{{! ", " }}") if template == "mustache" else ("{# ", " #}")
+
+
+def _comment_out(line: str, opening: str, closing: str, depth: int) -> str:
+    """A line as a comment; where its text ends that one (`#}`), another goes on from there."""
+    text = line.rstrip() if closing else line
+    end = closing.strip()
+    inner = text[depth:].replace(end, end + opening.strip()) if end else text[depth:]
+    return f"{line[:depth]}{opening}{inner}{closing}{line[len(text) :]}"
+
+
+def _inside_braces(char: str, before: str, after: str) -> TypedEdit | None:
+    """Keys that a user types who writes `{{ name }}` out, over what was put in already."""
+    closed = after[:3] in (" }}", " %}", " #}")
+    if char == " " and closed:
+        fresh = before.endswith(("{{ ", "{% ", "{# "))
+        return TypedEdit("") if fresh else TypedEdit(" ", overwrite=1)
+    if char in "}%#" and closed and char == after[1]:
+        return TypedEdit(char, overwrite=2)
+    if char in "%#" and after.startswith(f"{char}}}") and f"{{{char}" in before:
+        return TypedEdit(char, overwrite=1)
+    return None
+
+
+def _is_space_typed_over(before: str, after: str) -> bool:
+    """Whether the space before the closing braces was typed over, so that they need one again."""
+    if not before.endswith(" ") or not after.startswith(("}}", "%}", "#}")):
+        return False
+    opened = max(before.rfind(each) for each in ("{{", "{%", "{#"))
+    closed = max(before.rfind(each) for each in ("}}", "%}", "#}"))
+    return opened > closed
+
+
+def _is_open(char: str, before: str) -> bool:
+    """Whether the closing character just ahead was put in for one that is open before the caret."""
+    opening = {value: key for key, value in PAIRS.items()}[char]
+    if opening == char:
+        return before.count(char) % 2 == 1
+    return before.count(opening) > before.count(char)
+
+
+# Carries keys to the typing rules and their answers into the text.
+
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfferedMark:
+    """The mark of a list that the editor wrote, and how much of it the user typed again."""
+
+    rest: str = ""
+    """What of the mark and its gap the user has not typed."""
+
+    revision: int = 0
+    """Revision of the document when the mark was written."""
+
+    position: int = 0
+    """Place behind the mark, in UTF-16 units."""
+
+    eaten: str = ""
+    """What the user typed of it, which was not written."""
+
+
+class TypingKeys:
+    """Decides about keys before the text widget does."""
+
+    def __init__(self, editor: PromptView) -> None:
+        self._editor = editor
+        self._offered = _OfferedMark()
+
+    def press(self, event: QKeyEvent) -> bool:
+        """Handle a key; False leaves it to the text widget."""
+        if is_command(event) or self._editor.isReadOnly():
+            return False
+        if self._open_front(event):
+            return True
+        cursor = self._editor.textCursor()
+        if self._eats(event, cursor):
+            return True
+        if not self.write(event, cursor):
+            return False
+        self._editor.setTextCursor(cursor)
+        if event.key() in _ENTER:
+            self.offer_mark()
+        return True
+
+    def offer_mark(self) -> None:
+        """Note the mark of a list before the caret: the user who types it too means this one."""
+        cursor = self._editor.textCursor()
+        mark = empty_item(*_around(cursor))
+        self._offered = _OfferedMark(mark, cursor.document().revision(), cursor.position())
+
+    def _eats(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
+        """Whether a key types the next character of the mark that is there already."""
+        mark = self._offered
+        place = cursor.document().revision(), cursor.position()
+        if not event.text() or not mark.rest or place != (mark.revision, mark.position):
+            return False
+        if cursor.hasSelection() or event.text() != mark.rest[0]:
+            cursor.insertText(mark.eaten)  # another word begins with this character
+            self._offered = _OfferedMark()
+            return False
+        self._offered = replace(mark, rest=mark.rest[1:], eaten=mark.eaten + mark.rest[0])
+        return True
+
+    def write(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
+        """Write what a key means at a cursor; False where it is the plain character."""
+        char = event.text()
+        if len(char) == 1 and char.isprintable():
+            return self._character(char, cursor)
+        match event.key():
+            case Qt.Key.Key_Tab:
+                column = len(_around(cursor)[0])
+                cursor.insertText(" " * (2 - column % 2))
+                return True
+            case key if key in _ENTER:
+                before, after = _around(cursor)
+                return _do(on_return(before, after, yaml=self._is_yaml(cursor)), cursor)
+            case Qt.Key.Key_Backspace if not cursor.hasSelection():
+                before, after = _around(cursor)
+                return _do(on_backspace(before, after), cursor)
+        return False
+
+    def _open_front(self, event: QKeyEvent) -> bool:
+        """A key that would write into a folded front matter opens it first; Enter does only that.
+
+        What is typed before its first line would make text of all of it.
+        """
+        editor = self._editor
+        if not editor.folding.is_any_closed:
+            return False
+        is_enter = event.key() in _ENTER
+        writes = is_enter or (event.text().isprintable() and bool(event.text()))
+        line = editor.textCursor().blockNumber()
+        if not writes or not editor.folding.is_closed(line):
+            return False
+        if line == 0 or is_enter:
+            editor.toggle_fold(line)
+            return True
+        return False
+
+    def _character(self, char: str, cursor: QTextCursor) -> bool:
+        selected = cursor.selectedText().replace("\u2029", "\n")
+        block = cursor.document().findBlock(cursor.selectionStart()) if selected else cursor.block()
+        state = self._editor.highlighter.state_before(block)
+        before, after = _around(cursor)
+        typed = on_character(
+            char,
+            before,
+            after,
+            selected=selected,
+            yaml=state.zone in ("front", "yaml"),
+            expressions=state.template != "fstring",
+        )
+        return _do(typed, cursor)
+
+    def _is_yaml(self, cursor: QTextCursor) -> bool:
+        state = self._editor.highlighter.state_before(cursor.block())
+        return state.zone in ("front", "yaml")
+
+
+def _do(typed: TypedEdit | None, cursor: QTextCursor) -> bool:
+    if typed is None:
+        return False
+    cursor.beginEditBlock()
+    move = QTextCursor.MoveOperation
+    if typed.overwrite or typed.erase:
+        cursor.clearSelection()
+        cursor.movePosition(move.Left, QTextCursor.MoveMode.MoveAnchor, typed.erase)
+        keep = QTextCursor.MoveMode.KeepAnchor
+        cursor.movePosition(move.Right, keep, typed.erase + typed.overwrite)
+    cursor.insertText(typed.insert)
+    cursor.movePosition(move.Left, QTextCursor.MoveMode.MoveAnchor, typed.back)
+    if typed.select:
+        end, last = cursor.position(), len(typed.insert) - typed.back
+        chosen = typed.insert[last - typed.select : last]
+        cursor.setPosition(end - len(chosen.encode("utf-16-le")) // 2)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+    cursor.endEditBlock()
+    return True
+
+
+def _around(cursor: QTextCursor) -> tuple[str, str]:
+    document = cursor.document()
+    first = document.findBlock(cursor.selectionStart())
+    last = document.findBlock(cursor.selectionEnd())
+    before = _units(first.text(), 0, cursor.selectionStart() - first.position())
+    return before, _units(last.text(), cursor.selectionEnd() - last.position(), None)
+
+
+def _units(text: str, start: int, end: int | None) -> str:
+    """A part of a line given in UTF-16 units."""
+    if text.isascii() or all(char <= "\uffff" for char in text):
+        return text[start:end]
+    raw = text.encode("utf-16-le", "surrogatepass")
+    stop = None if end is None else end * 2
+    return raw[start * 2 : stop].decode("utf-16-le", "surrogatepass")

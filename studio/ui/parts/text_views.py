@@ -1,0 +1,405 @@
+"""The view of every text that a model, a prompt or a stranger wrote: it loads nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPoint, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QColor,
+    QCursor,
+    QDesktopServices,
+    QFont,
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QResizeEvent,
+    QSyntaxHighlighter,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QTextBrowser, QWidget
+
+from studio.application.comparison import ComparedPart, LineKind, TextRow
+from studio.application.words import tr
+from studio.core.text.diff import common_ends
+from studio.core.text.invisible import reveal
+from studio.ui.style.colors import (
+    CHANGED_TINT,
+    FollowsTheme,
+    blend,
+    fixed_font,
+    paint_page,
+    theme_in_use,
+)
+from studio.ui.style.theme import Theme
+
+_NOTHING = 1
+
+
+class ClosedText(QTextBrowser):
+    """Shows HTML or Markdown without opening a file, an address or a link."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.anchorClicked.connect(self._offer)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Return an empty picture for everything: with a text or None, Qt opens the file itself."""
+        nothing = QImage(_NOTHING, _NOTHING, QImage.Format.Format_ARGB32)
+        nothing.fill(0)
+        return nothing
+
+    def _offer(self, link: QUrl) -> None:
+        """Show the address of a web page, which opens only from here; other links do nothing."""
+        if link.scheme() not in ("http", "https"):
+            return
+        address = reveal(link.toString(QUrl.ComponentFormattingOption.FullyEncoded), lines=False)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(address.replace("&", "&&")).setEnabled(False)
+        words = tr("Open this page in the browser")
+        menu.addAction(words).triggered.connect(lambda: QDesktopServices.openUrl(link))
+        menu.popup(QCursor.pos())
+
+
+# A read-only view of JSON (or of other source text), colored.
+
+_LONG_WORD = re.compile(r"(?<!\S)\S{4000}")
+
+
+class LongText(QPlainTextEdit):
+    """Breaks lines between words, but for a text with a word of thousands of letters.
+
+    Qt takes the square of such a word's length (a megabyte without a blank, as pictures have in
+    base64, stopped the window for a minute); broken anywhere, it takes no longer than other text.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+
+    def setPlainText(self, text: str) -> None:  # noqa: N802 - Qt's name
+        """Show a text."""
+        self._text = text
+        mode, wanted = self.wordWrapMode(), wrap_mode(text)
+        if mode not in (wanted, QTextOption.WrapMode.NoWrap):
+            super().setPlainText("")  # or what stood here so far would be broken anew, by the other
+            self.setWordWrapMode(wanted)
+        super().setPlainText(text)
+
+    def change_text(self, text: str) -> None:
+        """Show a text; what it shares with the one before keeps its layout and its colors."""
+        before = self._text
+        # Not so where Qt made one character of two, as of a carriage return and a line feed.
+        is_known = self.document().characterCount() == units(before) + 1
+        if text == before and is_known:
+            return
+        if not before or not is_known or wrap_mode(text) != self.wordWrapMode():
+            self.setPlainText(text)
+            return
+        self._text = text
+        start, end = common_ends(before, text)
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(units(before[:start]))
+        cursor.setPosition(units(before[: len(before) - end]), QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(text[start : len(text) - end])
+
+
+def units(text: str) -> int:
+    """The length of a text as Qt counts it, in UTF-16 units."""
+    return len(text) if text.isascii() else len(text) + sum(1 for char in text if char > "\uffff")
+
+
+def wrap_mode(text: str) -> QTextOption.WrapMode:
+    """How the lines of a text are broken."""
+    is_long = _LONG_WORD.search(text) is not None
+    mode = QTextOption.WrapMode
+    return mode.WrapAnywhere if is_long else mode.WrapAtWordBoundaryOrAnywhere
+
+
+_TOKEN = re.compile(
+    r'(?P<key>"(?:[^"\\]|\\.)*")(?=\s*:)'
+    r'|(?P<string>"(?:[^"\\]|\\.)*")'
+    r"|(?P<number>-?\b\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\b)"
+    r"|(?P<word>\btrue\b|\bfalse\b|\bnull\b)"
+)
+_JSON_BEGINS = re.compile(r'\s*(?:[{]\s*["}]|\[\s*(?:[\[{"\]\d-]|true|false|null))')
+_LONGEST_LINE = 20_000
+
+
+class JsonHighlighter(QSyntaxHighlighter):
+    """Colors keys, strings, numbers and words; a line stands for itself in JSON."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self.is_json = True
+        """Whether the text is JSON; words of a sentence have no colors."""
+        self._formats: dict[str, QTextCharFormat] = {}
+        self.recolor()
+
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
+        colors = {
+            "key": theme.accent,
+            "string": theme.success,
+            "number": theme.warning,
+            "word": theme.roles.get("system", theme.accent),
+        }
+        for kind, color in colors.items():
+            look = QTextCharFormat()
+            look.setForeground(QColor(color))
+            self._formats[kind] = look
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        """Color one line."""
+        if len(text) > _LONGEST_LINE or not self.is_json:
+            return
+        for match in _TOKEN.finditer(text):
+            kind = match.lastgroup or ""
+            self.setFormat(units(text[: match.start()]), units(match[0]), self._formats[kind])
+
+
+def line_height(editor: QPlainTextEdit) -> float:
+    """The height of one line as it is drawn; a font's own figure is a little less."""
+    block = editor.document().firstBlock()
+    drawn = block.layout().boundingRect().height() / max(1, block.layout().lineCount())
+    return max(drawn, editor.fontMetrics().lineSpacing())
+
+
+class JsonView(FollowsTheme, LongText):
+    """Shows JSON; can be selected and copied, not changed."""
+
+    place_clicked = Signal(int)  # place in the text, UTF-16 units, as Qt counts
+    request_input = Signal(int)  # the same, clicked with Ctrl held
+    request_tip = Signal(int, QPoint)  # the mouse rests there; the point is the screen's
+
+    def __init__(self, parent: QWidget | None = None, *, colored: bool = True) -> None:
+        super().__init__(parent)
+        self._most_lines = 0
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFont(fixed_font(self.font()))
+        self.document().setDocumentMargin(8)
+        self.setAccessibleName("JSON")
+        self._highlighter = JsonHighlighter(self.document()) if colored else None
+        self.follow_theme()
+
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        paint_page(self)
+        if self._highlighter is not None:
+            self._highlighter.recolor()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click that selects nothing tells its place."""
+        super().mouseReleaseEvent(event)
+        signal = {
+            Qt.KeyboardModifier.NoModifier: self.place_clicked,
+            Qt.KeyboardModifier.ControlModifier: self.request_input,
+        }.get(event.modifiers())
+        is_click = event.button() == Qt.MouseButton.LeftButton
+        if signal is not None and is_click and not self.textCursor().hasSelection():
+            place = self.cursorForPosition(event.position().toPoint()).position()
+            signal.emit(place)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Somebody may know what to tell of the place where the mouse rests."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            cursor = self.cursorForPosition(event.pos())
+            if self.cursorRect(cursor).adjusted(-20, 0, 20, 0).contains(event.pos()):
+                self.request_tip.emit(cursor.position(), event.globalPos())
+                return True
+        return super().viewportEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter does at the caret what a click does."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            signal = self.request_input if held else self.place_clicked
+            signal.emit(self.textCursor().position())
+        else:
+            super().keyPressEvent(event)
+
+    def grow(self, most_lines: int) -> None:
+        """From now on be as high as the text, up to so many lines."""
+        self._most_lines = most_lines
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrower text is higher."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self, *_: object) -> None:
+        if not self._most_lines:
+            return
+        # A plain text document measures its height in lines.
+        lines = min(max(1, round(self.document().size().height())), self._most_lines)
+        self.setFixedHeight(round(lines * line_height(self)) + 18)
+
+    def show_answer(self, text: str) -> None:
+        """Show what somebody answered: JSON where it is an object or a list, else words."""
+        if self._highlighter is not None:
+            self._highlighter.is_json = _JSON_BEGINS.match(text) is not None
+        self.show_json(text)
+
+    def show_json(self, text: str) -> None:
+        """Show a text, keeping the place that is looked at."""
+        bar = self.verticalScrollBar()
+        place = bar.value()
+        self.change_text(text)
+        bar.setValue(place)
+
+
+# A comparison of texts, line by line with the changed words marked; signs say what colors say.
+
+_MARGIN = 10.0
+_SPACE = 6.0
+_SIGNS = {"same": " ", "added": "+", "removed": "−"}
+
+
+class ComparisonView(FollowsTheme, ClosedText):
+    """Shows what differs, part by part, or the sentence that says why nothing does."""
+
+    part_chosen = Signal(int)  # number of a part whose title, a link, was clicked
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._parts: tuple[ComparedPart, ...] = ()
+        self._sentence = ""
+        self.setAccessibleName(tr("Differences"))
+        self.document().setDocumentMargin(_MARGIN)
+        self.anchorClicked.connect(self._follow)
+        self.follow_theme()
+
+    def show_rows(self, rows: Sequence[TextRow], sentence: str = "") -> None:
+        """Show one comparison, under a sentence that says what is compared with what."""
+        self._show((ComparedPart("", tuple(rows)),), sentence)
+
+    def show_parts(self, parts: Sequence[ComparedPart]) -> None:
+        """Show several, each under its title; one that is written in the editor is a link."""
+        self._show(tuple(parts), "")
+
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        paint_page(self)
+        self._show(self._parts, self._sentence)
+
+    def _show(self, parts: tuple[ComparedPart, ...], sentence: str) -> None:
+        self._parts, self._sentence = parts, sentence
+        place = self.verticalScrollBar().value()
+        self.clear()
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        theme = theme_in_use()
+        heading = _paragraph(theme.surface, _SPACE)
+        looks = _row_looks(theme, fixed_font(self.font()))
+        if sentence:
+            self._begin(cursor, heading)
+            cursor.insertText(sentence, _look(theme.muted))
+        for number, part in enumerate(parts):
+            title = part.title or (tr("Take these lines back") if part.take_back else "")
+            if title:
+                self._begin(cursor, heading)
+                cursor.insertText(title, _title_look(part, number, theme))
+            for row in part.rows:
+                self._begin(cursor, looks[row.kind].paragraph)
+                _write(cursor, row, looks[row.kind])
+        cursor.endEditBlock()
+        self.setTextCursor(QTextCursor(self.document()))  # at the beginning, and in sight there
+        self.verticalScrollBar().setValue(place)
+
+    def _begin(self, cursor: QTextCursor, paragraph: QTextBlockFormat) -> None:
+        if self.document().isEmpty():
+            cursor.setBlockFormat(paragraph)
+        else:
+            cursor.insertBlock(paragraph)
+
+    def _follow(self, link: QUrl) -> None:
+        self.part_chosen.emit(int(link.path() or -1))
+
+
+@dataclass(frozen=True, slots=True)
+class _RowLook:
+    """How one kind of row is written."""
+
+    paragraph: QTextBlockFormat
+    number: QTextCharFormat
+    text: QTextCharFormat
+    changed: QTextCharFormat
+
+
+def _row_looks(theme: Theme, font: QFont) -> dict[LineKind, _RowLook]:
+    tones: tuple[tuple[LineKind, str, str], ...] = (
+        ("same", theme.text, theme.surface),
+        ("gap", theme.muted, theme.raised),
+        ("added", theme.success, blend(theme.success, theme.surface, 0.10)),
+        ("removed", theme.error, blend(theme.error, theme.surface, 0.10)),
+    )
+    made: dict[LineKind, _RowLook] = {}
+    for kind, color, ground in tones:
+        changed = _look(theme.text, font)  # its own color is too pale on that ground
+        changed.setBackground(QColor(blend(color, theme.surface, CHANGED_TINT)))
+        changed.setFontUnderline(kind == "added")
+        changed.setFontStrikeOut(kind == "removed")
+        made[kind] = _RowLook(
+            _paragraph(ground), _look(theme.muted, font), _look(color, font), changed
+        )
+    return made
+
+
+def _write(cursor: QTextCursor, row: TextRow, look: _RowLook) -> None:
+    if row.kind == "gap":
+        cursor.insertText(f"   ⋯  {_gap(row)}", look.text)
+        return
+    cursor.insertText(f"{row.line:>4}  ", look.number)
+    cursor.insertText(f"{_SIGNS[row.kind]} ", look.text)
+    for piece in row.pieces:
+        cursor.insertText(piece.text, look.changed if piece.is_changed else look.text)
+
+
+def _paragraph(ground: str, space: float = 0.0) -> QTextBlockFormat:
+    look = QTextBlockFormat()
+    look.setBackground(QColor(ground))
+    look.setBottomMargin(space)
+    look.setTopMargin(space)
+    return look
+
+
+def _title_look(part: ComparedPart, number: int, theme: Theme) -> QTextCharFormat:
+    is_link = part.span is not None or bool(part.take_back)
+    look = _look(theme.accent if is_link else theme.text)
+    look.setFontWeight(QFont.Weight.DemiBold)
+    if is_link:
+        look.setAnchor(True)
+        look.setAnchorHref(f"part:{number}")
+        look.setFontUnderline(True)
+    return look
+
+
+def _look(color: str, font: QFont | None = None) -> QTextCharFormat:
+    look = QTextCharFormat()
+    if font is not None:
+        look.setFont(font)
+    look.setForeground(QColor(color))
+    return look
+
+
+def _gap(row: TextRow) -> str:
+    if not row.hidden:
+        return tr("The rest is not shown.")
+    words = tr("{number:,} lines are the same")
+    return words.format(number=row.hidden)

@@ -1,0 +1,322 @@
+"""A search for a better section, and texts by hand, on the loop's thread for a dialog."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import CancelledError, Future
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.application.experiments.generate import (
+    AcceptedAnswer,
+    GeneratedRow,
+    GeneratedRows,
+    RowRequest,
+    add_rows,
+    generate_rows,
+    generator_choice,
+    rows_file,
+)
+from studio.application.experiments.improve.accept import with_variants
+from studio.application.experiments.improve.by_hand import propose_texts, rows_to_show
+from studio.application.experiments.improve.candidates import ProposedText, section_text
+from studio.application.experiments.improve.search import SectionSearch
+from studio.application.experiments.improve.values import (
+    ImproveChoices,
+    ImproveError,
+    Improvement,
+    ImproveProgress,
+    is_improvable,
+)
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.planned_variants import PlannedVariant
+from studio.application.experiments.prompts import ExperimentError, section_titles
+from studio.application.experiments.providers import choice_for
+from studio.application.experiments.report import ledger_path
+from studio.application.words import tr
+from studio.core.experiments.results.database import LedgerError
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.values import ProviderEntry
+from studio.core.models.base import ModelError
+from studio.core.models.choice import ModelChoice
+from studio.core.text.files import named_reason, read_bounded, write_atomically
+from studio.core.tools.source import ToolSourceError
+from studio.viewmodels.app.background import Background
+
+# What a dialog asks of the background loop: one thing at a time.
+
+Result = TypeVar("Result")
+
+
+class DialogTask(QObject):
+    """Runs it, and says what went wrong; once it is closed nobody is told any more."""
+
+    running_changed = Signal(bool)
+    failed = Signal(str)  # a sentence
+
+    def __init__(
+        self,
+        background: Background,
+        errors: tuple[type[Exception], ...],
+        parent: QObject | None = None,
+    ) -> None:
+        """Make it.
+
+        Args:
+            background: the loop.
+            errors: what is told to the user; any other error is a defect.
+            parent: its owner.
+        """
+        super().__init__(parent)
+        self._background = background
+        self._errors = errors
+        self._work: Future[Any] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something is asked."""
+        return self._work is not None
+
+    def start(self, work: Coroutine[Any, Any, Result], done: Callable[[Result], None]) -> None:
+        """Run `work`, and hand on what comes of it; nothing while something else is asked."""
+        if self._work is not None:
+            work.close()
+            return
+        self._work = self._background.start(work, partial(self._end, done))
+        self.running_changed.emit(True)
+
+    def cancel(self) -> None:
+        """End what is under way."""
+        if self._work is not None:
+            self._work.cancel()
+
+    def close(self) -> None:
+        """End what is under way; its end is not told."""
+        work, self._work = self._work, None
+        if work is not None:
+            work.cancel()
+
+    def _end(self, done: Callable[[Result], None], ended: Future[Result]) -> None:
+        if ended is not self._work:
+            return  # the dialog was closed
+        self._work = None
+        self.running_changed.emit(False)
+        try:
+            found = ended.result()
+        except CancelledError:
+            return
+        except self._errors as error:
+            self.failed.emit(failure_words(error))
+        else:
+            done(found)
+
+
+def failure_words(error: Exception) -> str:
+    """What went wrong, and what a model's error says to do."""
+    hint = error.hint if isinstance(error, ModelError) else ""
+    return f"{named_reason(error)} {hint}".strip()
+
+
+_ERRORS = (ExperimentError, ImproveError, LedgerError, ModelError, ToolSourceError, OSError)
+
+
+class ImproveController(DialogTask):
+    """Searches and proposes for one experiment, as its file stands when it was made."""
+
+    progress_changed = Signal(ImproveProgress)
+    ended = Signal(Improvement)
+    proposed = Signal(tuple)  # of ProposedText
+    written = Signal(int)  # how many variants were added
+
+    def __init__(
+        self,
+        path: Path,
+        plan: ExperimentPlan,
+        background: Background,
+        services: ExperimentServices,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(background, _ERRORS, parent)
+        self.path = path
+        self.plan = plan
+        self._services = services
+        self._search: SectionSearch | None = None
+
+    @property
+    def variants(self) -> list[str]:
+        """Names of the variants whose prompt can be improved."""
+        return [each.name for each in self.plan.variants if is_improvable(each)]
+
+    @property
+    def connections(self) -> list[str]:
+        """Names of those who can propose."""
+        return [each.name for each in self._services.connections.connections]
+
+    def sections(self, variant: str) -> list[str]:
+        """The sections of a variant's prompt."""
+        found = self._variant(variant)
+        return section_titles(found.document) if found is not None else []
+
+    def text_of(self, variant: str, section: str) -> str:
+        """The text of a section as it is; empty where there is none."""
+        found = self._variant(variant)
+        try:
+            return section_text(found.document, section) if found is not None else ""
+        except ExperimentError:
+            return ""
+
+    def search(self, variant: str, provider: str, choices: ImproveChoices) -> None:
+        """Search a better text."""
+        self.start(self._searched(variant, provider, choices), self.ended.emit)
+
+    def propose(self, variant: str, provider: str, section: str, count: int, wish: str) -> None:
+        """Ask for some texts to be looked at."""
+        self.start(self._proposed(variant, provider, section, count, wish), self.proposed.emit)
+
+    def add_variants(self, variant: str, section: str, texts: list[str]) -> None:
+        """Write texts into the experiment as variants."""
+        found = self._variant(variant)
+        if found is None:
+            return
+        try:
+            before = read_bounded(self.path).decode("utf-8")
+            write_atomically(self.path, with_variants(before, found, section, texts))
+        except (ExperimentError, OSError, UnicodeDecodeError) as error:
+            self.failed.emit(named_reason(error))
+            return
+        self.written.emit(len(texts))
+
+    def stop(self) -> None:
+        """Ask for no more; what a search has under way may end."""
+        if self._search is not None:
+            self._background.start(self._stopped())
+        else:
+            self.cancel()
+
+    # On the loop's thread -------------------------------------------------------------------------
+
+    async def _stopped(self) -> None:
+        if self._search is not None:
+            self._search.stop()
+
+    async def _searched(self, variant: str, provider: str, choices: ImproveChoices) -> Improvement:
+        at = self._place(variant)
+        ledger = ExperimentLedger(ledger_path(self.path))
+        try:
+            services = replace(self._services, approve=False)
+            self._search = SectionSearch(
+                self.plan,
+                at,
+                choices,
+                self._proposer(at, provider),
+                services,
+                ledger,
+                lambda told: self._background.post(partial(self.progress_changed.emit, told)),
+            )
+            return await self._search.run()
+        finally:
+            self._search = None
+            ledger.close()
+
+    async def _proposed(
+        self, variant: str, provider: str, section: str, count: int, wish: str
+    ) -> tuple[ProposedText, ...]:
+        at = self._place(variant)
+        ledger = ExperimentLedger(ledger_path(self.path))
+        try:
+            rows = await asyncio.to_thread(rows_to_show, ledger, self.plan, at)
+        finally:
+            ledger.close()
+        made, _ = await propose_texts(
+            self.plan.variants[at].document,
+            section,
+            count,
+            self._proposer(at, provider),
+            self._services,
+            rows,
+            trusted=self.plan.folder.trusted,
+            wish=wish,
+        )
+        return made
+
+    def _proposer(self, at: int, provider: str) -> ModelChoice:
+        found = choice_for(
+            ProviderEntry(provider),
+            self.plan.variants[at].document,
+            self._services.connections,
+            trusted=self.plan.folder.trusted,
+        )
+        if found is None:
+            raise ImproveError(tr("`echo` proposes nothing."))
+        return found
+
+    def _place(self, variant: str) -> int:
+        return next(at for at, each in enumerate(self.plan.variants) if each.name == variant)
+
+    def _variant(self, name: str) -> PlannedVariant | None:
+        return next((each for each in self.plan.variants if each.name == name), None)
+
+
+# Rows that a model invents, asked for on the loop's thread for a dialog.
+
+
+class InventedRowsController(DialogTask):
+    """Asks for rows of one experiment; writes those that the user wants."""
+
+    generated = Signal(GeneratedRows)
+    written = Signal(AcceptedAnswer)
+
+    def __init__(
+        self,
+        path: Path,
+        plan: ExperimentPlan,
+        background: Background,
+        services: ExperimentServices,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(background, (ExperimentError, ModelError), parent)
+        self.path = path
+        self._plan = plan
+        self._document = plan.variants[0].document
+        self._services = services
+
+    @property
+    def connections(self) -> list[str]:
+        """Names of those who can invent."""
+        return [each.name for each in self._services.connections.connections]
+
+    @property
+    def about(self) -> str:
+        """What the prompt says of itself."""
+        return self._document.description or self._document.name
+
+    @property
+    def target(self) -> str:
+        """Name of the file that rows are added to."""
+        return rows_file(self.path, self._plan.file.source.text).name
+
+    def ask(self, provider: str, kinds: Sequence[str], count: int, about: str) -> None:
+        """Ask for rows of each kind."""
+        earlier = tuple(dict(row.case.variables) for row in self._plan.rows)
+        asked = RowRequest(tuple(kinds), count, about, earlier)
+        self.start(self._asked(provider, asked), self.generated.emit)
+
+    def add(self, rows: Sequence[GeneratedRow]) -> None:
+        """Write rows."""
+        try:
+            change = add_rows(self.path, rows)
+            change.write()
+        except (ExperimentError, OSError) as error:
+            self.failed.emit(named_reason(error))
+            return
+        self.written.emit(change)
+
+    async def _asked(self, provider: str, asked: RowRequest) -> GeneratedRows:
+        trusted = self._plan.folder.trusted
+        choice = generator_choice(self._document, provider, self._services, trusted=trusted)
+        return await generate_rows(self._document, choice, self._services, asked, trusted=trusted)
