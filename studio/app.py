@@ -293,7 +293,7 @@ class Studio(QObject):
             self.window.commands.files.open_example(resource("examples", FIRST_EXAMPLE))
 
     def _open_last(self) -> None:
-        from studio.core.settings import SESSION, load_session
+        from studio.core.session import SESSION, load_session
 
         session = load_session(self._services.paths.data / SESSION)
         recent = self._services.settings.value.recent[:1]

@@ -126,9 +126,8 @@ LATER = (
     "studio.ui.editor.text.carets.line_edits",
     "studio.ui.editor.text.carets.selections",
     "studio.ui.editor.text.keys.typing",
-    "studio.ui.editor.text.keys.typing",
     "studio.ui.files.tree",
-    "studio.ui.window.welcome",
+    "studio.ui.window.examples",
     "PySide6.QtSvg",
     "json",
 )

@@ -26,13 +26,13 @@ ONE_DOOR = {
 """Each foreign thing and the one room whose single module may import it."""
 
 READERS = (
-    "core/text/atomic_file.py",  # opens a folder, so that a new name in it reaches the disk
+    "core/text/files.py",  # opens a folder, so that a new name in it reaches the disk
     "core/tools/mcp/child_bounds.py",  # /proc
     "core/tools/mcp/launcher.py",  # /proc; a program of its own
     "core/tools/python_server/tool_file.py",  # a program of its own, without the studio
     "quick_start.py",  # modules that it compiled, before anything is imported
 )
-"""Modules that open files for reading without `core/text/bounded_file.py`."""
+"""Modules that open files for reading without `core/text/files.py`."""
 
 
 @cache
@@ -120,5 +120,5 @@ def test_every_file_is_read_by_the_bounded_reader() -> None:
         if isinstance(node, ast.Call) and opens_to_read(node)
     }
     outside = {name: line for name, line in found.items() if name not in READERS}
-    assert not outside, "read it by `read_bounded` or `read_text` of core/text/bounded_file.py"
+    assert not outside, "read it by `read_bounded` or `read_text` of core/text/files.py"
     assert set(READERS) == set(found), "a module that reads no file any more leaves the table"

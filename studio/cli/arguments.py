@@ -18,8 +18,10 @@ from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.reference_values import whole_reference
-from studio.core.text.files import read_bounded, reason_of
-from studio.core.text.values import Json, parse_json
+from studio.core.text.files import read_bounded
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
+from studio.core.text.values import Json
 from studio.core.tools.trust.store import TooWideError, TrustStore
 
 

@@ -34,8 +34,8 @@ from studio.cli.terminal import printable
 from studio.core.project_file import SettingsError
 from studio.core.prompty.evaluation import in_worker
 from studio.core.text.amounts import counted
-from studio.core.text.files import reason_of
 from studio.core.text.problem import Problem, Severity
+from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
 from studio.core.text.workflow_commands import command_property, command_text

@@ -21,7 +21,7 @@ from studio.core.models.connections import (
 )
 from studio.core.paths import user_paths
 from studio.core.text.amounts import size
-from studio.core.text.files import named_reason
+from studio.core.text.reason import named_reason
 
 _OPTIONS = {"name": "NAME", "base_url": "--url", "key": "--key"}
 

@@ -36,13 +36,8 @@ from studio.core.runs.exchange import FORMS, export_run, form_of, import_run
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import WAITING, RunSummary
 from studio.core.text.amounts import counted, one_line, whole_number
-from studio.core.text.files import (
-    MOST_RECORD_BYTES,
-    named_reason,
-    read_text,
-    reason_of,
-    write_atomically,
-)
+from studio.core.text.files import MOST_RECORD_BYTES, read_text, write_atomically
+from studio.core.text.reason import named_reason, reason_of
 
 _DAY = 86_400
 _MOST_DAYS = 1_000_000

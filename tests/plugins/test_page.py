@@ -57,7 +57,7 @@ def test_a_pane_touches_the_files_of_the_page() -> None:
     row = row_of("pane")
     named = set(re.findall(r"`([\w/]+\.py)`", row))
     users = users_of("HistoryPane", "studio.ui.history.pane")
-    assert users == {"ui/window/panes.py", "ui/app/workbench.py"}
+    assert users == {"ui/window/parts.py", "ui/app/workbench.py"}
     keyed = {
         path.relative_to(ROOT / "studio").as_posix()
         for folder in ("window", "app")

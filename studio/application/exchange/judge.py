@@ -50,7 +50,7 @@ from studio.core.export.target import ExportResult, ExportSource, ExportTarget, 
 from studio.core.models.connections import address_of
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.files import reason_of
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject, list_of, object_of
 from studio.core.wire.request import Provider
 

@@ -40,9 +40,11 @@ from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.front.declarations import property_schema
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.files import read_bounded, read_text, reason_of, write_atomically
+from studio.core.text.files import read_bounded, read_text, write_atomically
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
-from studio.core.text.values import Json, parse_json
+from studio.core.text.values import Json
 
 # Accepting an answer: it is written to its row as the expected one, and can be taken back.
 

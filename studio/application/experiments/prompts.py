@@ -31,10 +31,12 @@ from studio.core.prompty.messages import Segment
 from studio.core.prompty.parse import parse
 from studio.core.prompty.templates import find_variables, render_template
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.files import OutsidePatternError, files_matching, read_bounded, reason_of
+from studio.core.text.files import OutsidePatternError, files_matching, read_bounded
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Severity, TextEdit, apply_edits
+from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText, Span
-from studio.core.text.values import Json, parse_json
+from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 
 # Prompts that are texts or chats as promptfoo writes them, as documents of the studio.

@@ -26,7 +26,8 @@ from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject, object_of, objects_of
 from studio.core.tools.arguments import check_arguments
 from studio.core.wire.draft import UNSUPPORTED_OPTION
 from studio.core.wire.reply import Finished, Reply, ReplyDelta, TextDelta, ToolCall

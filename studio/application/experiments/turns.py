@@ -35,6 +35,9 @@ STALE_CELL = "stale-cell"
 
 _BACKOFF = 0.5
 _LONGEST = 60.0
+"""Seconds of one wait, at most, whatever the server asks for."""
+_HOPELESS = 900.0
+"""Seconds: a server that asks to wait longer (a daily limit) has refused the cell."""
 
 Vector = tuple[float, ...]
 
@@ -94,10 +97,11 @@ class LimitedModel(WrappingModel[ChatModel]):
             finally:
                 refused = failed is not None and failed.kind == "rate-limited"
                 after = _asked_to_wait(failed)
-                await self._limiter.give(began, refused=refused, after=after)
+                await self._limiter.give(began, refused=refused, after=min(_LONGEST, after))
             if failed is None:
                 return
             spent = refusals >= _REFUSALS if refused else attempt >= self._retries
+            spent = spent or after > _HOPELESS
             if has_replied or not failed.retryable or spent:
                 failed.is_exhausted = True
                 raise failed

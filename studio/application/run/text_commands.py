@@ -13,8 +13,8 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.shapes import message_text
 from studio.core.text.amounts import whole_number
-from studio.core.text.files import reason_of
-from studio.core.text.values import parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.wire.reply import Reply
 
 HELP = """\

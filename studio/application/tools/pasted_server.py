@@ -13,9 +13,11 @@ from urllib.parse import urlsplit
 
 from studio.core.masking.masker import Masker
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.files import read_text, reason_of, write_private
+from studio.core.text.files import read_text, write_private
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import free_name
-from studio.core.text.values import Json, JsonObject, object_of, parse_json
+from studio.core.text.reason import reason_of
+from studio.core.text.values import Json, JsonObject, object_of
 from studio.core.tools.document import McpServer
 from studio.core.tools.limits import DEFAULT_LIMITS
 from studio.core.tools.mcp.server_config import (

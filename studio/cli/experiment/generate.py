@@ -29,7 +29,8 @@ from studio.core.models.connection_file import user_connections
 from studio.core.models.secrets import secret_store
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import counted
-from studio.core.text.files import read_bounded, read_text, reason_of
+from studio.core.text.files import read_bounded, read_text
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 
 

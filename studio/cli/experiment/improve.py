@@ -52,8 +52,9 @@ from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import counted, money
-from studio.core.text.files import named_reason, read_bounded, reason_of, write_atomically
+from studio.core.text.files import read_bounded, write_atomically
 from studio.core.text.problem import apply_edits
+from studio.core.text.reason import named_reason, reason_of
 from studio.core.tools.source import ToolSourceError
 
 

@@ -28,7 +28,7 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.connection_file import user_connections
 from studio.core.models.secrets import secret_store
 from studio.core.text.amounts import counted, duration, money, whole_number
-from studio.core.text.files import named_reason
+from studio.core.text.reason import named_reason
 
 # A report on the terminal, or in a form for other programs.
 

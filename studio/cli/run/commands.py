@@ -39,7 +39,7 @@ from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.files import named_reason
+from studio.core.text.reason import named_reason
 from studio.core.text.values import Json
 
 _LEFT_AS_LETTERS = ("fstring-suggested", "single-braces")

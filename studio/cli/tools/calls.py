@@ -24,9 +24,10 @@ from studio.cli.terminal import tell
 from studio.cli.tools.opening import SourceToolSet, ToolSet, opened, wanted
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import counted
-from studio.core.text.files import reason_of
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.invisible import reveal
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.reason import reason_of
+from studio.core.text.values import Json, JsonObject
 from studio.core.tools.source import ServerOffer
 
 

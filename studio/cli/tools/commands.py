@@ -21,8 +21,8 @@ from studio.cli.arguments import add_trust, needs
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.numbers import whole
 from studio.cli.terminal import tell
-from studio.core.text.files import named_reason
 from studio.core.text.invisible import reveal
+from studio.core.text.reason import named_reason
 from studio.core.tools.trust.suspicion import suspicions
 
 if TYPE_CHECKING:

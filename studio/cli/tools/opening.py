@@ -19,8 +19,8 @@ from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.tool_spec import ToolId, ToolSpec
-from studio.core.text.files import named_reason
 from studio.core.text.invisible import reveal
+from studio.core.text.reason import named_reason
 from studio.core.text.values import JsonObject
 from studio.core.tools.arguments import check_arguments
 from studio.core.tools.document import OpenApi

@@ -15,8 +15,8 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.text.files import reason_of
-from studio.core.text.values import parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 
 MESSAGES = "\n## Messages\n"
 """The heading that the messages stand under."""

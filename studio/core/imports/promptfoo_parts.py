@@ -13,7 +13,8 @@ from studio.core.imports.compose import read_items
 from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
 
 ReadFile: TypeAlias = Callable[[str], str]
 """Reads a file beside the configuration; raises `ImportFailure` where it cannot."""

@@ -58,10 +58,12 @@ from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.faults import VALUE
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.amounts import counted
-from studio.core.text.files import files_matching, read_bounded, read_text, reason_of
+from studio.core.text.files import files_matching, read_bounded, read_text
+from studio.core.text.foreign_json import is_json, parse_json
 from studio.core.text.problem import Severity, apply_edits
+from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
-from studio.core.text.values import Json, is_json, parse_json
+from studio.core.text.values import Json
 
 # Every format that is told by what stands in its JSON or YAML, the studio's own and plug-ins'.
 

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from studio.core.text.values import Json, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json
 
 DOTS = "••••••"
 """Stands for a secret that has no name."""

@@ -12,7 +12,8 @@ from studio.core.masking.redact import names_secret
 from studio.core.models.connections import EMBEDDED, KINDS, Connection
 from studio.core.models.secrets import is_reference
 from studio.core.paths import user_paths
-from studio.core.text.files import read_text, reason_of, write_private
+from studio.core.text.files import read_text, write_private
+from studio.core.text.reason import reason_of
 
 _HEAD = (
     "# Connections of Prompt Studio. Keys are never kept here: `key` says where each one is.\n\n"

@@ -25,7 +25,8 @@ from studio.core.models.secrets import SecretStore
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import counted, duration
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Reply, ReplyDelta, accumulate
 
 _NO_LIST = frozenset(("not-found", "bad-reply", "bad-request", "forbidden"))

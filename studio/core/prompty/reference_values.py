@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Literal
 
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import size
-from studio.core.text.files import read_bounded, read_text, reason_of
+from studio.core.text.files import read_bounded, read_text
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Problem, Severity
+from studio.core.text.reason import reason_of
 from studio.core.text.source import Span
-from studio.core.text.values import Json, parse_json
+from studio.core.text.values import Json
 
 if TYPE_CHECKING:
     from studio.core.masking.masker import Masker

@@ -39,8 +39,9 @@ from studio.core.runs.report_cards import STATIONS, ReportCard, bad, cards_of
 from studio.core.runs.store import RunStore
 from studio.core.runs.traces import chat_message, chat_reply, trace
 from studio.core.text.amounts import duration, money
-from studio.core.text.files import reason_of
-from studio.core.text.values import Json, list_of, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
+from studio.core.text.values import Json, list_of
 from studio.core.wire.request import to_request
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 

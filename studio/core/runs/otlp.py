@@ -27,7 +27,8 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.text.values import Json, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 

@@ -18,7 +18,8 @@ from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.embedded.model import template_messages
 from studio.core.models.embedded.server import EmbeddedServer, LlamaClient
 from studio.core.prompty.templates import render_template
-from studio.core.text.files import open_regular, reason_of
+from studio.core.text.files import open_regular
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 from studio.core.tokens.conversation import ConversationTokens, RememberingCounter, value_texts
 

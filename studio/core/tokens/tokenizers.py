@@ -22,7 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
-from studio.core.text.files import read_bounded, reason_of, write_private
+from studio.core.text.files import read_bounded, write_private
+from studio.core.text.reason import reason_of
 from studio.core.tokens.conversation import RememberingCounter, TokenCounter
 from studio.core.tokens.embedded import EmbeddedTokenizer, GgufError
 

@@ -12,8 +12,9 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Severity
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.draft import (
     RequestDraft,
     described_tool,

@@ -19,7 +19,8 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.chunks import unlisted
 from studio.core.wire.draft import (
     RequestDraft,

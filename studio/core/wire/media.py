@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from studio.core.text.files import open_regular, reason_of
+from studio.core.text.files import open_regular
+from studio.core.text.reason import reason_of
 
 MEDIA_MISSING = "media-missing"
 MEDIA_OUTSIDE = "media-outside"

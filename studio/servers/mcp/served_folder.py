@@ -24,7 +24,8 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.runs.database import StoreError
 from studio.core.runs.store import RunStore
-from studio.core.text.files import named_reason, read_bounded
+from studio.core.text.files import read_bounded
+from studio.core.text.reason import named_reason
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 

@@ -59,7 +59,8 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import message_text
 from studio.core.text.files import read_bounded
-from studio.core.text.values import Json, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 from studio.servers.mcp.consent import UserConsent, needs
 from studio.servers.mcp.debug_tools import OUTWARD, add_debug_tools, ask_to_send

@@ -35,7 +35,8 @@ from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.files import named_reason, read_bounded, reason_of, write_atomically
+from studio.core.text.files import read_bounded, write_atomically
+from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator

@@ -91,7 +91,7 @@ class FileCommands(QObject):
         """
         tabs, start = self._window.tabs, self._window.actions[action]
         if tabs.current is None:
-            from studio.ui.window.welcome import bundled  # not before the first paint
+            from studio.ui.window.examples import bundled  # not before the first paint
 
             self.open_example(bundled("examples")[0].path)
         tabs.show_tabs()

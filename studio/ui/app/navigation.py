@@ -19,8 +19,8 @@ from studio.application.words import tr
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.style.icons import icon
+from studio.ui.window.examples import bundled
 from studio.ui.window.palette import CommandPalette, PaletteItem
-from studio.ui.window.welcome import bundled
 
 if TYPE_CHECKING:
     from studio.core.text.source import Span

@@ -17,7 +17,7 @@ from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.files import named_reason
+from studio.core.text.reason import named_reason
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.openapi.credentials import NamedConnection

@@ -28,7 +28,7 @@ from studio.application.connections.provider_start import (
 from studio.application.words import tr
 from studio.core.models.connections import Connection
 from studio.core.models.secrets import KEYRING
-from studio.core.text.files import named_reason
+from studio.core.text.reason import named_reason
 from studio.ui.connections.kinds import ICONS, name_of
 from studio.ui.connections.provider_fields import ProviderFields
 from studio.ui.connections.trial_bar import TrialBar

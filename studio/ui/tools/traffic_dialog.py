@@ -25,8 +25,9 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.core.text.amounts import duration
-from studio.core.text.files import reason_of, write_atomically
+from studio.core.text.files import write_atomically
 from studio.core.text.invisible import reveal
+from studio.core.text.reason import reason_of
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.traffic import TrafficMessage
 from studio.ui.parts.layouts import column_of, row_of

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -24,8 +22,6 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.core.paths import resource
-from studio.core.text.files import read_text
 from studio.ui.base.menus import ON_WELCOME, open_menu
 from studio.ui.parts.labels import Drawing
 from studio.ui.parts.layouts import column_of, row_of
@@ -130,6 +126,7 @@ class WelcomePage(QScrollArea):
         return row
 
     def _ways(self) -> QVBoxLayout:
+        from studio.ui.window.examples import bundled, icon_of  # not with a prompt's first paint
 
         box = QVBoxLayout()
         box.setSpacing(0)
@@ -172,6 +169,7 @@ class WelcomePage(QScrollArea):
         return box
 
     def _examples(self) -> QVBoxLayout:
+        from studio.ui.window.examples import ExampleCard, bundled, icon_of
 
         box = QVBoxLayout()
         box.setSpacing(0)
@@ -258,107 +256,3 @@ def _promise(title: str, text: str) -> QFrame:
     words = column_of(name, _muted(text), spacing=4)
     row_of(Drawing("shield-check"), (words, 1), on=box, margins=(16, 12, 16, 12), spacing=16)
     return box
-
-
-# The prompts that come with the studio, and how one of them is offered.
-
-_FIELD = re.compile(r"^(name|description):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
-_ORDER = (
-    "chat",
-    "react-agent",
-    "tool-calling-agent",
-    "json-action-agent",
-    "prompt-section",
-    "react-agent-trustgraph",
-    "instructions-prompt-cheshire-cat",
-)
-_ICONS = {
-    "chat": "message-square",
-    "react-agent": "brain",
-    "tool-calling-agent": "wrench",
-    "json-action-agent": "braces",
-    "prompt-section": "messages-square",
-    "react-agent-trustgraph": "brain",
-    "instructions-prompt-cheshire-cat": "braces",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class BundledPrompt:
-    """A prompt that comes with the studio."""
-
-    path: Path
-    """Where it is."""
-
-    name: str
-    """Its `name`."""
-
-    description: str
-    """Its `description`."""
-
-
-def bundled(folder: str) -> tuple[BundledPrompt, ...]:
-    """The prompts of `resources/<folder>`, the simplest first."""
-    found = []
-    for path in resource(folder).glob("*.prompty"):
-        # Only two lines are wanted here; the parser is not needed before the first paint.
-        head = read_text(path)[:2000].split("\n---", 1)[0]
-        fields = dict(reversed(_FIELD.findall(head)))
-        name = fields.get("name", path.stem).removeprefix("New ")
-        found.append(
-            BundledPrompt(path, name[:1].upper() + name[1:], fields.get("description", ""))
-        )
-    order = {stem: number for number, stem in enumerate(_ORDER)}
-    return tuple(sorted(found, key=lambda each: (order.get(each.path.stem, 99), each.name)))
-
-
-def icon_of(prompt: BundledPrompt) -> str:
-    """The name of its drawing."""
-    return _ICONS.get(prompt.path.stem, "file-text")
-
-
-class ExampleCard(QPushButton):
-    """An example with its name and what it shows; opens it, or runs it at once."""
-
-    def __init__(self, example: BundledPrompt) -> None:
-        super().__init__()
-        self.setObjectName("card")
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(tr("Example: {name}").format(name=example.name))
-        self.setAccessibleDescription(example.description)
-        mark = Drawing(icon_of(example))
-        name = QLabel(example.name, wordWrap=True)
-        name.setProperty("title", True)
-        text = QLabel(example.description, wordWrap=True)
-        text.setProperty("tone", "muted")
-        self.run = QPushButton(icon("play"), tr("Run", "verb"))
-        self.run.setAccessibleName(tr("Run {name}").format(name=example.name))
-        words = column_of(name, text, spacing=4)
-        row = QHBoxLayout(self)
-        self._row = row
-        row.setContentsMargins(16, 12, 16, 12)
-        row.setSpacing(16)
-        row.addWidget(mark)
-        row.addLayout(words, 1)
-        row.addWidget(self.run)
-        for label in (mark, name, text):
-            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
-
-    def sizeHint(self) -> QSize:
-        """What the labels need."""
-        return self._row.sizeHint()
-
-    def minimumSizeHint(self) -> QSize:
-        """What the labels need at least; a button's own is its whole text on one line."""
-        return self._row.minimumSize()
-
-    def hasHeightForWidth(self) -> bool:
-        """The description wraps."""
-        return True
-
-    def heightForWidth(self, width: int) -> int:
-        """The height of the labels in that width."""
-        return self._row.totalHeightForWidth(width)

@@ -32,7 +32,7 @@ from studio.core.models.factory import grammar_level
 from studio.core.models.prices import is_loaded
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
-from studio.core.text.files import named_reason
+from studio.core.text.reason import named_reason
 from studio.core.text.values import JsonObject
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.downloads import PricesFetch, WeightsFetch

@@ -44,7 +44,8 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ProviderEntry
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
-from studio.core.text.files import named_reason, read_bounded, write_atomically
+from studio.core.text.files import read_bounded, write_atomically
+from studio.core.text.reason import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background
 

@@ -128,4 +128,4 @@ def test_a_file_that_is_too_large_is_not_read_whole(bench: Bench, tests: str) ->
         file.truncate(3_000_000_000)  # without a byte on the disk
     with pytest.raises(ExperimentError) as told:
         values_of(bench, f"tests: {tests}")
-    assert "large.yaml: it is larger than 20 MB" in str(told.value)
+    assert "large.yaml: it is larger than 50 MB" in str(told.value)

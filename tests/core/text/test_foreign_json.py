@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.text.values import DEEPEST, JsonBoundError, parse_json
+from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json
 
 STUDIO = Path(__file__).resolve().parents[3] / "studio"
 
@@ -36,7 +36,7 @@ READS_ITS_OWN = {
     "core/experiments/assertions/structure.py": "what it wrote",
     "application/experiments/exports/forms.py": "journals that it wrote",
     "core/experiments/results/batch_store.py": "replies that it has read with bounds before",
-    "core/experiments/results/kept_texts.py": "what it wrote",
+    "core/experiments/results/database.py": "what it wrote",
     "core/experiments/results/ledger.py": "what it wrote",
     "core/experiments/results/scans.py": "what it wrote",
     "core/models/embedded/child.py": "settings from the studio",

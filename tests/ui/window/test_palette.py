@@ -6,8 +6,8 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QApplication
 
+from studio.ui.window.examples import bundled
 from studio.ui.window.palette import detail_room
-from studio.ui.window.welcome import bundled
 
 
 def test_no_description_is_painted_over_a_name(qapp: QApplication) -> None:

@@ -42,7 +42,8 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import find_references
 from studio.core.text.amounts import size
 from studio.core.text.files import read_bounded, read_text
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
 
 PLAN = "plan.json"

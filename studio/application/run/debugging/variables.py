@@ -24,7 +24,8 @@ from studio.core.agent.values.user_events import (
     ObservationEdited,
 )
 from studio.core.text.amounts import shortened
-from studio.core.text.values import Json, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json
 
 VariableEdit: TypeAlias = Literal["", "argument", "observation", "answer", "iterations"]
 """What a value can be changed as, where the run stands; empty where it cannot."""

@@ -43,9 +43,10 @@ from studio.core.prompty.messages import (
 )
 from studio.core.prompty.parse import parse
 from studio.core.text.diff import common_ends
+from studio.core.text.foreign_json import JsonBoundError, parse_json
 from studio.core.text.problem import TextEdit
 from studio.core.text.source import Span
-from studio.core.text.values import JsonBoundError, JsonObject, parse_json
+from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
 
 EditKind: TypeAlias = Literal[

@@ -31,7 +31,8 @@ from studio.core.models.remote.model import RemoteModel
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import duration
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import RefusedOption, Reply
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 

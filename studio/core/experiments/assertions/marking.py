@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from studio.core.experiments.assertions.child import CodeLanguage, CodeRunner, verdict_of_code
+from studio.core.experiments.assertions.overlap import OVERLAP
 from studio.core.experiments.assertions.result import (
     AssertionContext,
     AssertionResult,
@@ -19,7 +20,7 @@ from studio.core.experiments.assertions.result import (
     Verdict,
 )
 from studio.core.experiments.assertions.structure import MARKUP, decide_json
-from studio.core.experiments.assertions.text import OVERLAP, TEXT_DECISIONS, TextDecision
+from studio.core.experiments.assertions.text import TEXT_DECISIONS, TextDecision
 from studio.core.experiments.assertions.trajectory import MEASURES, TRAJECTORY
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.templates import render_template

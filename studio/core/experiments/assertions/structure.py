@@ -16,9 +16,10 @@ from studio.core.experiments.assertions.text import TextDecision
 from studio.core.experiments.values import AssertionSpec
 from studio.core.patterns import with_bounded_patterns
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.files import reason_of
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.source import Span
-from studio.core.text.values import Json, parse_json
+from studio.core.text.values import Json
 
 _MOST_OBJECTS = 200
 

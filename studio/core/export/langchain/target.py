@@ -46,7 +46,8 @@ from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.messages import Message
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
-from studio.core.text.values import Json, JsonObject, object_of, parse_json, texts_in
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject, object_of, texts_in
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 

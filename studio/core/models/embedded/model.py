@@ -47,7 +47,8 @@ from studio.core.prompty.messages import (
 )
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import counted
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.draft import all_stops
 from studio.core.wire.reply import (
     Finished,

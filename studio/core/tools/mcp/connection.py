@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from studio import __version__
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.files import reason_of
+from studio.core.text.reason import reason_of
 from studio.core.text.values import JsonObject
 from studio.core.tools.mcp.streams import Opener
 from studio.core.tools.mcp.values import (

@@ -14,7 +14,8 @@ from typing import TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
 from studio.core.masking.masker import Masker, key_reference
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mcp.server_config import expand
 from studio.core.tools.openapi.operation import (
     ANY,

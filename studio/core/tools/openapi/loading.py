@@ -16,7 +16,8 @@ from typing import TypeAlias
 
 from studio.core.prompty.yaml.reader import YamlTextError, read_plain_yaml
 from studio.core.text.files import read_text
-from studio.core.text.values import DEEPEST, Json, JsonBoundError, parse_json, within_depth
+from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json, within_depth
+from studio.core.text.values import Json
 from studio.core.tools.openapi.choice import OperationChoice, chosen
 from studio.core.tools.openapi.description import read_description
 from studio.core.tools.openapi.operation import Description, OpenApiError

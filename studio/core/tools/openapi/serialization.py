@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from urllib.parse import quote, quote_plus
 
-from studio.core.text.files import reason_of
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 from studio.core.tools.openapi.description import BODY, JSON_TYPE
 from studio.core.tools.openapi.operation import (

@@ -18,7 +18,8 @@ from studio.core.masking.walk import masked
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import counted
 from studio.core.text.files import read_text
-from studio.core.text.values import Json, JsonObject, parse_json, text_of
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject, text_of
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
 from studio.core.tools.openapi.choice import (

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json, JsonBoundError, JsonObject, parse_json, texts_in
+from studio.core.text.foreign_json import JsonBoundError, parse_json
+from studio.core.text.values import Json, JsonObject, texts_in
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.values import CallResult, ConnectionLost, ServerRefusal
 from studio.core.tools.python.interpreter import missing_package_hint

@@ -17,7 +17,8 @@ from typing import TypeAlias
 
 from studio import __version__
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json, text_of
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject, object_of, objects_of, text_of
 from studio.core.tools import python_server
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.child import ChildProcess

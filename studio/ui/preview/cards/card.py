@@ -40,8 +40,9 @@ from studio.application.words import tr
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text import amounts
 from studio.core.text.amounts import shortened
-from studio.core.text.files import read_bounded, reason_of
+from studio.core.text.files import read_bounded
 from studio.core.text.invisible import plain_tip
+from studio.core.text.reason import reason_of
 from studio.core.text.source import Span
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.base.menus import ON_CARD, add_actions, add_own, own_menu

@@ -16,7 +16,8 @@ from jinja2.utils import Cycler, Joiner, generate_lorem_ipsum
 
 from studio.core.prompty.templates.jinja.scope import Value
 from studio.core.prompty.templates.writer import BoundExceededError, Budget, plain_text
-from studio.core.text.values import parse_json, whole_numbers
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import whole_numbers
 
 _MOST_DIGITS_AS_BITS = 14_000
 """Python refuses to print integers of more than 4,300 digits."""
