@@ -63,7 +63,8 @@ class RunCommands(QObject):
     def step(self, how: str = "over") -> None:
         """F10, F11, Shift+F11: go on to a nearby place, or start and stand at the first.
 
-        In a run of the past: to the next place, and with "out" to the one before.
+        In a run of the past: to the next place, and with "out" to the one before; at its end a
+        new run starts.
         """
         if self._is_of_other_prompt():
             self.request_other_run.emit(True)
@@ -101,7 +102,9 @@ class RunCommands(QObject):
         """The same for the run that is shown, whatever file is open."""
         if self._side.points_out_draft():
             return
-        if self._view.record:
+        state = self._view.state
+        at_end = state is not None and state.is_over
+        if self._view.record and (how == "out" or not at_end):
             self._timeline.follow()
             self.request_record_move.emit(-1 if how == "out" else 1)
         elif self._view.is_waiting:

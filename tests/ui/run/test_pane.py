@@ -506,6 +506,9 @@ def test_a_run_of_the_past_is_read_place_by_place(bench: Bench) -> None:
     assert started == []
     bench.click(bench.pane.bar.run)
     assert started == [False]
+    bench.controller.open_record(RunRecord("From history", tuple(bench.journal.events)))
+    bench.pane.commands.step()  # at its end
+    assert started == [False, True]
 
 
 def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) -> None:
