@@ -10627,6 +10627,10 @@ zu  {after}</translation>
       <translation>{name} hat sich inzwischen geändert.</translation>
     </message>
     <message>
+      <source>{name} has no verdict: no row was answered.</source>
+      <translation>{name} hat kein Urteil: Keine Zeile wurde beantwortet.</translation>
+    </message>
+    <message>
       <source>{name} holds a prompt of another program.</source>
       <translation>{name} enthält einen Prompt eines anderen Programms.</translation>
     </message>

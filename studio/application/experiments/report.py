@@ -198,6 +198,8 @@ def _lacks(each: VariantReport) -> str:
 
 
 def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> str:
+    if not each.verdicts:
+        return tr("{name} has no verdict: no row was answered.").format(name=each.name)
     low, high = each.interval
     words = tr("{name} passes {share} of {rows} rows ({low} to {high})")
     if len(each.verdicts) == 1:

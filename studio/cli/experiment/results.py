@@ -98,11 +98,13 @@ def write_report(
         raise UsageError(f"{options.output}: {error.strerror or error}") from None
 
 
-def exit_code(report: ExperimentReport) -> int:
-    """What a run leaves with, by what came of it; failed gates are named."""
+def exit_code(ledger: ExperimentLedger, report: ExperimentReport) -> int:
+    """Return what a run ends with, by what came of it; failed gates are named."""
     if report.errors:
         cells = counted(report.errors, "cell has", "cells have")
         tell(f"prompt-studio: {cells} no answer; --only errors asks again")
+        for reason, count in ledger.reasons(report.head.id):
+            tell(f"  {counted(count, 'cell', 'cells')}: {printable(reason)}")
         return UNFINISHED
     for gate in report.gates:
         if not gate.held:

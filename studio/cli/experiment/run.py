@@ -151,7 +151,7 @@ async def _drive(
     if state == "paused":
         tell(f"prompt-studio: paused: {runner.paused_by} --resume goes on")
         return PAUSED
-    return exit_code(report)
+    return exit_code(ledger, report)
 
 
 def _asker(

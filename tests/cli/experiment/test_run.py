@@ -55,10 +55,14 @@ def test_the_exit_code_says_how_it_went(
     assert run_command(["experiment", "run", FILE, "--max-tokens", "1", "--no-cache"]) == 4
     server.always(failure(400, "no \x1b[31mred"))
     assert run_command(["experiment", "run", FILE, "--no-cache", "--format", "github"]) == 3
-    printed = capsys.readouterr().out
+    printed, told = capsys.readouterr()
     assert "::warning file=rows.csv,line=2::" in printed
     assert "no \\x1b[31mred" in printed
     assert "\x1b" not in printed
+    assert "6 cells: " in told
+    assert "no \\x1b[31mred" in told.partition("6 cells: ")[2]
+    assert run_command(["experiment", "show", FILE]) == 0
+    assert "no row was answered" in capsys.readouterr().out
     server.always(answering([], lambda text: CAPITALS.get(text, text)))
     assert run_command(["experiment", "run", FILE, "--only", "errors"]) == 0
     assert run_command(["experiment", "run", "no.experiment.yaml"]) == 2

@@ -257,6 +257,15 @@ class ExperimentLedger:
         )
         return [CellKey(*where) for where in found]
 
+    def reasons(self, experiment: int) -> list[tuple[str, int]]:
+        """Return why cells have no answer, with the number of cells, the commonest first."""
+        found = self._read(
+            "SELECT error, count(*) FROM cell WHERE experiment = ? AND error IS NOT NULL"
+            " GROUP BY error ORDER BY count(*) DESC, error LIMIT 3",
+            experiment,
+        )
+        return [(str(error), int(count)) for error, count in found]
+
     # Outcomes -------------------------------------------------------------------------------------
 
     def finish(
