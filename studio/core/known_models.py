@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from functools import cache
 
-from studio.core.paths import resource
-from studio.core.text.files import read_text
+from studio.core.paths import resource_text
 from studio.core.text.values import JsonObject
 
 
 @cache
 def model_table() -> tuple[JsonObject, ...]:
     """Return the entries of the table, each with its `prefix`."""
-    data = json.loads(read_text(resource("models", "models.json")))
+    data = json.loads(resource_text("models", "models.json"))
     return tuple(data["models"])
 
 

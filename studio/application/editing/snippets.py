@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from studio.application.words import tr
-from studio.core.paths import resource
+from studio.core.paths import resource_text
 from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
-from studio.core.text.files import read_text
 from studio.core.text.source import Span
 
 SnippetContext: TypeAlias = Literal["body", "statement", "root", "inputs", "tools"]
@@ -107,7 +106,7 @@ def _with_thread(snippet: Snippet, document: PromptDocument) -> Snippet:
 
 
 def _bundled_snippets() -> Iterator[Snippet]:
-    for row in tomllib.loads(read_text(resource("words", "snippets.toml")))["snippet"]:
+    for row in tomllib.loads(resource_text("words", "snippets.toml"))["snippet"]:
         lists = {name: tuple(each) for name, each in row.items() if isinstance(each, list)}
         values: dict[str, Any] = row | lists
         yield Snippet(**values)

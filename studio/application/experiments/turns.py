@@ -1,6 +1,6 @@
-"""A model behind the limiter of its connection: it waits for room and tries again.
+"""Models behind the limiter of their connection: each call waits for room and tries again.
 
-Vectors of texts are asked for those of several cells in one request.
+Vectors of the texts of several cells are asked for in one request.
 """
 
 from __future__ import annotations

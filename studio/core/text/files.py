@@ -1,4 +1,4 @@
-"""The one way to read a file: regular, and no larger than a limit.
+"""Reading and writing files: regular and bounded when read, whole or not at all when written.
 
 `tests/test_layers.py` fails where another module of the program opens a file for reading.
 """

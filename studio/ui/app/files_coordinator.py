@@ -22,8 +22,7 @@ from studio.application.document.folder_files import (
 )
 from studio.application.document.revisions import FileState, file_states
 from studio.application.words import tr
-from studio.core.paths import resource
-from studio.core.text.files import read_text
+from studio.core.paths import resource_text
 from studio.core.text.problem import Severity
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.files.tree import FileMark, FilesTree
@@ -93,7 +92,7 @@ class FilesCoordinator(QObject):
         tree.request_show.connect(self._show)
 
     def _new_file(self, folder: Path, name: str) -> None:
-        text = read_text(resource("templates", "chat.prompty"))
+        text = resource_text("templates", "chat.prompty")
         path = self._try(new_file, folder, name, text)
         if path is not None:
             self._window.files.expect(path)

@@ -9,8 +9,7 @@ from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QWidget
 
-from studio.core.paths import resource
-from studio.core.text.files import read_text
+from studio.core.paths import resource, resource_text
 from studio.ui.style.colors import color_of
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def _names() -> frozenset[str]:
 
 @cache
 def _drawing(name: str) -> str:
-    return read_text(resource("icons", f"{name}.svg"))
+    return resource_text("icons", f"{name}.svg")
 
 
 @cache
