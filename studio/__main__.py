@@ -12,7 +12,7 @@ from studio.cli.terminal import ended, tell
 from studio.cli.window_arguments import window_parser
 
 MODEL_CHILD = "--embedded-model-child"
-"""How a frozen program starts its own copy as the embedded model's process."""
+"""Command-line option with which a frozen program starts itself as the embedded model's process."""
 
 _NO_DISPLAY = """\
 prompt-studio: there is no display, so no window can open.

@@ -89,7 +89,7 @@ class FileOpenEvents(QObject):
 
 
 FIRST_EXAMPLE = "react-agent.prompty"
-"""What a picture shows where no file is named: the loop at its most visible."""
+"""Name of the bundled prompt that a picture shows if no file is named."""
 
 _FOR_KEYS = (
     "studio.application.highlight.lexer",
@@ -99,7 +99,7 @@ _FOR_KEYS = (
     "studio.ui.editor.text.carets.selections",
     "studio.ui.editor.text.keys.typing",
 )
-"""What the first key in the text asks for; loaded first, when the window is painted."""
+"""Modules that the first key press needs; loaded first, once the window is painted."""
 
 _SETTLED_MS = 50
 _SETTLED_CHECKS = 4
@@ -151,7 +151,7 @@ class Studio(QObject):
         self._shows_example = False
         self._begins = ""
         self.lifecycle: Lifecycle | None = None
-        """What looks after the running studio; made with the panes."""
+        """Log, session and crash handling of the running studio; made with the panes."""
         self._loader: Thread | None = None
         self._loaded.connect(self._make_workbench)
         self._not_loaded.connect(self._tell_broken)
@@ -250,7 +250,7 @@ class Studio(QObject):
         return self._end(self._application.exec())
 
     def take_picture(self, out: Path, files: Sequence[Path], size: tuple[int, int]) -> int:
-        """Show the window, wait until everything in it stands, and write a picture of it."""
+        """Show the window, wait until it is complete, and write a picture of it."""
         self._shows_example = True
         self.window.resize(*size)
         self._open(files)
@@ -281,7 +281,7 @@ class Studio(QObject):
         return self._is_first and self._services.settings.value.restore_session
 
     def _open(self, files: Sequence[Path]) -> None:
-        """The files asked for, else the one in front the last time, else the welcome page.
+        """Open the files asked for, else the last file in front, else the welcome page.
 
         The other files of the last time follow once the window stands (`Lifecycle`).
         """

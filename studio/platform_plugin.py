@@ -36,7 +36,7 @@ def missing_for_window(environment: Mapping[str, str]) -> str | None:
 
 
 def _platforms(environment: Mapping[str, str]) -> list[str]:
-    """What Qt tries, in its order."""
+    """Return the platforms that Qt tries, in order."""
     wanted = environment.get("QT_QPA_PLATFORM", "")
     if wanted:
         return [name.partition(":")[0] for name in wanted.split(";")]

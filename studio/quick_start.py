@@ -1,4 +1,4 @@
-"""What a start need not do; it holds from the moment that this is imported, before all else.
+"""Speed-ups of the start; they work from the import of this module, before all else.
 
 No looking for garbage: what is made while starting stays anyway, and looking through it costs a
 tenth of a start. Later `IdleCollector` looks, in the thread of the window: another one must not end
@@ -35,7 +35,7 @@ gc.disable()
 
 
 class _CompiledBefore:
-    """Stands for `compile` while Shiboken is imported: what is known is not compiled again."""
+    """A replacement of `compile` while Shiboken is imported: known code is not compiled again."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -45,7 +45,7 @@ class _CompiledBefore:
     def __call__(
         self, source: object, filename: object, mode: str, *rest: object, **named: object
     ) -> object:
-        """What `compile` gives; other calls than Shiboken's go to it as they are."""
+        """Return the result of `compile`; calls other than Shiboken's are passed on."""
         if not (isinstance(source, bytes) and isinstance(filename, str)) or rest or named:
             return _compile(source, filename, mode, *rest, **named)
         key = filename, mode, source_hash(source)
@@ -74,7 +74,7 @@ _HEAD = len(MAGIC_NUMBER) + 8
 
 
 def _read(file: Path) -> dict[tuple[str, str, bytes], CodeType]:
-    """What was kept; nothing where it is not there, damaged or of another Python."""
+    """Read the kept code; empty if it is missing, damaged or of another Python."""
     try:
         kept = file.read_bytes()
     except OSError:

@@ -139,3 +139,17 @@ def test_the_formatter_is_switched_off_nowhere() -> None:
         if mark.search(path.read_text(encoding="utf-8"))
     ]
     assert found == []
+
+
+def test_docstrings_begin_with_no_question_word() -> None:
+    """A docstring begins with a verb or a noun ("Return …", "Number of …"), not with "What …"."""
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+        and re.match(r"(?:What|Whatever|How|Where|Who|Why)\b", node.value.value)
+    ]
+    assert not found

@@ -33,7 +33,7 @@ class DiffPiece:
     """A stretch of a line."""
 
     text: str
-    """What it says."""
+    """Text of the line."""
 
     is_changed: bool = False
     """Whether the other text has something else here."""
@@ -44,7 +44,7 @@ class TextRow:
     """One line of a comparison."""
 
     kind: LineKind
-    """Where the line stands: in both, in one of them, or that lines are left out here."""
+    """Whether both texts have the line, one of them does, or lines are left out here."""
 
     pieces: tuple[DiffPiece, ...] = ()
     """Its text."""
@@ -53,7 +53,7 @@ class TextRow:
     """Its number in the newer text, from 1; of a removed one in the older."""
 
     hidden: int = 0
-    """Of a gap: how many lines it stands for, all the same; 0 where the rest is not shown."""
+    """Number of equal lines that a gap replaces; 0 where the rest is not shown."""
 
     @property
     def text(self) -> str:
@@ -66,13 +66,13 @@ class ComparedPart:
     """A text, or a part of one, beside what it was: a message, a request, a file."""
 
     title: str
-    """What it is, for people."""
+    """Title of the part that is compared, as shown."""
 
     rows: tuple[TextRow, ...] = ()
-    """What differs; empty where nothing does."""
+    """Rows that differ; empty if none do."""
 
     span: Span | None = None
-    """Where it is written in the editor; `None` where it is not."""
+    """Place in the editor; `None` if it has none."""
 
     take_back: tuple[TextEdit, ...] = ()
     """Edits of the newer text that take the older lines back; none where that is not offered."""
@@ -81,7 +81,7 @@ class ComparedPart:
 def compare_texts(
     before: str, after: str, most: int = _MOST_ROWS, *, whole: bool = False
 ) -> tuple[TextRow, ...]:
-    """What differs between two texts, with a few lines around it; empty where they are the same.
+    """Return the differences between two texts with a few lines around them; empty if equal.
 
     Args:
         before: the older text.
@@ -141,7 +141,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def changed_words(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
-    """Two lists of words in stretches: what stood there, what stands there, and if it changed."""
+    """Split two lists of words into stretches: old words, new words, and whether they differ."""
     for kind, a, b, c, d in changes(before, after):
         yield "".join(before[a:b]), "".join(after[c:d]), kind != "equal"
 

@@ -1,4 +1,4 @@
-"""What the user's trust in a folder allows a prompt in it: the one rule for window and scripts."""
+"""Rules of trust: what a prompt in a trusted or untrusted folder may do."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def is_trusted(prompt: Path | None, trust: TrustStore) -> bool:
 def references_of(
     prompt: Path | None, trust: TrustStore, *, masked: bool = False, masker: Masker | None = None
 ) -> ReferenceContext:
-    """Where the references of a prompt find their values.
+    """Return the resolver of a prompt's references.
 
     Args:
         prompt: its file; None for a text that was never saved.

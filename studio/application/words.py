@@ -29,7 +29,7 @@ def translate_by(translator: Translate | None) -> None:
 
 
 def tr(text: str, meaning: str = "") -> str:
-    """Return an English text in the user's language; `make i18n` finds it by this call.
+    """Translate an English text; `make i18n` finds the text by this call.
 
     Args:
         text: The text, or a variable with a text that is `marked` elsewhere.

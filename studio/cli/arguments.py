@@ -1,4 +1,4 @@
-"""What commands are given: their arguments, what is trusted, files and the values of inputs."""
+"""Arguments that commands share: inputs, files and trust."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def _value(document: PromptDocument, name: str, text: str) -> Json:
 
 
 def _is_listed(document: PromptDocument, name: str) -> bool:
-    """Whether a reserved name stands for a list (`thread`, `history`), as a template uses it.
+    """Return whether a reserved name is a list (`thread`, `history`) in a template.
 
     A format string has no lists: there only the conversation is one.
     """

@@ -1,4 +1,4 @@
-"""What an MCP server wants to know, asked on the terminal."""
+"""Ask on the terminal for what an MCP server requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TRUE, _FALSE = ("y", "yes", "true", "1"), ("n", "no", "false", "0")
 
 
 def terminal_asker() -> AskForInput | None:
-    """Asks on the terminal; None where nobody sits at one."""
+    """Return an asker for the terminal; None if there is no terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     return partial(_ask, input)

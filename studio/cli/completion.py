@@ -19,7 +19,7 @@ SHELLS = ("bash", "zsh", "fish")
 """Shells with a script in `resources/completion`."""
 
 FILES = ":files"
-"""Stands for the files and folders of the working directory; the shell finds them itself."""
+"""Placeholder for files and folders of the working directory, which the shell completes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class CompletionWord:
     """The whole word."""
 
     about: str = ""
-    """What it means, in a line."""
+    """Meaning, in a line."""
 
 
 def add_completion(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def _completion(options: argparse.Namespace) -> int:
 
 
 def offers(words: Sequence[str]) -> list[CompletionWord]:
-    """What the last of some words can become.
+    """Return the completions of the last word.
 
     Args:
         words: what stands behind `prompt-studio`; the last may be empty, or a beginning.
@@ -93,7 +93,7 @@ def _candidates(before: Sequence[str], *, is_option: bool) -> Iterator[Completio
 
 
 def _options(parser: argparse.ArgumentParser, given: Sequence[str]) -> Iterator[CompletionWord]:
-    """Yield the options that are not given yet; those that may stand more than once stay."""
+    """Yield the options that are not given yet, and those that can be repeated."""
     for action in parser._actions:  # noqa: SLF001
         may_repeat = isinstance(action, argparse._AppendAction)  # noqa: SLF001
         is_left = may_repeat or not set(given).intersection(action.option_strings)

@@ -121,7 +121,7 @@ def _weights(options: argparse.Namespace) -> int:
 
 
 def _progress(done: int, total: int) -> None:
-    """How far it is, in one line of a terminal that is written over."""
+    """Return the progress in one line of a terminal that is overwritten."""
     if sys.stderr.isatty():
         whole = f" of {size(total)}" if total else ""
         end = "\n" if done == total else ""
@@ -133,7 +133,7 @@ def _file() -> Path:
 
 
 def _read() -> Connections:
-    """What is set up; a file that cannot be read whole is not written over.
+    """Read the connections; a file that cannot be read completely is not overwritten.
 
     Raises:
         UsageError: it cannot.

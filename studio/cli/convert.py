@@ -70,7 +70,7 @@ def _convert(options: argparse.Namespace) -> int:
 
 
 def _files_beside(document: PromptDocument) -> ReferenceContext | None:
-    """Where the files are read that the prompt names: in its own folder. No variable is read.
+    """Resolve the files that the prompt names in its own folder; variables are not read.
 
     The user named the file, so its samples and tools may be read too; nothing of it runs.
     """

@@ -36,7 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "plugins": ("list the installed plug-ins and their errors", "main:add_plugins"),
     }
 )
-"""What each command does, and the function of `studio.cli` that adds its arguments.
+"""Description of each command, and the function of `studio.cli` that adds its arguments.
 
 Any other first word is a file to open.
 """

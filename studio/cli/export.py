@@ -1,4 +1,4 @@
-"""`prompt-studio export` and `import`: a checked file, or the list of what stands in the way."""
+"""`prompt-studio export` and `import`: a checked file, or the list of problems."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _way_out(made: ExportResult, options: argparse.Namespace) -> str:
-    """What to do about an export that is not written."""
+    """Return advice about an export that is not written."""
     left = [code for code in made.errors if code not in options.accept_error]
     if made.is_impossible:
         return "fix the errors first"

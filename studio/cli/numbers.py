@@ -10,7 +10,7 @@ from studio.core.text.amounts import LARGEST, shortened, whole_number
 
 
 def whole(least: int = 0, most: int = LARGEST) -> Callable[[str], int]:
-    """What reads a whole number within bounds; it raises argparse's error for any other text."""
+    """Return a parser of whole numbers within bounds, which raises argparse's error."""
 
     def read(text: str) -> int:
         number = whole_number(text)
@@ -26,7 +26,7 @@ def whole(least: int = 0, most: int = LARGEST) -> Callable[[str], int]:
 def amount(
     least: float = 0, most: float = LARGEST, *, above: bool = False
 ) -> Callable[[str], float]:
-    """What reads a number within bounds.
+    """Return a parser of numbers within bounds.
 
     Args:
         least: the smallest one.

@@ -32,7 +32,7 @@ def report_sources(document: PromptDocument, sources: Iterable[SourceStatus]) ->
 
 
 def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSpec, ...]]:
-    """The prompt of the arguments as the window's preview shows it, and its tools; no secrets.
+    """Prepare the prompt of the arguments as the window's preview shows it, without secrets.
 
     Each sample that stands where a value is missing is named on standard error.
 
@@ -53,7 +53,7 @@ def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSp
 
 
 def offered_tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec, ...] | None:
-    """What the prompt's sources offer, where they may be asked; None where there are none."""
+    """Return the tools of the prompt's sources, if these may be asked; None without sources."""
     if not asks_sources(document, trust):
         return None
     connections = user_connections()

@@ -1,4 +1,4 @@
-"""What `prompt-studio run` writes of a run that goes by: words for a user, or events as JSON."""
+"""Output of `prompt-studio run`: text for a user, or events as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from studio.core.wire.reply import RefusedOption, Reply, ReplyDelta, ReplyNotice
 
 
 def event_printer(*, as_json: bool, times: bool) -> Callable[[Event], None]:
-    """What writes each fact.
+    """Return the printer of events.
 
     Args:
         as_json: one event a line, complete; else what a user wants to see.
@@ -63,7 +63,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _print_step(event: Event) -> None:
-    """What a user wants to see of a run that goes by."""
+    """Print an event for a user."""
     if isinstance(event, ModelFailed):
         if event.retry_in is not None:  # the last failure is told as the end of the run
             tell(f"prompt-studio: {event.message}")
@@ -105,7 +105,7 @@ class LiveAnswer:
 
     def __init__(self) -> None:
         self.shown = ""
-        """What stands there of the reply that comes, or came last."""
+        """Part of the current or last reply that is printed."""
 
     def show(self, delta: ReplyDelta, reply: Reply) -> None:
         """One more piece; what the connection has to say goes to standard error."""
@@ -133,7 +133,7 @@ def print_notice(delta: ReplyDelta, _reply: Reply) -> None:
 
 
 def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
-    """Write how the run ended.
+    """Print how the run ended.
 
     Args:
         state: the run at its end.
@@ -168,7 +168,7 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
 
 
 def _pace(state: RunState) -> str:
-    """How fast the last reply came; empty where nobody measured."""
+    """Return the speed of the last reply; empty if it was not measured."""
     step = state.step
     rate = rate_of(step)
     if step.first_seconds is None or not rate:

@@ -28,7 +28,7 @@ def tell(text: object, *, end: str = "\n") -> None:
 
 
 def agreed(question: str, *, yes: bool, options: str = "--yes") -> bool:
-    """Return whether the user says yes; without a terminal only an option does.
+    """Return whether the user agrees; without a terminal only an option does.
 
     Args:
         question: what is asked.

@@ -1,4 +1,4 @@
-"""What the window is opened with: read at each start, so little is imported."""
+"""Options of the window: read at each start, so little is imported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_PIXELS = 16_384
 
 
 def window_parser() -> argparse.ArgumentParser:
-    """What the window is opened with."""
+    """Return the parser of the window's options."""
     parser = argparse.ArgumentParser(
         prog="prompt-studio",
         description="A desktop studio for prompts and agents kept as files.",

@@ -1,4 +1,4 @@
-"""The log file, and what a crash of the whole process leaves behind.
+"""The log file, and the report of a crash of the whole process.
 
 The log turns over at a megabyte, three old ones are kept. A crash below Python (a fault in a
 library) cannot be caught: Python's fault handler writes where each thread stood, and the next start
@@ -31,10 +31,10 @@ class HardCrash:
     """A crash of an earlier process."""
 
     path: Path
-    """The file that tells of it."""
+    """File with the report."""
 
     text: str
-    """Where each thread stood."""
+    """Stack of each thread."""
 
 
 class FaultFile:
@@ -63,7 +63,7 @@ class FaultFile:
 
 
 def hard_crashes(folder: Path) -> list[HardCrash]:
-    """What earlier processes left; files of processes that run now are not looked at."""
+    """Return the crash reports of earlier processes; files of running processes are skipped."""
     found = []
     for path in sorted(folder.glob(f"{_PREFIX}*.txt")):
         number = path.stem.removeprefix(_PREFIX)
@@ -81,7 +81,7 @@ def hard_crashes(folder: Path) -> list[HardCrash]:
 
 
 def set_aside(crash: HardCrash) -> None:
-    """It was told of: keep one such file to look at, and tell no more of it."""
+    """Keep one file of a reported crash, and report it no more."""
     with contextlib.suppress(OSError):
         crash.path.replace(crash.path.with_name("last-hard-crash.txt"))
 

@@ -16,7 +16,7 @@ _NAME = "prompt-studio"
 
 @dataclass(frozen=True, slots=True)
 class UserPaths:
-    """Where the studio keeps what it writes, apart from prompt files."""
+    """The folders to which the studio writes, apart from prompt files."""
 
     config: Path
     """Settings and connections (never keys)."""
@@ -25,7 +25,7 @@ class UserPaths:
     """Run history, swap files, window state."""
 
     cache: Path
-    """What can be made again."""
+    """Folder of files that can be made again."""
 
 
 def narrow_home(paths: UserPaths) -> None:

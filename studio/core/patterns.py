@@ -123,7 +123,7 @@ class _Patterns:
         }
 
     def _found(self, pattern: str, text: str) -> bool | None:
-        """Whether the pattern is in the text; None where that cannot be told."""
+        """Return whether the pattern is in the text; None if that cannot be decided."""
         if pattern in self._slow:
             return None
         try:

@@ -1,4 +1,4 @@
-"""What other packages add to the studio: objects named by entry points (docs/extending.md).
+"""Plug-ins of other packages: objects named by entry points (docs/extending.md).
 
 A plug-in runs in the studio's own process, with the rights of the user who installed it. Each of
 its errors is named with the package that it comes from and stays with it: the studio goes on.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Group: TypeAlias = Literal["exporters", "importers", "connections", "tool_sources", "checks"]
-"""What a plug-in adds. The entry points' group is `prompt_studio.` and this word."""
+"""Kind of a plug-in. The entry points' group is `prompt_studio.` and this word."""
 
 GROUPS: tuple[Group, ...] = get_args(Group)
 """Every group."""
@@ -33,7 +33,7 @@ class Plugin:
     """One entry point, loaded."""
 
     group: Group
-    """What it adds."""
+    """Kind of the plug-in."""
 
     name: str
     """The entry point's name."""
@@ -42,10 +42,10 @@ class Plugin:
     """The package that it comes from, with its version: "studio-yaml 1.2"."""
 
     value: object = None
-    """What was loaded; None where that failed."""
+    """Loaded object; None if loading failed."""
 
     error: str = ""
-    """Why it cannot be used; empty where it can."""
+    """Reason why it cannot be used; empty if it can."""
 
 
 def installed(group: Group) -> tuple[Plugin, ...]:
@@ -121,4 +121,4 @@ _WANTED: dict[Group, tuple[str, ...]] = {
     "tool_sources": ("kind", "open"),
     "checks": (),
 }
-"""What the object of a group has; the protocols beside its door say what each means."""
+"""Required attributes of a group's objects; the protocols of each interface document them."""

@@ -1,4 +1,4 @@
-"""What a project says in its own file of settings, at or above a folder."""
+"""Settings of a project, in its own file at or above a folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OWN_FILE = "prompt-studio.toml"
 
 
 class SettingsError(Exception):
-    """The settings cannot be read; the text says what, where, and what can stand there."""
+    """The error for unreadable settings; the text says what, where, and what is valid."""
 
 
 def sections(start: Path) -> Iterator[tuple[Path, Mapping[str, object]]]:

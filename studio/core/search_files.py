@@ -33,7 +33,7 @@ _FILE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class SearchMatch:
-    """One place where the text stands."""
+    """One match of the text."""
 
     path: Path
     """The file."""
@@ -50,7 +50,7 @@ class SearchMatch:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to look for."""
+    """The text and options of a search."""
 
     text: str
     """The words, or the pattern."""
@@ -136,7 +136,7 @@ def real_files_below(roots: Sequence[Path]) -> Iterator[Path]:
 
 
 def below(path: Path, root: Path, roots: Sequence[Path]) -> str:
-    """A path as it is said below its folder, with the folder's name where there are several."""
+    """Return a path relative to its folder, with the folder's name if there are several."""
     inside = path.relative_to(root).as_posix() if path != root else ""
     if len(roots) < 2:
         return inside

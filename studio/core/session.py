@@ -1,4 +1,4 @@
-"""Which files were open, and where the carets stood: a start begins where the last one ended."""
+"""The open files and their carets: a start restores the last session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OpenFile:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What was open."""
+    """The open files."""
 
     files: tuple[OpenFile, ...] = ()
     """From left to right."""

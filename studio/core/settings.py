@@ -55,7 +55,7 @@ class Settings:
     """Whether spaces and tabs are drawn in the editor."""
 
     inline_values: bool = True
-    """Whether the values of a template stand in grey behind its lines."""
+    """Whether the values of a template are shown in grey behind its lines."""
 
     restore_session: bool = True
     """Whether the files of the last time are opened again."""
@@ -64,10 +64,10 @@ class Settings:
     """Whether quitting keeps unsaved texts for the next start, and asks nothing."""
 
     notify_ended: bool = False
-    """Whether the desktop is told when an experiment has ended and the window is not in front."""
+    """Whether the desktop is notified of an experiment's end if the window is not in front."""
 
     history_keep: int = 0
-    """How many of the newest runs are kept; 0 for all."""
+    """Number of newest runs to keep; 0 for all."""
 
     history_days: int = 0
     """After how many days runs are deleted; 0 for never."""
@@ -125,7 +125,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFault:
-    """What was wrong with a settings file."""
+    """The problem of a settings file."""
 
     kind: Literal["unreadable", "set aside", "left out"]
     """It cannot be read and stays where it is; it is broken and was set aside; single values in it

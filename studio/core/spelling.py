@@ -16,7 +16,7 @@ BUNDLED = "en_US"
 """The language whose dictionary comes with the library."""
 
 SYSTEM_FOLDERS = (Path("/usr/share/hunspell"), Path("/usr/share/myspell/dicts"))
-"""Where desktops keep the dictionaries of other languages."""
+"""Folders of the desktops' dictionaries of other languages."""
 
 _MOST = 500
 _SUGGESTIONS = 5
@@ -32,7 +32,7 @@ _WORD = re.compile(r"(?<![\w@/\\.#$&=+])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w/\\=(
 
 
 class Dictionary(Protocol):
-    """What can tell words; Hunspell's own interface."""
+    """The interface of Hunspell that recognizes words."""
 
     def spell(self, word: str) -> bool:
         """Whether the word is one of the language."""
@@ -46,7 +46,7 @@ class Misspelled:
     """A word that the dictionary does not have."""
 
     span: Span
-    """Where it stands."""
+    """Place in the text."""
 
     word: str
     """The word."""
@@ -105,7 +105,7 @@ def misspelled(
 
 
 def suggestions(word: str, words: Dictionary) -> tuple[str, ...]:
-    """What may be meant, the likeliest first."""
+    """Return suggestions, the likeliest first."""
     try:
         return tuple(words.suggest(_plain(word)))[:_SUGGESTIONS]
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""What is wrong with a file of SQLite, by its cause, and what to do that loses nothing."""
+"""Errors of an SQLite file by cause, with advice that loses nothing."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _IRREGULAR = {
 
 
 def missing_library(text: str) -> str | None:
-    """The library that a message of the system's loader tells of; None where it tells of none."""
+    """Return the library named in a message of the system's loader; None if there is none."""
     found = _NOT_FOUND.search(text)
     if found is None:
         return None
@@ -47,7 +47,7 @@ def debian_package(library: str) -> str:
 
 
 def advice(library: str) -> str:
-    """What to do about a missing library, one sentence."""
+    """Return advice about a missing library, one sentence."""
     if not _SONAME.fullmatch(library):
         return f"Install what brings {library}, then try again."
     return f"Install it (on Debian and Ubuntu: apt-get install {debian_package(library)})."

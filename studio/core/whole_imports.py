@@ -40,10 +40,10 @@ MCP = tuple(
     studio.core.tools.mcp.http_streams studio.core.tools.mcp.tasks
 """.split()
 )
-"""What a connection to an MCP server uses."""
+"""Modules for a connection to an MCP server."""
 
 HTTP = ("httpx2",)
-"""What a request to a service uses."""
+"""Modules for a request to a service."""
 
 
 async def import_packages(names: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with a connection as it is written, named by field, before it is saved."""
+"""Check a connection before it is saved: the problems by field."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _KEY_LIKE = re.compile(r"(?=.*[a-z])(?=.*[0-9]).{20,}|(sk|pk|key)_[A-Za-z0-9]{8,
 
 
 def problems_of(connection: Connection, others: Collection[str]) -> dict[Field, str]:
-    """What keeps a connection from being saved, a sentence for each field.
+    """Return what keeps a connection from being saved, a sentence for each field.
 
     Args:
         connection: as it is written in the form.
@@ -80,12 +80,12 @@ def problems_of(connection: Connection, others: Collection[str]) -> dict[Field, 
 
 
 def warnings_of(connection: Connection) -> dict[Field, str]:
-    """What will not work yet, though it can be saved; whether there is a key is asked elsewhere."""
+    """Return warnings about a connection that can be saved; its key is checked elsewhere."""
     return dict(_warnings(connection))
 
 
 def variable_problem(name: str) -> str:
-    """What is wrong with the name of an environment variable; empty for nothing."""
+    """Return what is wrong with the name of an environment variable; empty if it is valid."""
     if not name:
         return tr("Enter the name of the variable that holds the key.")
     if _KEY_LIKE.fullmatch(name) or not _VARIABLE.fullmatch(name):

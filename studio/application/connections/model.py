@@ -28,7 +28,7 @@ from studio.core.wire.reply import ReplyDelta
 
 @dataclass(frozen=True, slots=True)
 class RequestedModel:
-    """What a document says of the model that is to answer it."""
+    """The model that a document asks for."""
 
     declaration: ModelDeclaration = field(default_factory=ModelDeclaration)
     """Its `model:` block."""
@@ -44,7 +44,7 @@ class RequestedModel:
 
 
 def asked_by(document: PromptDocument, trust: TrustStore) -> RequestedModel:
-    """What a document asks for, as far as its folder is trusted."""
+    """Return the model that a document asks for, as far as its folder is trusted."""
     path = document.source.path
     return RequestedModel(document.model, is_trusted(path, trust), file=path)
 
@@ -105,19 +105,19 @@ def choice_words(choice: ModelChoice) -> str:
 
 
 def media_of(prompt: Path | None, *, trusted: bool) -> MediaReader | None:
-    """What reads the pictures and other files beside a prompt; None where nothing may be read."""
+    """Return the reader of files beside a prompt; None if none may be read."""
     return MediaReader(prompt.parent) if prompt is not None and trusted else None
 
 
 @dataclass(frozen=True)
 class Answerers:
-    """What models are opened with, the same for every run of a window or a command."""
+    """Connections, keys and settings with which models are opened, shared by all runs."""
 
     connections: Connections
-    """What the user has set up."""
+    """Connections that the user has set up."""
 
     secrets: SecretStore
-    """Where keys are."""
+    """Store of the keys."""
 
     embedded: EmbeddedServer | None = None
     """The one embedded model; None lets each run start its own."""
@@ -197,7 +197,7 @@ class Answerers:
 def choices_of_run(
     asked: RequestedModel, connections: Connections, wanted: RunModel
 ) -> Iterator[ModelChoice]:
-    """Where the model of a run may be: as its prompt says, then each connection with its id.
+    """List the models a run can use: the prompt's own, then each connection with its model id.
 
     Args:
         asked: what the prompt said of its model when the run was made.
@@ -219,7 +219,7 @@ class SwitchedModel(WrappingModel[ChatModel]):
 
     @property
     def speed(self) -> Speed | None:
-        """How fast the last reply of the embedded model was; `None` for any other."""
+        """Return the speed of the embedded model's last reply; `None` for any other model."""
         return self._inner.speed if isinstance(self._inner, EmbeddedModel) else None
 
     def switch(self, model: ChatModel) -> None:

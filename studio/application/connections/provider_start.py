@@ -58,16 +58,16 @@ class ProviderStart:
     """Identifier of its preset."""
 
     connection: Connection
-    """What would be saved, without its model: its name is free, or its own from an earlier time."""
+    """Connection to be saved, still without a model, under a free name or its earlier one."""
 
     variable: str
     """The environment variable that holds a key; empty where none is set."""
 
     hint: str
-    """What the user must have or do."""
+    """Prerequisite that the user must meet."""
 
     asks: tuple[Ask, ...]
-    """What is asked for, in order."""
+    """Fields to fill in, in order."""
 
     is_known: bool
     """Whether the user has this connection already."""
@@ -81,7 +81,7 @@ class ProviderStart:
 
 @dataclass(frozen=True, slots=True)
 class ProviderAnswers:
-    """What the user wrote."""
+    """Answers of the user to the fields."""
 
     address: str = ""
     """Address of the API."""
@@ -128,7 +128,7 @@ def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] |
 
 
 def tidied_key(text: str) -> str:
-    """A key as it is pasted, without what stood around it: quotes, `Bearer`, a variable's name."""
+    """Remove quotes, `Bearer` or a variable's name around a pasted key."""
     key = text.strip()
     named = _ASSIGNED.match(key)
     if named is not None and named.end() < len(key):
@@ -138,7 +138,7 @@ def tidied_key(text: str) -> str:
 
 
 def _key_problem(key: str) -> str:
-    """What a text shows to be no key of any provider; empty where nothing speaks against it."""
+    """Return why a text cannot be the key of any provider; empty if it can."""
     if any(not "!" <= char <= "~" for char in key):
         return tr(
             "This is not a key: keys have no blanks, and no letters such as ü. Copy it again."
@@ -147,7 +147,7 @@ def _key_problem(key: str) -> str:
 
 
 def connection_of(start: ProviderStart, answers: ProviderAnswers) -> Connection:
-    """What is tried and saved, with what the user wrote."""
+    """Build the connection that is tried and saved from the user's answers."""
     draft = start.connection
     key = KEYRING if answers.key.strip() else draft.key
     if start.id == "compatible" and not answers.key.strip() and not start.is_known:
@@ -167,7 +167,7 @@ def with_provider(connections: Connections, connection: Connection) -> Connectio
 
 
 def offered_models(probe: Probe) -> tuple[str, ...]:
-    """The models that were listed: those that chat first, the newest first where that is said."""
+    """Sort the listed models: chat models first, then the newest first if dates are known."""
     described = {str(each.get("id")): each for each in probe.listed}
     models = sorted(probe.models)
     models.sort(key=lambda model: _made(described.get(model, {})), reverse=True)
@@ -176,7 +176,7 @@ def offered_models(probe: Probe) -> tuple[str, ...]:
 
 
 def next_step(start: ProviderStart, probe: Probe) -> str:
-    """What to do after a trial, in one sentence; empty where a model is to be chosen."""
+    """Return the next step after a trial, in one sentence; empty if a model is to be chosen."""
     if not probe.works:
         return ""  # its own hint says it
     if not probe.models and start.id == "ollama":

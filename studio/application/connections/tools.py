@@ -34,7 +34,7 @@ def tool_session(
     ask_input: AskForInput | None = None,
     allowed: Collection[str] = (),
 ) -> ToolSession:
-    """Where the tools of prompts are kept, with the user's own servers and connections.
+    """Open the tools of prompts together with the user's own servers and connections.
 
     Args:
         trust: the folders that the user trusts.

@@ -25,7 +25,7 @@ from studio.core.wire.request import NO_MESSAGE, message_problems, provider_of, 
 def findings_of(
     document: PromptDocument, trust: TrustStore, settings: CheckSettings | None = None
 ) -> tuple[Problem, ...]:
-    """The problems of a file, of its messages with samples in place, and of its provider.
+    """Return the problems of a file, of its messages with samples, and of its provider.
 
     Args:
         document: the parsed file.
@@ -45,7 +45,7 @@ def findings_of(
 
 
 def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
-    """What the provider of the prompt's model would not take of its messages as they stand."""
+    """Return the parts of the messages that the prompt's provider would not accept."""
     model = prepared.document.model
     request = to_request(prepared.messages.messages, (), model, provider=provider_of(model))
     found = message_problems(request)
@@ -67,7 +67,7 @@ MOST_ROUNDS = 20
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """What was found in one file."""
+    """The findings in one file."""
 
     source: SourceText
     """The file's text; empty for one that cannot be read."""

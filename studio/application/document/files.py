@@ -38,7 +38,7 @@ class FileText:
     """Of the bytes on disk, to notice changes by others."""
 
     notices: tuple[str, ...] = ()
-    """What the user should know about how the file was read."""
+    """Notes for the user on how the file was read."""
 
 
 class FileError(Exception):
@@ -47,7 +47,7 @@ class FileError(Exception):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
-        """What to do about it."""
+        """Advice on how to fix it."""
 
 
 class EncodingError(FileError):

@@ -1,4 +1,4 @@
-"""What is done with files of a folder: making, copying and renaming them, with who names them."""
+"""Create, copy and rename files of a folder, and update the references to them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from studio.core.text.source import Span
 _TEXTS = frozenset({".prompty", ".md", ".txt", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".py"})
 _MOST_FILES = 5000
 _NAME = re.compile(r"[^/\\\0-\x1f\x7f]+")
-"""What one part of a path may be."""
+"""Allowed characters of one part of a path."""
 _SUFFIX = re.compile(r"\.[A-Za-z]\w*\Z")
-"""What says a file's type: `.md`, and not the `.2` of `v1.2`."""
+"""Suffix that names a file type: `.md`, and not the `.2` of `v1.2`."""
 _SUFFIXES = re.compile(r"(?<=.)(?:\.[A-Za-z]\w*)+\Z")
 """All that says a file's type: `.experiment.yaml`."""
 _BELOW = re.compile(r"\A/[^\s\"'<>(){}]*")
-"""What a renamed folder holds."""
+"""Path inside a renamed folder."""
 _VALUE = re.compile(r"(?:^|\s)(?:-|[\w$-]+:)[ \t]+$")
 _REST = re.compile(r"[ \t]*(?:#.*)?")
-"""What stands before and behind a whole value of YAML."""
+"""Spaces and comment around a whole YAML value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class NamedIn:
     """The file with the references."""
 
     old: str
-    """What the references say now."""
+    """Text of the references before the rename."""
 
     edits: tuple[TextEdit, ...]
-    """What gives them the new name."""
+    """Edits that insert the new name."""
 
 
 def new_file(folder: Path, name: str, text: str = "") -> Path:
@@ -118,7 +118,7 @@ def delete(path: Path) -> Path:
 
 
 def renamed(path: Path, name: str) -> Path:
-    """Where a file or folder is under another name.
+    """Return the path of a file or folder after a rename.
 
     Raises:
         FileError: it is not a name.
@@ -189,7 +189,7 @@ def named_in(
 
 
 def _may_name(path: Path, name: bytes) -> bool:
-    """Whether a file's bytes hold a name, before the costly look; in UTF-16 nobody can say."""
+    """Return whether a file's bytes contain a name; true for UTF-16, which is not searched."""
     try:
         data = read_bounded(path)
     except OSError:
@@ -226,7 +226,7 @@ def _edits(text: str, folder: Path, path: Path, new: Path) -> Iterator[TextEdit]
 
 
 def _is_named(before: str, after: str) -> bool:
-    """Whether what stands around a path makes it a reference."""
+    """Return whether the text around a path makes it a reference."""
     if before.endswith("${file:"):
         return after.startswith("}")
     if before.endswith(("](", "](<")):

@@ -1,4 +1,4 @@
-"""What an agent file costs, and when: the parts that a program loads, with their tokens."""
+"""Count the tokens of an agent file's parts, and say when a program loads each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LoadedPart:
     """When a program gives it to its model."""
 
     what: str
-    """What it is: its key, "body", or a path."""
+    """Name of the part: its key, "body", or a path."""
 
     text: str
     """Its text; empty for a file that is only named."""

@@ -1,4 +1,4 @@
-"""What a project says of findings: `[tool.prompt-studio.check]` or `prompt-studio.toml`."""
+"""Read a project's settings of findings: `[tool.prompt-studio.check]`, `prompt-studio.toml`."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ def _matches(code: str, patterns: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ProjectFindings:
-    """What a file's project asks to be told and not to be told."""
+    """Findings that a file's project adds and removes."""
 
     settings: CheckSettings
     """Its settings."""
 
     problems: tuple[Problem, ...]
-    """What is found because the project asks for it, and what is wrong with the settings."""
+    """Problems that the project asks for, and problems of the settings themselves."""
 
     def reported(self, document: PromptDocument, found: Iterable[Problem]) -> tuple[Problem, ...]:
-        """What every door of the studio tells: in source order, each once, no echo of another.
+        """Return the problems that are reported: in source order, without duplicates.
 
         Args:
             document: the parsed file.
@@ -87,7 +87,7 @@ class ProjectFindings:
 def project_findings(
     document: PromptDocument, settings: CheckSettings | None = None
 ) -> ProjectFindings:
-    """What the project of a file adds to its problems.
+    """Apply a project's settings to the problems of a file.
 
     Args:
         document: the parsed file.

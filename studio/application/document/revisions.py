@@ -37,10 +37,10 @@ _GIT = (
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
 
 _DUBIOUS = re.compile(r"dubious ownership in repository at '(.*)'")
-"""What git says of a repository whose files are another user's; the rest of it is advice."""
+"""Error of git for a repository of another user; the rest of the output is advice."""
 
 LineChange: TypeAlias = Literal["added", "changed", "removed"]
-"""What became of a line; `removed`: lines before it went away."""
+"""Kind of change of a line; `removed`: lines before it were removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Revision:
     """The commit, or the file with the kept text."""
 
     path: str = field(default="", kw_only=True)
-    """What the file was named in the commit, from the root of the repository."""
+    """Path of the file in the commit, from the root of the repository."""
 
     title: str
-    """What it says: the commit's subject; empty for a kept text."""
+    """Subject of the commit; empty for a kept text."""
 
     time: datetime
     """When it was made."""
@@ -121,7 +121,7 @@ def refused_repository(folder: Path) -> str:
 
 
 def run_git(folder: Path, *words: str) -> bytes | None:
-    """What a command of git prints in a folder; None where it fails, or there is no git."""
+    """Return the output of a git command in a folder; None if it fails or git is missing."""
     try:
         done = _run(folder, *words)
     except (OSError, subprocess.TimeoutExpired):
@@ -142,7 +142,7 @@ def _run(folder: Path, *words: str, **environment: str) -> subprocess.CompletedP
 
 
 def line_changes(before: str, after: str) -> dict[int, LineChange]:
-    """What became of the lines of a text, from 0."""
+    """Return the changes of a text by line number, from 0."""
     old, new = before.split("\n"), after.split("\n")
     found: dict[int, LineChange] = {}
     for kind, _, _, first, last in changes(old, new):

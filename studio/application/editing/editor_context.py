@@ -1,4 +1,4 @@
-"""What the editor is informed of the world around its text."""
+"""Context of the editor: values, tools, models and files around its text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class EditorContext:
     """Handed to completion and hover; looked up only where they ask."""
 
     values: Mapping[str, Json] = field(default_factory=dict)
-    """What the user entered for inputs, by name."""
+    """Values that the user entered for inputs, by name."""
 
     sets: tuple[Mapping[str, Json], ...] = ()
     """Values of the saved input sets, and rows of what was loaded from a file."""
@@ -58,7 +58,7 @@ class EditorContext:
 
 
 NOTHING = EditorContext()
-"""Before anyone told anything."""
+"""Context before anything is known."""
 
 
 def editor_context_of(
@@ -71,7 +71,7 @@ def editor_context_of(
     sets: Iterable[Mapping[str, Json]] = (),
     connections: tuple[str, ...] = (),
 ) -> EditorContext:
-    """What is known around a prompt.
+    """Build the editor's context for a prompt.
 
     Args:
         values: what was entered for its inputs.
@@ -106,22 +106,22 @@ class CompletionItem:
     """One thing that can be put in."""
 
     label: str
-    """What the list shows."""
+    """Text of the entry in the list."""
 
     insert: str
-    """What is put in place of what was typed."""
+    """Text that replaces the typed part."""
 
     detail: str = ""
-    """What it is or does."""
+    """Short description of the entry."""
 
     kind: str = "word"
     """`key`, `value`, `input`, `word`, `role`, `filter`, `file`, `snippet`: its icon."""
 
     caret_back: int = 0
-    """How far the caret goes back from the end of the text put in, in code points."""
+    """Distance of the caret from the end of the inserted text, in code points."""
 
     closes: str = ""
-    """What it ends with that may stand behind the caret already, and is taken over then."""
+    """Closing text that is not inserted again if it is already behind the caret."""
 
     again: bool = False
     """Whether to offer again after it."""
@@ -138,7 +138,7 @@ class CompletionList:
     """Completions, the best first, with what they take the place of."""
 
     items: tuple[CompletionItem, ...]
-    """What can be chosen."""
+    """Entries to choose from."""
 
     span: Span
-    """What was typed of it already."""
+    """Range of the typed part."""

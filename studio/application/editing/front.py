@@ -1,4 +1,4 @@
-"""What can stand at the caret in the front matter."""
+"""Completion in the front matter."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def front_matter(
     asked: bool,
     editor_context: EditorContext,
 ) -> tuple[str, list[CompletionItem]]:
-    """What was typed of a key or value, and what can stand there.
+    """Return the typed part of a key or value, and the completions for it.
 
     Args:
         text: the whole text.
@@ -135,7 +135,7 @@ def _snippets(
 
 
 def _models(offered: Sequence[str]) -> list[CompletionItem]:
-    """What the connection offers, then ids that something is known of; others can be typed too."""
+    """List the connection's models, then other known ids; any id can be typed."""
     from studio.core.known_models import known_models
 
     found = {

@@ -30,7 +30,7 @@ from studio.core.text.values import Json
 # Whole items of the front matter: a tool that is added, a tool or input that is taken out.
 
 NewToolKind: TypeAlias = Literal["function", "mcp", "openapi", "custom"]
-"""What a new tool can be."""
+"""Kind of a new tool."""
 
 TOOL_KINDS: tuple[NewToolKind, ...] = ("function", "mcp", "openapi", "custom")
 """The kinds in the order in which they are offered."""
@@ -39,7 +39,7 @@ _DASH = re.compile(r"(?:\A|\n)(?P<item>[ \t]*)-\s+\Z")
 
 
 class FrontFormError(ValueError):
-    """What the front matter cannot take; the text is for the user."""
+    """A change that the front matter cannot take; the message is for the user."""
 
 
 def add_tool(
@@ -100,7 +100,7 @@ def remove_item(document: PromptDocument, path: KeyPath) -> tuple[TextEdit, ...]
 
 
 def _first_keys(name: str, kind: NewToolKind) -> dict[str, str]:
-    """What a kind cannot do without."""
+    """Return the required keys of a tool kind."""
     return {"serverName": name} if kind == "mcp" else {}
 
 
@@ -143,7 +143,7 @@ def _start(entry: FrontMatterEntry) -> int:
 def changes_only(
     document: PromptDocument, edits: tuple[TextEdit, ...], path: KeyPath, wanted: Json
 ) -> tuple[TextEdit, ...]:
-    """The edits, where the front matter then says what is wanted at a key and else what it said.
+    """Check that the edits set one key and change nothing else in the front matter.
 
     An anchor says the same at several places, a block scalar ends where its last line does: what
     a form would change beside what is shown in its field, it leaves to the text.
@@ -164,7 +164,7 @@ def changes_only(
 def adds_only(
     document: PromptDocument, edits: tuple[TextEdit, ...], path: KeyPath
 ) -> tuple[TextEdit, ...]:
-    """The edits, where the front matter then still says all that it said, and something more.
+    """Check that the edits only add to the front matter.
 
     Raises:
         FrontFormError: something would be another, or nothing would be new.
@@ -219,10 +219,10 @@ class FrontField:
     """Its editor."""
 
     help: str = ""
-    """What the key is for."""
+    """Purpose of the key."""
 
     value: Json = None
-    """What is written; None where nothing is."""
+    """Written value; None if the key is absent."""
 
     choices: tuple[str, ...] = ()
     """The usual values of a text."""
@@ -231,7 +231,7 @@ class FrontField:
     """Whether the form cannot change it: it is written in a form of its own."""
 
     label: str = ""
-    """What its row says: the words of its key, and the way from there to a value inside."""
+    """Label of the row: the words of its key, and the path to a value inside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ class FrontGroup:
     """The input whose name the head is: it can be changed; empty for other groups."""
 
     removes: KeyPath = ()
-    """What can be taken out with this group; empty where nothing can."""
+    """Path that is removed with this group; empty if it cannot be removed."""
 
 
 def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
@@ -269,7 +269,7 @@ def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
 
 
 def set_front(document: PromptDocument, field: FrontField, typed: str) -> tuple[TextEdit, ...]:
-    """Edits that give a key another value; comments, order and quoting of the rest stay.
+    """Return edits that set a key; comments, order and quotes of the rest stay.
 
     Args:
         document: the document as it stands.
@@ -294,7 +294,7 @@ def set_front(document: PromptDocument, field: FrontField, typed: str) -> tuple[
 
 
 def read_value(field: FrontField, typed: str) -> Json:
-    """What a typed text is as a value of a field.
+    """Parse a typed text as a value of a field.
 
     Raises:
         FrontFormError: it is none of this kind.
@@ -403,7 +403,7 @@ def _inside(field: FrontField) -> Iterator[FrontField]:
 
 
 def _kind_of(value: Json) -> FrontKind:
-    """The editor of a value that is written, whose kind nobody declares."""
+    """Choose the editor for a written value whose kind is not declared."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""What hovering tells: problems, keys, inputs and tools, as rich text."""
+"""Hover texts for problems, keys, inputs and tools, as rich text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where inputs and tools are declared and used: pure look-ups in a parsed document."""
+"""Find where inputs and tools are declared and used in a parsed document."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _reference_at(
 
 
 def definition(document: PromptDocument, offset: int) -> Span | None:
-    """Where the name at `offset` is declared; at the declaration itself, its first use."""
+    """Find the declaration of the name at `offset`; from the declaration, its first use."""
     name = name_at(document, offset)
     if name is not None:
         declared = document.input(name)
@@ -152,7 +152,7 @@ def tool_on_line(document: PromptDocument, line: int) -> str | None:
 
 
 def message_on_line(document: PromptDocument, line: int) -> str | None:
-    """The message whose role marker stands on a line, counted from 0: `user 2`."""
+    """Return the message whose role marker is on a line, counted from 0: `user 2`."""
     from studio.core.prompty.messages import named_messages
 
     source = document.source

@@ -1,4 +1,4 @@
-"""What can stand at the caret: pure, from the text before it and the parsed document."""
+"""Completion at the caret, from the text before it and the parsed document."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TOOL_VALUE = re.compile(
     r"""(?:\s*(?:tool|function)\[(?:.*,)?\s*name=["']?|\s*name:\s+["']?|\s*Action:\s*)"""
     r"(?P<word>[\w-]*)$"
 )
-"""Where a tool is named outside backticks: a marker, a tool call's YAML, a ReAct example."""
+"""Pattern of a tool's name outside backticks: a marker, a tool call, a ReAct example."""
 _LONGEST_LINE = 5000
 
 
@@ -52,7 +52,7 @@ def complete(
     asked: bool,
     editor_context: EditorContext = NOTHING,
 ) -> CompletionList:
-    """Everything that can stand at the caret.
+    """Return all completions at the caret.
 
     Args:
         text: the whole text.
@@ -128,7 +128,7 @@ def _format_words(
     document: PromptDocument | None,
     given: Sequence[Mapping[str, Json]],
 ) -> tuple[str, list[CompletionItem]]:
-    """What was typed inside `{` of a format string, and what can stand there."""
+    """Return the typed part inside `{` of a format string, and the completions for it."""
     path = field["path"]
     if path is None:
         return field["word"], variables(text, caret, document, given)

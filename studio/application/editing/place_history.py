@@ -1,4 +1,4 @@
-"""Where the user was: places to go back and forward to."""
+"""History of caret positions, to go back and forward."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snippets: texts with places to fill, in the words of each dialect and template language.
+"""Snippets with placeholders, for each dialect and template language.
 
 A body marks its places as `${1:words that stand there first}` and `$0` for where the caret ends.
 Pure; `snippet_session.py` moves the caret.
@@ -18,7 +18,7 @@ from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
 from studio.core.text.source import Span
 
 SnippetContext: TypeAlias = Literal["body", "statement", "root", "inputs", "tools"]
-"""Where a snippet can stand: the body, after `{%`, and mappings of the front matter."""
+"""Place where a snippet is valid: the body, after `{%`, or a mapping of the front matter."""
 
 _STOP = re.compile(r"\$\{(?P<number>\d+):(?P<words>[^}]*)\}|\$(?P<bare>\d)")
 
@@ -28,16 +28,16 @@ class Snippet:
     """A text with places to fill."""
 
     name: str
-    """What is typed to find it."""
+    """Name that is typed to find the snippet."""
 
     help: str
-    """What it is, in English; shown translated."""
+    """Description in English; shown translated."""
 
     body: str
     """The text with its places."""
 
     place: SnippetContext = "body"
-    """Where it can stand."""
+    """Place where the snippet is valid."""
 
     dialects: tuple[Dialect, ...] = ("prompty", "section", "legacy")
     """Whose words it is in."""
@@ -50,7 +50,7 @@ class Snippet:
 
     @property
     def detail(self) -> str:
-        """What it is, in the user's language."""
+        """Return the description in the user's language."""
         return tr(self.help)
 
 

@@ -33,7 +33,7 @@ class FoldingRange:
     """The last line that goes away."""
 
     summary: str = ""
-    """What it is, for the accessible name."""
+    """Summary for the accessible name."""
 
 
 def folds(document: PromptDocument) -> tuple[FoldingRange, ...]:
@@ -72,7 +72,7 @@ def _front_matter(document: PromptDocument, lines: list[str]) -> list[FoldingRan
 
 
 def front_facts(document: PromptDocument) -> tuple[str, tuple[str, ...]]:
-    """What a folded front matter says in its one line: the prompt's name, and what it has."""
+    """Return the one line of a folded front matter: the prompt's name and its parts."""
     counts = (
         (len(document.inputs), tr("1 input"), tr("{n} inputs")),
         (len(document.tools), tr("1 tool"), tr("{n} tools")),

@@ -1,4 +1,4 @@
-"""What can stand at the caret in a template expression, and between the braces of Mustache."""
+"""Completion in a template expression and between the braces of Mustache."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class TagAt(NamedTuple):
     """The part around a place."""
 
     kind: TagKind
-    """What it is."""
+    """Kind of the tag."""
 
     start: int
-    """Where its inside begins; of text, the place itself."""
+    """Offset where the inside of the tag begins; of text, the caret."""
 
 
 def tag_at(text: str, at: int, start: int = 0) -> TagAt:
-    """The part of a template that a place is in.
+    """Return the part of a template at an offset.
 
     Args:
         text: the text.
@@ -80,7 +80,7 @@ def open_block(text: str, at: int, start: int = 0) -> str:
 _SECTION = re.compile(r"\{\{[ ]*(?P<sign>[#^/])[ ]*(?P<name>[\w.]+|\.)[ ]*\}\}")
 
 Contexts = tuple[Known, ...]
-"""What is known of the values of the open sections, the innermost first."""
+"""Known values of the open sections, innermost first."""
 
 _WORD = re.compile(r"[\w-]*$")
 
@@ -114,7 +114,7 @@ def open_sections(text: str) -> tuple[str, ...]:
 def contexts_at(
     text: str, document: PromptDocument, given: Sequence[Mapping[str, Json]]
 ) -> Contexts:
-    """What is known in each open section: of its items where its value is a list."""
+    """Return the known values of each open section: of its items if the value is a list."""
     found: list[Known] = []
     for section in open_sections(text):
         if section[0] == "^" or section[1:] == ".":
@@ -133,7 +133,7 @@ def looked_up(
     document: PromptDocument,
     given: Sequence[Mapping[str, Json]],
 ) -> Known:
-    """What is known of dotted names: the innermost section that has the first one says it."""
+    """Look up dotted names in the innermost section that has the first one."""
     root, *rest = names
     known = next((each.at(root) for each in contexts if root in each.fields), None)
     if known is None:
@@ -150,7 +150,7 @@ def expression_words(
     document: PromptDocument | None,
     given: Sequence[Mapping[str, Json]] = (),
 ) -> tuple[str, list[CompletionItem]]:
-    """What was typed inside `{{` or `{%`, and what can stand there."""
+    """Return the typed part inside `{{` or `{%`, and the completions for it."""
     if document is not None and document.template.format == "mustache":
         return _in_mustache(text, caret, expression, document, given)
     inside = expression["inside"]
@@ -302,7 +302,7 @@ def _fields(
     document: PromptDocument | None,
     given: Sequence[Mapping[str, Json]],
 ) -> list[CompletionItem]:
-    """The fields of a value: declared ones, and those that values of the prompt have.
+    """List the fields of a value: the declared ones and those of the prompt's values.
 
     Args:
         before: what stands in the tag before the dot.
@@ -327,7 +327,7 @@ def _fields(
 def _path_before(
     before: str, text: str, tag: int, document: PromptDocument | None
 ) -> tuple[str, ...] | None:
-    """What the value before a dot stands for; None where nobody can say."""
+    """Return the path of the value before a dot; None if it is unknown."""
     whole = _value_at_end(before)
     if not whole or before.removesuffix(whole).rstrip().endswith("|"):
         return None  # nothing, or the name of a filter
@@ -404,7 +404,7 @@ def _in_mustache(
 
 
 def path_before(chain: tuple[str, ...], loops: Sequence[tuple[list[str], str]]) -> tuple[str, ...]:
-    """The path that dotted names stand for: variables of loops are the items of their sources.
+    """Resolve dotted names to a path; a loop variable is an item of its source.
 
     Args:
         chain: the names between the dots.
@@ -420,7 +420,7 @@ def path_before(chain: tuple[str, ...], loops: Sequence[tuple[list[str], str]]) 
 
 
 def _documentation(known: Known, otherwise: str) -> str:
-    """What is known of a field: its description, else its kind with a value."""
+    """Describe a field: its description, else its kind and value."""
     for declared in known.declared:
         if declared.description:
             return declared.description

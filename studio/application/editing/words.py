@@ -28,4 +28,4 @@ ITEM_FIELDS = {
 """Fields of the items of reserved lists."""
 
 LOOP_FIELDS = _WORDS["loop_fields"]
-"""What `loop` tells inside of a Jinja `for`."""
+"""Attributes of `loop` in a Jinja `for`."""

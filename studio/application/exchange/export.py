@@ -46,13 +46,13 @@ class Difference:
     """Two texts to be compared, for people."""
 
     against: str
-    """What is compared with, or why nothing is."""
+    """Name of the other side of the comparison, or why there is none."""
 
     before: str = ""
     """The older text; both are empty where nothing differs, or there is nothing to compare with."""
 
     after: str = ""
-    """What will be written."""
+    """Text that will be written."""
 
     @property
     def text(self) -> str:
@@ -61,7 +61,7 @@ class Difference:
 
 
 def difference(result: ExportResult, path: Path | None) -> Difference:
-    """What writing the file would change: of the file that is there, otherwise of the prompt."""
+    """Compare the export with the existing file, or with the prompt if there is none."""
     old, name = result.before, tr("the prompt in the editor")
     if path is not None and path.is_file():
         if result.data is not None:
@@ -138,7 +138,7 @@ class ForeignProgram:
     """Names of the export forms that it reads."""
 
     package: str = ""
-    """Python package whose version is told; empty for another kind of program."""
+    """Python package whose version is shown; empty for other programs."""
 
     wanted: str = ""
     """Requirement that pip installs it by."""
@@ -158,7 +158,7 @@ _REDIRECT = resource_text("export", "judges", "redirect.py.txt")
 ROUNDS = resource_text("export", "judges", "rounds.py.txt")
 
 _PROMPTY2 = resource_text("export", "judges", "prompty2.py.txt")
-"""What the file leaves to its reader (model, provider, key) is given as the studio has it."""
+"""Script that loads a `.prompty` in prompty 2; the studio provides model, provider and key."""
 
 _PROMPTY1 = resource_text("export", "judges", "prompty1.py.txt")
 
@@ -202,4 +202,4 @@ FETCH = resource_text("export", "judges", "fetch.js")
 """Loaded into Node before promptfoo: sends what it sends to the recorder."""
 
 CURL = resource_text("export", "judges", "curl.sh")
-"""Stands before curl on the path: sends what it sends to the recorder."""
+"""Script in place of curl that sends the request to the recorder."""

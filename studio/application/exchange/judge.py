@@ -181,7 +181,7 @@ _NOT_PASSED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a program did with a file."""
+    """The request that a program made from a file."""
 
     program: str
     """Name and version."""
@@ -198,7 +198,7 @@ class ProgramJob:
     """The program."""
 
     source: ExportSource
-    """What the file was made from."""
+    """Prompt that the file was exported from."""
 
     made: ExportResult
     """The file."""
@@ -207,7 +207,7 @@ class ProgramJob:
     """An empty folder."""
 
     log: RequestLog
-    """Where the requests come in."""
+    """Log of the received requests."""
 
     variables: Mapping[str, str]
     """Variables of the environment that the file refers to."""
@@ -423,7 +423,7 @@ def _lay_beside(item: Path, place: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What a program made of a file."""
+    """The verdict on a file by one program."""
 
     program: str
     """Its name and version."""

@@ -84,19 +84,19 @@ class _CellDraft:
 
 @dataclass(frozen=True)
 class AskedCell:
-    """What came of asking."""
+    """The outcome of asking one cell."""
 
     answer: CellAnswer | None
     """The answer; None where there is none."""
 
     error: str
-    """Why there is none, one sentence."""
+    """Reason why there is none, one sentence."""
 
     journal: bytes
     """The run, as lines of JSON."""
 
     refused: int = 0
-    """Tool calls that were refused, because nobody allowed them."""
+    """Number of refused tool calls."""
 
     is_stale: bool = False
     """Whether the server refused an option that the cell's identity counts on."""
@@ -218,7 +218,7 @@ class Asker:
         self._sources[at] = _hash_of_files(session.current.watched)
 
     def _references(self, variant: PlannedVariant) -> ReferenceContext:
-        """Where the references of a variant find their values: the same for all its cells."""
+        """Return the resolver of a variant's references, shared by all its cells."""
         if variant.name not in self._contexts:
             self._contexts[variant.name] = references_of(
                 variant.document.source.path,
@@ -257,7 +257,7 @@ class Asker:
         )
 
     async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
-        """What a cell would send first; a text says why it cannot be rendered."""
+        """Return the first request of a cell; a text says why it cannot be rendered."""
         variant = self._plan.variants[at]
         draft = self._kept_draft(at, row) or await self._drafted(at, row)
         if isinstance(draft, str):
@@ -339,7 +339,7 @@ class Asker:
         toolbox: RunToolbox,
         options: RunOptions,
     ) -> RunSetup:
-        """What a cell is started with; made once where rows differ by their values only."""
+        """Build the setup of a cell; shared by rows that differ in their values only."""
         is_shared = document is self._plan.variants[at].document and not toolbox.specs
         kept = self._setups.get(at) if is_shared else None
         if kept is not None:

@@ -17,7 +17,7 @@ from studio.core.experiments.statistics import wilson
 from studio.core.text.amounts import duration, money
 
 ChartKind: TypeAlias = Literal["pass", "latency", "cost", "trend", "slices"]
-"""What a chart shows."""
+"""Quantity that a chart shows."""
 
 MOST_LINES = 6
 _MOST_RESULTS = 20
@@ -28,16 +28,16 @@ class ChartLine:
     """A value with its interval, on one line."""
 
     name: str
-    """What it is of."""
+    """Name of the bar."""
 
     low: float
-    """Where the interval begins."""
+    """Lower bound of the interval."""
 
     value: float
     """The value."""
 
     high: float
-    """Where the interval ends."""
+    """Upper bound of the interval."""
 
     words: str
     """The value for people."""
@@ -51,7 +51,7 @@ class ChartPoint:
     """A point in a plane; points of one name are joined in their order."""
 
     name: str
-    """What it is of."""
+    """Name of the bar."""
 
     x: float
     """To the right."""
@@ -60,7 +60,7 @@ class ChartPoint:
     """Up, from 0 to 1."""
 
     words: str
-    """What it says, for people."""
+    """Sentence that describes the bar."""
 
     is_muted: bool = False
     """Whether it is the baseline."""
@@ -71,7 +71,7 @@ class ChartFigure:
     """One chart."""
 
     title: str
-    """What it shows."""
+    """Title of the chart."""
 
     lines: tuple[ChartLine, ...] = ()
     """Bars, from above; empty for a plane."""
@@ -83,7 +83,7 @@ class ChartFigure:
     """The end of the horizontal axis."""
 
     unit: str = "%"
-    """What the horizontal axis counts: `%`, `s`, `$` or `#`."""
+    """Unit of the horizontal axis: `%`, `s`, `$` or `#`."""
 
     @property
     def words(self) -> str:

@@ -1,4 +1,4 @@
-"""What rows of a result are found by beside their verdicts: time, metrics, and shared inputs."""
+"""Find what failing rows have in common: time, metrics, and shared inputs."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class FailureGroup:
     """The inputs whose part of the request differs from that of passing rows."""
 
     value: str | None
-    """What all of them have there; None where each has its own."""
+    """Common value of the rows; None if each has its own."""
 
     rows: frozenset[int]
     """The rows that fail."""
 
     of: int
-    """How many rows have the value; as many as fail where each has its own."""
+    """Number of rows with the value; of failing rows if each has its own."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def facets_of(
     failed: Sequence[frozenset[int]],
     reads: Sequence[frozenset[str] | None],
 ) -> RowFacets:
-    """Look through a result.
+    """Find the facets of a result.
 
     Args:
         ledger: where it is.

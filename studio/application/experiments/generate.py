@@ -224,7 +224,7 @@ _LINES = (".jsonl", ".ndjson")
 
 @dataclass(frozen=True, slots=True)
 class RowRequest:
-    """What is asked for."""
+    """A request for new rows."""
 
     kinds: tuple[str, ...] = tuple(ROW_KINDS)
     """Names in `ROW_KINDS`, or words of the user's own."""
@@ -233,7 +233,7 @@ class RowRequest:
     """Rows of each kind."""
 
     about: str = ""
-    """What the prompt is for; empty takes its description."""
+    """Purpose of the prompt; empty uses its description."""
 
     earlier: tuple[Mapping[str, Json], ...] = ()
     """Values of rows that exist."""
@@ -258,13 +258,13 @@ class GeneratedRow:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedRows:
-    """What came of it."""
+    """The outcome of a request for rows."""
 
     rows: tuple[GeneratedRow, ...]
     """In the order of kinds."""
 
     left_out: tuple[str, ...]
-    """Why something is not among them, a sentence each."""
+    """Reason why something is not among them, a sentence each."""
 
     cost: float | None = None
     """US dollars; None where the price is not known."""
@@ -386,7 +386,7 @@ def _likeness(values: Mapping[str, Json]) -> str:
 
 
 def rows_file(experiment: Path, text: str) -> Path:
-    """Where rows go: the experiment's own dataset of JSON lines where it has one, else the file."""
+    """Return the file for new rows: the experiment's own JSON lines file if it has one."""
     for each in read_experiment(text, experiment).cases:
         if isinstance(each, DatasetReference) and each.path.lower().endswith(_LINES):
             path = (experiment.parent / each.path).resolve()

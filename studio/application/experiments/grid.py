@@ -35,7 +35,7 @@ RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "slow", "err
 """Which rows are shown."""
 
 RowChange: TypeAlias = Literal["", "won", "lost"]
-"""What became of a row beside the baseline."""
+"""Change of a row compared with the baseline."""
 
 
 class DotState(IntEnum):
@@ -111,7 +111,7 @@ class ExperimentGrid:
     """Repeats of each row."""
 
     rule: PassRule = "mean"
-    """How repeats make a row pass."""
+    """Rule by which repeats make a row pass."""
 
     baseline: int | None = None
     """The column that others are compared with."""
@@ -134,7 +134,7 @@ class ExperimentGrid:
         self._scores[at] = score
 
     def fill(self, standing: Mapping[int, str], shares: Iterable[tuple[CellKey, float]]) -> None:
-        """Set all cells, as a ledger gives them: how they stand, and scores between 0 and 1."""
+        """Set all cells from a ledger: their states, and scores between 0 and 1."""
         count = len(self.rows) * len(self.variants)
         for repeat, text in standing.items():
             if len(text) != count:
@@ -273,12 +273,12 @@ def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
 
 
 def dot_of(outcome: CellOutcome) -> DotState:
-    """How a cell that is over is drawn."""
+    """Return the dot of a finished cell."""
     return dot_state(outcome.state, outcome.passed)
 
 
 def dot_state(state: int, passed: bool | None) -> DotState:
-    """How a cell is drawn."""
+    """Return the dot of a cell."""
     if state < CellState.DONE:
         return DotState.WAITING
     if state != CellState.DONE:

@@ -77,7 +77,7 @@ class PromptJudge:
         self._vectors: dict[tuple[str, str], tuple[float, ...]] = {}
 
     def of(self, cell: LeasedCell) -> CellJudge:
-        """Who marks the answer of one cell."""
+        """Return the judge of one cell."""
         return CellJudge(self, cell)
 
     async def grade(
@@ -125,7 +125,7 @@ class PromptJudge:
         return replace(verdict, cost=cost)
 
     async def similarity(self, spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-        """How near an answer is to a text, or to the nearest of some; see `Judge`."""
+        """Return the similarity of an answer to the nearest of some texts; see `Judge`."""
         texts = [str(each) for each in (value if isinstance(value, list) else [value])]
         entry = self._provider(spec, "embedding")
         inner, choice = self._opened(entry, parse("user:\n"))
@@ -236,7 +236,7 @@ class PromptJudge:
 
 
 class CellJudge:
-    """Marks the answer of one cell; its requests are told apart by their order."""
+    """Judges the answer of one cell; its requests are numbered."""
 
     def __init__(self, judge: PromptJudge, cell: LeasedCell) -> None:
         """Take who judges, and for which cell."""
@@ -253,12 +253,12 @@ class CellJudge:
         return await self._judge.grade(spec, value, answer, context, self._cell, name)
 
     async def similarity(self, spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-        """How near the answer is to a text; see `Judge`."""
+        """Return the similarity of an answer to a text; see `Judge`."""
         return await self._judge.similarity(spec, value, answer)
 
 
 def _key(entry: ProviderEntry) -> str:
-    """What tells providers apart: one id with another `config` may be another server."""
+    """Return the key of a provider: one id with another `config` can be another server."""
     return json.dumps([entry.id, entry.config], sort_keys=True, default=str)
 
 
@@ -268,7 +268,7 @@ def _cosine(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 
 
 def verdict_of_reply(spec: AssertionSpec, text: str) -> Verdict:
-    """What a judge's reply says: JSON with `pass`, `score` and `reason`, or a category.
+    """Read a judge's reply: JSON with `pass`, `score` and `reason`, or a category.
 
     Raises:
         UndecidedError: it says nothing that can be read; that is no failure of the answer.

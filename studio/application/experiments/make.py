@@ -28,7 +28,7 @@ defaultTest:
 
 
 def free_path(prompt: Path) -> Path:
-    """Where an experiment of a prompt can be written: nothing stands there."""
+    """Return a free path for an experiment of a prompt."""
 
     def path(stem: str) -> Path:
         return prompt.with_name(f"{stem}.experiment.yaml")
@@ -37,7 +37,7 @@ def free_path(prompt: Path) -> Path:
 
 
 def experiment_of(prompt: Path, sets: Mapping[str, JsonObject]) -> str:
-    """The text of an experiment that asks a prompt with each saved input set.
+    """Write an experiment that asks a prompt with each saved input set.
 
     Args:
         prompt: the prompt's file, beside which the experiment will stand.

@@ -1,4 +1,4 @@
-"""What an experiment will do, worked out and checked before anything is sent."""
+"""Plan an experiment and check it before anything is sent."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def planned_rows(
     warnings: list[str],
     on_rows: Callable[[int], None] | None,
 ) -> Sequence[ExperimentRow]:
-    """All rows of a file, in its order.
+    """Return all rows of a file, in order.
 
     Args:
         file: the experiment.
@@ -104,7 +104,7 @@ def planned_rows(
 
 
 def _templates_in(row: ExperimentRow) -> Iterator[str]:
-    """Why values of the experiment file are refused: promptfoo puts other values into them."""
+    """Return why values of the experiment file are refused: promptfoo puts other values into them."""
     for name, value in row.case.variables.items():
         found = _VARIABLE.search(value) if isinstance(value, str) else None
         if found is not None and found[1] in row.case.variables:
@@ -255,16 +255,16 @@ MOST_CELLS = 2_000_000
 
 @dataclass(frozen=True)
 class ExperimentServices:
-    """What experiments are run with, the same for each."""
+    """Services that all experiments share."""
 
     trust: TrustStore
     """The folders that the user trusts."""
 
     connections: Connections
-    """What the user has set up."""
+    """Connections that the user has set up."""
 
     secrets: SecretStore
-    """Where keys are, and what is masked."""
+    """Store of the keys, whose values are masked."""
 
     embedded: EmbeddedServer | None = None
     """The one embedded model; None starts one for the experiment."""
@@ -284,7 +284,7 @@ class ExperimentServices:
 
 @dataclass(frozen=True)
 class ExperimentChoices:
-    """What the command line or the window asks for, over the file."""
+    """Options of the command line or the window, which override the file's."""
 
     variants: tuple[str, ...] = ()
     """Names of the variants to run; empty runs all."""
@@ -302,7 +302,7 @@ class ExperimentChoices:
     """Repeats, over the file's."""
 
     baseline: str = ""
-    """What is compared with, over the file's."""
+    """Baseline, which overrides the file's."""
 
 
 @dataclass(frozen=True)
@@ -310,10 +310,10 @@ class ExperimentPlan:
     """An experiment that can be run."""
 
     file: ExperimentFile
-    """What was read."""
+    """Experiment as read from its file."""
 
     folder: Folder
-    """Where its files are."""
+    """Folder of its files."""
 
     variants: tuple[PlannedVariant, ...]
     """The columns."""
@@ -325,22 +325,22 @@ class ExperimentPlan:
     """Repeats of each row."""
 
     baseline: str = ""
-    """What is compared with."""
+    """Baseline of the comparison."""
 
     warnings: tuple[str, ...] = ()
-    """What is odd, a sentence each."""
+    """Warnings, a sentence each."""
 
     values: Mapping[tuple[int, int], Mapping[str, Json]] = field(default_factory=dict, repr=False)
     """Values of a row where a variant's prompt wants other kinds: by variant (from 0) and row."""
 
     @property
     def options(self) -> EvaluateOptions:
-        """How it is run."""
+        """Return the options of the run."""
         return self.file.options
 
     @cached_property
     def cells(self) -> int:
-        """How many there are; a row that is not for a variant has none there."""
+        """Return the number of cells, without those of rows that skip a variant."""
         pairs = sum(each.takes(row.case) for row in self.rows for each in self.variants)
         return pairs * self.repeats
 
@@ -387,7 +387,7 @@ def plan_experiment(
     text: str | None = None,
     on_rows: Callable[[int], None] | None = None,
 ) -> ExperimentPlan:
-    """Read a file and all that it names, and check it.
+    """Read an experiment file and everything that it names, and check it.
 
     Args:
         path: the experiment file.
@@ -499,7 +499,7 @@ def _check_size(pairs: int, repeats: int) -> None:
 
 
 def _check_prices(variants: Sequence[PlannedVariant]) -> None:
-    """Refuse a budget of money for a model whose price nobody knows."""
+    """Refuse a budget of money for a model without a known price."""
     choice = unpriced(each.choice for each in variants)
     if choice is not None:
         raise ExperimentError(

@@ -1,4 +1,4 @@
-"""What an experiment keeps in files of its own beside it: `defaultTest`, and values of its tests.
+"""Read an experiment's parts from files of their own: `defaultTest`, and values of its tests.
 
 Source: promptfoo's `defaultTest: file://…` (one test as YAML or JSON), `vars: file://…` (a file,
 several, or a pattern; of two files that give one name the later counts), and of promptfoo 0.123
@@ -45,7 +45,7 @@ _MOST_FILES = 10_000
 
 
 def with_files(file: ExperimentFile, folder: Folder, warnings: list[str]) -> ExperimentFile:
-    """The experiment with what stands in those files.
+    """Replace the file references of an experiment by the contents of those files.
 
     Args:
         file: as it was read.
@@ -83,7 +83,7 @@ def _default(
 
 
 def named_at(case: ExperimentCase, place: Span) -> ExperimentCase:
-    """A case of another file: what it names stands beside the experiment, which names that file.
+    """Prefix the file names in a case with the folder of the file that contains it.
 
     Args:
         case: as it was read.
@@ -168,7 +168,7 @@ class ValueFiles:
         self._known: dict[str, str] = {}
 
     def of(self, case: ExperimentCase) -> ExperimentCase:
-        """A case with what stands in the files that its values name.
+        """Return a case with the contents of the files that its values name.
 
         Raises:
             ExperimentError: one cannot be read.

@@ -61,7 +61,7 @@ def message_at(file: ExperimentFile, offset: int, message: str) -> str:
 
 
 def _is_named(names: Sequence[str], references: Sequence[str] | None) -> bool:
-    """Whether one of the references means something by one of its names.
+    """Return whether one of the references matches one of the names.
 
     Source: promptfoo 0.123, `doesPromptRefMatch` and `doesProviderRefMatch`: a name, the beginning
     of one before `*`, or what stands before a colon.
@@ -132,7 +132,7 @@ def planned_variants(
 def _with_provider_files(
     file: ExperimentFile, folder: Folder, reasons: list[str]
 ) -> Iterator[VariantEntry]:
-    """The columns, with the providers that stand in files of their own."""
+    """Add the providers that are defined in files of their own to the columns."""
     for entry in file.variants:
         given = entry.provider
         if not is_provider_file(given.id):

@@ -226,7 +226,7 @@ class Folder:
 
     def __init__(self, path: Path | None, trust: TrustStore) -> None:
         self.path = (path.parent if path is not None else Path.cwd()).resolve()
-        """Where names start from."""
+        """Folder from which file names are resolved."""
         self.trusted = path is None or is_trusted(path.resolve(), trust)
         """Whether it may run Python and read variables."""
         self._trust = trust
@@ -251,7 +251,7 @@ class Folder:
 
     @cached_property
     def _root(self) -> Path:
-        """What its files may name: the repository that it stands in, where it is trusted."""
+        """Return the folder whose files may be named: the repository, if it is trusted."""
         if not self.trusted:
             return self.path
         places = (self.path, *self.path.parents)
@@ -400,7 +400,7 @@ def _edited(document: PromptDocument, entry: PromptEntry, folder: Folder) -> Pro
 
 
 def section_edit(document: PromptDocument, title: str, text: str, name: str) -> TextEdit:
-    """What puts a text in place of a section; the blank lines around the section stay.
+    """Return the edit that replaces a section; the blank lines around it stay.
 
     Args:
         document: the prompt.
@@ -453,7 +453,7 @@ def _headings(document: PromptDocument) -> Iterator[tuple[str, int, Span]]:
 
 
 def section_titles(document: PromptDocument) -> list[str]:
-    """What `edit` can name: roles by number, and headings of the body."""
+    """List the sections that `edit` can name: roles by number, and headings of the body."""
     counts: dict[str, int] = {}
     made = []
     for each in document.sections:
@@ -472,7 +472,7 @@ def for_row(
     case: ExperimentCase,
     values: Mapping[str, Json],
 ) -> tuple[PromptDocument, Mapping[str, Json]]:
-    """The prompt and values of a row: its `prefix` and `suffix`, or the chat that a text makes.
+    """Build the prompt and values of a row: its `prefix` and `suffix`, or the chat of a text.
 
     They stand around the text of the last user section. They are values of the run: a text of a
     dataset is never a role or a template of the prompt.

@@ -142,13 +142,13 @@ def _check_sent(options: JsonObject, choice: ModelChoice | None) -> None:
 
 @dataclass(frozen=True)
 class OfferedTools:
-    """Tools in the `config` of a provider: the model may call them, and nobody runs them."""
+    """Tools in the `config` of a provider: the model may call them, but they are not run."""
 
     schemas: Mapping[str, JsonObject]
     """Schemas of their arguments, by name."""
 
     key: Literal["tools", "functions"] = "tools"
-    """How they are offered; the answer to `functions` is one call."""
+    """Key under which they are offered; the answer to `functions` is one call."""
 
     def answer(self, answer: CellAnswer, reply: Reply | None) -> CellAnswer:
         """The answer as promptfoo has it: the calls as JSON, where the model made some."""
@@ -314,7 +314,7 @@ def without_retries(choice: ModelChoice) -> ModelChoice:
 
 
 def price_of(choice: ModelChoice | None) -> Price | None:
-    """What the tokens of a model cost; None where nobody knows."""
+    """Return the price of a model's tokens; None if it is unknown."""
     if choice is None:
         return None
     connection, model = choice.connection, choice.declaration.id
@@ -322,7 +322,7 @@ def price_of(choice: ModelChoice | None) -> Price | None:
 
 
 def unpriced(choices: Iterable[ModelChoice | None]) -> ModelChoice | None:
-    """The first remote model whose price nobody knows; None where there is none."""
+    """Return the first remote model without a known price; None if there is none."""
     return next(
         (
             each
@@ -334,7 +334,7 @@ def unpriced(choices: Iterable[ModelChoice | None]) -> ModelChoice | None:
 
 
 def endpoint_of(connection: Connection) -> str:
-    """Where requests go, without a key or a password."""
+    """Return the address of the requests, without a key or a password."""
     from studio.core.models.remote.model import shown_address
 
     place = shown_address(connection) if connection.is_remote else connection.kind
@@ -361,7 +361,7 @@ class EchoModel:
 
 
 def echoed(request: ModelRequest) -> str:
-    """What `echo` answers."""
+    """Return the answer of `echo`."""
     import json
 
     texts = [

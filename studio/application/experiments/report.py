@@ -100,19 +100,19 @@ class ExperimentReport:
     """Name of what is compared with; empty for nothing."""
 
     rows: int
-    """How many rows there are."""
+    """Number of rows."""
 
     is_whole: bool
     """Whether every cell is over."""
 
     sentences: tuple[str, ...]
-    """What it says, plain."""
+    """Sentences of the report, in plain text."""
 
     tags: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Keys of the rows with each tag."""
 
     agreements: tuple[JudgeAgreement, ...] = ()
-    """How far judges agree with people, where people rated answers."""
+    """Agreement of judges with people, if people rated answers."""
 
     @property
     def headline(self) -> str:
@@ -156,7 +156,7 @@ def percent(share: float) -> str:
 def sentences_of(
     variants: Sequence[VariantReport], baseline: str, rows: int, *, is_whole: bool
 ) -> list[str]:
-    """What the figures say.
+    """Describe the figures in sentences.
 
     Args:
         variants: the columns.
@@ -346,7 +346,7 @@ def _agreements(ledger: ExperimentLedger, result: int) -> tuple[JudgeAgreement, 
 
 
 def _preferred(ledger: ExperimentLedger, result: int, names: Sequence[str]) -> Iterator[str]:
-    """What people found better without names, by pair of variants."""
+    """Return which answers people preferred in blind ratings, by pair of variants."""
     counts: dict[tuple[int, int], Counter[int | None]] = {}
     for _, one, other, winner in ledger.ratings.preferences(result):
         counts.setdefault((one, other), Counter())[winner] += 1

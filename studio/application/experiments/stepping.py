@@ -35,7 +35,7 @@ from studio.core.tools.source import ToolOutcome
 
 
 def read_mocks(stated: Mapping[str, Json], folder: Folder) -> dict[str, Mock]:
-    """Stand-ins by the names of their tools.
+    """Read mocks by the names of their tools.
 
     A text may hold `{arguments}`; a list of `{args, answer}` answers by arguments, as do a file of
     such a list and one of saved calls (`.jsonl`); any other value is the answer.
@@ -66,7 +66,7 @@ def _mock(tool: str, value: Json, folder: Folder) -> Mock:
 
 
 def _saved(tool: str, folder: Folder, name: str, text: str) -> Mock:
-    """What the saved calls of a tool were answered."""
+    """Return the saved results of a tool's calls."""
     try:
         calls = calls_of_text(text, name, folder.path)
     except SavedCallsError as error:
@@ -98,15 +98,15 @@ class MockedToolbox(ToolboxAround):
         self._answers = MockAnswers()
 
     def needs_approval(self, name: str) -> bool:
-        """Whether somebody must be asked; a stand-in never asks."""
+        """Return whether the user must approve a call; a mock never asks."""
         return name not in self._mocks and self._inner.needs_approval(name)
 
     def why_approval(self, name: str) -> str:
-        """Why the tool asks."""
+        """Return why the tool asks."""
         return "" if name in self._mocks else super().why_approval(name)
 
     def origin(self, name: str) -> ResultOrigin:
-        """Where an answer comes from."""
+        """Return the origin of an answer."""
         return "mock" if name in self._mocks else self._inner.origin(name)
 
     async def call(
@@ -116,7 +116,7 @@ class MockedToolbox(ToolboxAround):
         call_id: str = "",
         released: AbstractSet[str] = frozenset(),
     ) -> ToolOutcome:
-        """Answer by the stand-in, else by the tool."""
+        """Answer by the mock, else by the tool."""
         mock = self._mocks.get(name)
         if mock is None:
             return await self._inner.call(name, arguments, call_id, released)
@@ -127,7 +127,7 @@ class MockedToolbox(ToolboxAround):
 
 @dataclass(frozen=True)
 class SteppedCell:
-    """What a run of one cell begins with."""
+    """The start of a run of one cell."""
 
     document: PromptDocument
     """The prompt of the variant, with its edits and the options of its provider."""
@@ -156,7 +156,7 @@ class SteppedCell:
 
 
 def cell_to_step(plan: ExperimentPlan, variant: str, row: int) -> SteppedCell:
-    """What stepping through a cell begins with.
+    """Prepare stepping through a cell.
 
     Args:
         plan: the experiment, as its file stands.

@@ -1,4 +1,4 @@
-"""The editor's lexer: one line and the state before it, to tokens and the state after it.
+"""The editor's lexer: from a line and the state before it to tokens and the state after it.
 
 Pure and without Qt. Lines are nested languages: YAML front matter, role markers with attributes,
 template expressions, Markdown, fenced code, and YAML again in `tools:` and tool calls. Line-wise
@@ -42,16 +42,16 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything that a line must know of the lines before it; hashable, to be told apart fast."""
+    """State between lines; hashable, for fast comparison."""
 
     zone: Zone = "start"
-    """Where the line is; `yaml` is a body section whose content is YAML."""
+    """Zone of the line; `yaml` is a body section whose content is YAML."""
 
     delimiter: str = ""
     """The front matter's delimiter line."""
 
     template: Template = "jinja2"
-    """Template language, as the front matter said."""
+    """Template language of the front matter."""
 
     stack: tuple[str, ...] = ()
     """Pygments states of an expression left open; empty when none is."""
@@ -63,7 +63,7 @@ class State:
     """The run of backticks or tildes that opened the fenced code."""
 
     language: str = ""
-    """What the fence said it holds."""
+    """Language of the fence."""
 
     code: tuple[str, ...] = ()
     """Pygments states of the language inside the fence."""
@@ -93,7 +93,7 @@ _TEMPLATE = re.compile(
     r"\s*(?:template|kind|format|type)\s*:\s*(?:\{[^{}]*?\b(?:kind|format|type)\s*:\s*)*"
     r"[\"']?(jinja2|mustache|fstring)[\"']?\s*(?:[,}].*|#.*)?$"
 )
-"""Where the front matter names the language of its template, in each form that it may have."""
+"""Pattern of the key that names the template language, in all its forms."""
 _BLOCK_SCALAR = re.compile(r"(?P<indent>[ ]*)(?:- )*[^#\s].*?:\s+[|>][+-]?\d?\s*(?:#.*)?$")
 _EXPRESSION = {
     "jinja2": re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}"),

@@ -1,4 +1,4 @@
-"""Pygments tables for what stands inside one line, one lexer for each template language."""
+"""Pygments tables for the inside of a line, one lexer for each template language."""
 
 from __future__ import annotations
 

@@ -67,27 +67,27 @@ NAMES = tuple(
     note pinned waits
 """.split()
 )
-"""What an expression can see of a run."""
+"""Names that an expression can use of a run."""
 
 _SIGNS = ("<", ">", "==", "!=", " in ", " contains ", " startswith ", " matches ")
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """What was written into the filter."""
+    """The filter of the history."""
 
     words: str = ""
-    """Words that all stand in a run; empty for an expression."""
+    """Words that a run must all contain; empty for an expression."""
 
     expression: str = ""
     """An expression over `NAMES`; empty for words."""
 
     problem: str = ""
-    """Why the expression cannot be read; the list is then left as it is."""
+    """Reason why the expression cannot be read; the list is then left as it is."""
 
     @classmethod
     def read(cls, text: str) -> HistoryFilter:
-        """Tell words and expressions apart: an expression compares something."""
+        """Parse a filter: a text with a comparison is an expression, any other is words."""
         if not any(sign in text for sign in _SIGNS):
             return cls(words=text)
         try:

@@ -63,10 +63,10 @@ class HistoryRow:
     """Texts, one for each column."""
 
     tone: RowTone
-    """How it ended, for a color beside the words."""
+    """Tone of the outcome, for a color beside the words."""
 
     keys: tuple[SortKey, ...] = ()
-    """What each column is sorted by."""
+    """Sort key of each column."""
 
     group: str | None = None
     """For the head of a group: what its runs have in common. `run` is the first of them then."""
@@ -78,7 +78,7 @@ def column_head(column: int) -> str:
 
 
 def status_name(status: Status) -> str:
-    """How a run ended, in the language of the window."""
+    """Return the name of a run's outcome, in the language of the window."""
     return tr(STATUS_NAMES[status])
 
 
@@ -91,19 +91,19 @@ _WAITS: dict[str, str] = {
 
 
 def end_of(run: RunSummary) -> str:
-    """How a run ended; of one that is under way and waits for the user what it needs."""
+    """Return how a run ended; of a waiting run, what it needs."""
     if not run.waits:
         return status_name(run.status)
     return tr(_WAITS[run.waits]) if run.waits in _WAITS else waiting_name()
 
 
 def waiting_name() -> str:
-    """What runs are called that wait for the user."""
+    """Return the label of runs that wait for the user."""
     return tr("needs you")
 
 
 def row_of(run: RunSummary, now: datetime) -> HistoryRow:
-    """The row of a run; times of today are told without their date."""
+    """Return the row of a run; a time of today has no date."""
     spent = max(0.0, run.updated - run.started)
     cells = (
         ("★ " if run.pinned else "") + (run.prompt or "(unnamed)"),
@@ -164,7 +164,7 @@ def when(moment: float, now: datetime) -> str:
 # Runs of the history in groups: by prompt, by model, or by day, each with a head that adds up.
 
 GroupBy: TypeAlias = Literal["", "prompt", "model", "day"]
-"""What runs of one group have in common; empty for no groups."""
+"""Common property of the runs of a group; empty for no groups."""
 
 GROUP_NAMES: dict[GroupBy, str] = {
     "": marked("No groups"),
@@ -176,13 +176,13 @@ GROUP_NAMES: dict[GroupBy, str] = {
 
 @dataclass(frozen=True, slots=True)
 class GroupHead:
-    """What stands above the runs of a group."""
+    """The heading above the runs of a group."""
 
     key: str
-    """What they have in common."""
+    """Common value of the group."""
 
     count: int
-    """How many runs there are."""
+    """Number of runs."""
 
     is_open: bool = True
     """Whether they are listed below."""
@@ -196,7 +196,7 @@ def group_name(by: GroupBy) -> str:
 def grouped(
     rows: Sequence[HistoryRow], by: GroupBy, closed: Collection[str], now: datetime
 ) -> tuple[HistoryRow, ...]:
-    """The rows with a head above each group; groups stand in the order of their first rows.
+    """Return the rows with a heading above each group, groups in the order of their first rows.
 
     Args:
         rows: the runs, sorted.

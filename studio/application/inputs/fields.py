@@ -63,7 +63,7 @@ DEEPEST = 6
 
 
 class Absent(Enum):
-    """The value of a field that nobody filled: not null, not an empty text."""
+    """The value of an empty field: neither null nor an empty text."""
 
     ABSENT = "absent"
 
@@ -95,7 +95,7 @@ class FieldSpec:
     """The value used while the field is absent."""
 
     fallback_origin: str = ""
-    """Where that comes from: "default", "sample", "supplied by the run"; empty without one."""
+    """Origin of the fallback: "default", "sample", "supplied by the run"; empty without one."""
 
     proposed: FieldValue = ABSENT
     """The default of an object's property: it counts once something else of the object is given,
@@ -129,14 +129,14 @@ class FieldSpec:
     """Whether a run brings the value, so that a user need not."""
 
     parameter: bool = False
-    """Whether only `${params:…}` names it: it stands in a group of its own."""
+    """Whether only `${params:…}` names it; such inputs are a group of their own."""
 
     span: Span | None = None
-    """Where it is declared, or first used."""
+    """Place of the declaration, else of the first use."""
 
 
 def own_count(specs: Sequence[FieldSpec], given: Mapping[str, Json]) -> tuple[int, int]:
-    """How many of the user's own fields have a value, and how many there are."""
+    """Count the user's own fields that have a value, and all of them."""
     own = [spec.name for spec in specs if not spec.supplied]
     return sum(name in given for name in own), len(own)
 
@@ -298,7 +298,7 @@ class ValueHistory:
         del self._texts[:-_MOST]
 
     def step(self, back: bool, shown: str) -> str | None:
-        """The text to show instead, or `None` where there is none further that way.
+        """Return the next or previous text; `None` at the end of the list.
 
         Args:
             back: towards older ones.
@@ -331,13 +331,13 @@ _REAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?$")
 
 @dataclass(frozen=True, slots=True)
 class TypedValue:
-    """What a typed text means."""
+    """The value of a typed text."""
 
     value: FieldValue
     """The value; absent where the text means none."""
 
     problem: str = ""
-    """What is wrong with it, in one sentence; empty where nothing is."""
+    """Problem of the text, in one sentence; empty if it is valid."""
 
 
 def read_integer(text: str, spec: FieldSpec) -> TypedValue:
@@ -365,7 +365,7 @@ def read_number(text: str, spec: FieldSpec) -> TypedValue:
 
 
 def check_text(text: str, spec: FieldSpec) -> str:
-    """What is wrong with a text; empty where nothing is."""
+    """Return what is wrong with a text; empty if it is valid."""
     if not spec.pattern:
         return ""
     try:

@@ -43,7 +43,7 @@ class InputRow:
     """One set of values of a file."""
 
     title: str
-    """What tells it from the others."""
+    """Name of the set."""
 
     values: JsonObject
     """Values by input name."""
@@ -56,7 +56,7 @@ class InputRow:
 
 
 def sets_path(prompt: Path) -> Path:
-    """Where a prompt's sets are."""
+    """Return the file of a prompt's sets."""
     return prompt.with_name(prompt.stem + SUFFIX)
 
 
@@ -207,7 +207,7 @@ def _plain(value: object) -> Json:
 
 
 def _delimiter(text: str) -> str:
-    """What parts the cells: spreadsheets write ; where the comma is in numbers."""
+    """Detect the delimiter of cells: spreadsheets write ; where the comma is the decimal mark."""
     header = text.partition("\n")[0]
     return next((each for each in ",;\t" if each in header), ",")
 
@@ -289,7 +289,7 @@ def _text(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SampleEdits:
-    """What is written into the file."""
+    """The edits of the file."""
 
     edits: tuple[TextEdit, ...]
     """The change, as one edit; none where nothing can be kept."""
@@ -339,7 +339,7 @@ def _with_sample(document: PromptDocument, name: str, value: Json) -> PromptDocu
 
 
 def _place(document: PromptDocument, name: str) -> tuple[str | int, ...] | None:
-    """The keys that lead to an input's sample; inputs stand by name, or in a list (Prompty 2)."""
+    """Return the keys to an input's sample; inputs have names, or are a list (Prompty 2)."""
     if document.dialect == "legacy":
         return ("sample", name)
     if document.entry("inputs", name) is not None:

@@ -127,7 +127,7 @@ def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
 
 @dataclass(frozen=True, slots=True)
 class ShownPrompt:
-    """What the model would be told."""
+    """The messages and cards of a prompt."""
 
     prepared: Prepared
     """The messages, samples in them."""

@@ -20,7 +20,7 @@ from studio.core.text.source import Span
 
 CUT_CHARACTERS = 12_000
 CUT_LINES = 200
-"""What a card shows of a long text before it is asked for the whole of it."""
+"""Number of lines of a long text that a card shows before the user expands it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class TextRun:
     """The text."""
 
     value: ValueReference | None = None
-    """What put it there; `None` for the author's own text."""
+    """Value that was inserted here; `None` for the author's own text."""
 
     span: Span | None = None
-    """Where it was written."""
+    """Place in the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +111,12 @@ class CardData:
         return "thread" if self.is_open_thread else self.message.role
 
     def holds(self, offset: int) -> bool:
-        """Whether a caret at `offset` of the source stands in this message."""
+        """Return whether the source offset of a caret is in this message."""
         span = self.message.origin.span
         return span is not None and span.start <= offset < max(span.end, span.start + 1)
 
     def ends_at(self, offset: int) -> bool:
-        """Whether the message ends where a caret at `offset` stands, as at the end of the text."""
+        """Return whether the message ends at the caret, as at the end of the text."""
         span = self.message.origin.span
         return span is not None and span.end == offset
 
@@ -158,7 +158,7 @@ def cut_runs(runs: Iterable[TextRun], characters: int, lines: int) -> tuple[Text
 
 
 def same_ends(old: Sequence[CardData], new: Sequence[CardData]) -> tuple[int, int]:
-    """How many cards at the start, and how many at the end, look as they did."""
+    """Count the cards at the start and at the end that did not change."""
     return common_ends([card.look for card in old], [card.look for card in new])
 
 

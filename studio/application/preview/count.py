@@ -1,4 +1,4 @@
-"""What the conversation of a preview costs in tokens, by the best counter that is at hand."""
+"""Count the tokens of a preview's conversation with the best counter at hand."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Meter:
     """The figure with its unit; `≈` before it where it is not the model's own."""
 
     detail: str
-    """What it is made of and who counted, a few lines."""
+    """Composition of the count and the counter, in a few lines."""
 
     short: str = ""
     """The figure alone, in thousands from 10,000 on, for a narrow place."""

@@ -90,7 +90,7 @@ def _whole(request: RequestPreview) -> JsonObject:
 
 
 def _endpoint(request: RequestPreview) -> tuple[ApiEndpoint, str]:
-    """Where the request goes, at the connection's own address where it has one."""
+    """Return the address of the request: the connection's own if it has one."""
     endpoint = endpoint_of(request.provider, request.api)
     endpoint = replace(endpoint, path=endpoint.path.replace("{model}", request.model or "MODEL"))
     return endpoint, request.base_url
@@ -124,7 +124,7 @@ class ConversationSide:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What is compared with what."""
+    """The two sides of a comparison."""
 
     before: ConversationSide
     """The one whose own lines are shown as gone."""
@@ -135,24 +135,24 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class ConversationComparison:
-    """What differs."""
+    """The differences of two conversations."""
 
     pair: Pair
-    """What was compared."""
+    """Sides of the comparison."""
 
     messages: tuple[ComparedPart, ...] = ()
     """The messages that differ, in order."""
 
     unchanged: int = 0
-    """How many messages are the same."""
+    """Number of equal messages."""
 
     problem: str = ""
-    """Why nothing could be compared."""
+    """Reason why nothing could be compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptComparison:
-    """What differs between two sides, whole; each is empty where nothing does."""
+    """The differences of two prompts; each is empty if there is none."""
 
     text: tuple[ComparedPart, ...]
     """Of the file; of the values, where it is inputs that are compared."""

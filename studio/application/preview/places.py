@@ -1,4 +1,4 @@
-"""Where a value of a request body was written: from a place in the JSON back to the source."""
+"""Find the source of a value in a request body, from its place in the JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class JsonLocation:
     """Keys and indices that lead to the value."""
 
     at: int = 0
-    """Of a text: the place in it, in characters of the text that the JSON stands for."""
+    """Offset inside a text, in characters of the text that the JSON encodes."""
 
     is_key: bool = False
     """Whether the key was met, not the value."""
@@ -119,17 +119,17 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ValueSource:
-    """Where a value of a body comes from."""
+    """The source of a value in a body."""
 
     span: Span | None
-    """The place in the document; `None` where it stands nowhere there."""
+    """Place in the document; `None` if it has none."""
 
     input: str = ""
     """The input whose value it is; empty for the author's own text."""
 
 
 def source_of(document: PromptDocument, request: RequestPreview, offset: int) -> ValueSource | None:
-    """Where the value at a place of a body comes from; `None` where nobody wrote it.
+    """Return the source of the value at a place in a body; `None` if it is generated.
 
     Args:
         document: the prompt that the body was made from.

@@ -39,7 +39,7 @@ from studio.core.wire.request import Provider, WireRequest, provider_of, to_requ
 
 
 def preview_target(choice: ModelChoice) -> PreviewTarget:
-    """What is known of the model that would answer."""
+    """Return the known facts about the model that would answer."""
     words, is_refused = choice_words(choice), bool(choice.refusal)
     return replace(
         _target(choice),
@@ -117,19 +117,19 @@ class RequestPreview:
     """Id of the model, which some APIs have in the address."""
 
     api: str = "chat"
-    """What is asked for: `chat`, `responses`, `embedding` or `image`."""
+    """API of the request: `chat`, `responses`, `embedding` or `image`."""
 
     base_url: str = ""
     """Address of the connection's API; empty for the provider's own."""
 
     whole: Callable[[], JsonObject] | None = field(default=None, compare=False, repr=False)
-    """Makes the body with the content of files, of which `body` only tells the size."""
+    """Builds the body with the content of files; `body` has only their sizes."""
 
     made: WireRequest | None = field(default=None, compare=False, repr=False)
     """The request itself, which knows where its values were written."""
 
     notes: tuple[str, ...] = ()
-    """What the shape cannot carry, and what was left out, one sentence each."""
+    """Notes on what the API cannot carry and what was left out, one sentence each."""
 
     samples: tuple[str, ...] = ()
     """Inputs that have only a sample, by name: it is not in the body."""
@@ -164,7 +164,7 @@ def request_preview(
     target: PreviewTarget = _ANY,
     protocol: ProtocolName | None = None,
 ) -> RequestPreview:
-    """A request as a run would send it; of files it tells the size and not the content.
+    """Build a request as a run would send it, with the sizes of files in place of their content.
 
     Args:
         provider: its shape.

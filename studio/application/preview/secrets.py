@@ -1,4 +1,4 @@
-"""What looks like a secret is hidden before it is shown or copied."""
+"""Mask texts that look like secrets before they are shown or copied."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from studio.core.masking.redact import DOTS, keys_in, redact
 from studio.core.text.values import JsonObject
 
 MASK = DOTS
-"""What stands in place of a secret."""
+"""Text that replaces a secret."""
 
 
 def unmasked_place(text: str, at: int) -> int:
-    """The place in `text` of what stands at `at` in `without_keys(text)`."""
+    """Map an offset in `without_keys(text)` to the offset in `text`."""
     shift = 0
     for first, last in keys_in(text):
         start = first - shift

@@ -1,4 +1,4 @@
-"""What the preview shows: one frozen value, made from a document and the inputs given."""
+"""The frozen value that the preview shows, made from a document and its inputs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PreviewTarget:
     """Its id; empty while the document's own is meant."""
 
     name: str = ""
-    """Who answers, for people."""
+    """Display name of the connection."""
 
     context_window: int | None = None
     """Tokens that a conversation may have; `None` while unknown."""
@@ -36,7 +36,7 @@ class PreviewTarget:
     """Whether the studio's own server answers, which can count exactly."""
 
     capabilities: Capabilities = field(default_factory=Capabilities)
-    """What the model takes; what it is known not to take is not sent."""
+    """Abilities of the model; options that it is known to refuse are not sent."""
 
     weights: Path | None = None
     """The embedded model's file."""
@@ -48,7 +48,7 @@ class PreviewTarget:
     """The form of the requests that are sent to it; `None` for the document's own."""
 
     connection: Connection | None = field(default=None, compare=False, repr=False)
-    """Where it answers; `None` where that says nothing of it."""
+    """Connection of the model; `None` if it is not known."""
 
     chosen: str = ""
     """Sentence on what answers, and why; empty while nothing is known of it."""
@@ -100,7 +100,7 @@ class Preview:
     """The document of this revision."""
 
     job: PreviewJob
-    """What the messages were made from; the last good revision's while `is_stale`."""
+    """Job that made the messages; that of the last good revision while `is_stale`."""
 
     prepared: Prepared
     """The messages with the values in them; the last good ones while `is_stale`."""
@@ -112,7 +112,7 @@ class Preview:
     """Every tool that a run would have."""
 
     tools: tuple[ToolSpec, ...] = ()
-    """Those of them that the model would be told of."""
+    """Tools that are sent to the model."""
 
     problems: tuple[Problem, ...] = ()
     """Problems of the document, and those found while the messages were made."""
@@ -149,7 +149,7 @@ class Preview:
 
     @property
     def blocker(self) -> Problem | None:
-        """The problem that stands in the way, where there is one."""
+        """Return the problem that prevents a run, if there is one."""
         if not self.is_stale:
             return None
         return next((item for item in self.problems if item.severity == "error"), None)

@@ -41,7 +41,7 @@ class VariableRow:
     """The value that the preview rendered with; null where there is none."""
 
     origin: InputOrigin
-    """Where the value comes from; `missing` renders as nothing."""
+    """Origin of the value; a `missing` one renders as nothing."""
 
     given: GivenValue | None = field(default=None, kw_only=True)
     """The user's value with where it was taken from; None for any other origin."""
@@ -53,7 +53,7 @@ class VariableRow:
     """Every use in the body, in order."""
 
     place: Span | None = None
-    """Where a double click leads: the declaration's name, else the first use."""
+    """Place that a double click opens: the declaration's name, else the first use."""
 
     tokens: int = 0
     """Tokens that its values take in all messages together, each counted by itself."""
@@ -129,7 +129,7 @@ _ORIGINS: Mapping[InputOrigin, str] = {"default": marked("default"), "sample": m
 
 @dataclass(frozen=True, slots=True)
 class InlineValue:
-    """What is put in for one expression of a template."""
+    """The rendered value of one expression of a template."""
 
     expression: Span
     """The whole tag."""

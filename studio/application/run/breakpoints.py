@@ -61,7 +61,7 @@ class BreakpointSet:
     """In the order they were made."""
 
     exceptions: frozenset[ExceptionFilter] = USUAL_EXCEPTIONS
-    """What a run stops at by itself."""
+    """Exceptions at which a run pauses."""
 
     @property
     def places(self) -> frozenset[PausePoint]:

@@ -1,4 +1,4 @@
-"""The one cursor of a run: which moment all views show, and how the views find each other by it.
+"""The one cursor of a run: the moment that all views show.
 
 The timeline and the diagram find it by its card and its node; the editor, by the text of the
 template that stands behind it.
@@ -79,14 +79,14 @@ class RunCursor:
     """Number of the step, from 1."""
 
     kind: CardKind
-    """What of the step."""
+    """Kind of the card in its step."""
 
     call: int | None = None
     """Row of the step, for calls and their results."""
 
     @classmethod
     def of_card(cls, card: StepCard) -> RunCursor:
-        """The moment that a card tells of."""
+        """Return the moment of a card."""
         return cls(card.step, card.kind, card.call)
 
     @property
@@ -103,7 +103,7 @@ class RunCursor:
 
 
 def cursor_at_node(cards: Sequence[StepCard], now: StepCard | None, node: Node) -> RunCursor | None:
-    """Where the cursor goes for a node: to its card in the step that is shown, else the last one.
+    """Return the cursor for a node: its card in the shown step, else its last card.
 
     Args:
         cards: the timeline.
@@ -124,7 +124,7 @@ def cursor_at_node(cards: Sequence[StepCard], now: StepCard | None, node: Node) 
 
 
 def diagram_at(now: DiagramState, state: RunState, step: Step, card: StepCard) -> DiagramState:
-    """The diagram for the moment of a card, where the user looks at another than the run's own.
+    """Return the diagram for the moment of a card other than the run's current one.
 
     Args:
         now: the diagram of where the run stands.
@@ -171,7 +171,7 @@ _FIELDS_OF_CARD: dict[CardKind, tuple[_Field, ...]] = {
     "observation": ("observation",),
     "note": ("observation",),
 }
-"""What of the history of a loop a card tells of."""
+"""Fields of a loop's history by the kind of card."""
 
 
 def _token(field: _Field) -> str:
@@ -187,13 +187,13 @@ class TemplatePlaces:
     """The expressions that show a value of the loop, in source order."""
 
     tools: Mapping[str, Span]
-    """Where the document declares its tools."""
+    """Places of the tools' declarations."""
 
     outputs: tuple[Span, ...]
-    """Where it declares its outputs."""
+    """Places of the outputs' declarations."""
 
     last: Span | None
-    """The marker of its last message: the model answers what stands there."""
+    """Role marker of the last message, which the model answers."""
 
     @classmethod
     def of(cls, document: PromptDocument) -> TemplatePlaces:

@@ -52,7 +52,7 @@ NODE_OF_PLACE: dict[PausePoint, Node] = {
     PausePoint.STEP_END: "observation",
     PausePoint.ANSWER: "final",
 }
-"""The node where a run stands at a place."""
+"""Node of the diagram by place of the run."""
 
 NODE_OF_ERROR: dict[ErrorKind, Node] = {
     "format": "reply",
@@ -70,7 +70,7 @@ NODE_OF_ERROR: dict[ErrorKind, Node] = {
     "render": "prompt",
     "journal": "prompt",
 }
-"""The node where a problem stands."""
+"""Node of the diagram by kind of problem."""
 
 CHAT_NODES: tuple[Node, ...] = ("prompt", "model", "reply", "final", "done")
 """The nodes of a prompt without tools: it has no loop."""
@@ -82,7 +82,7 @@ PLACE_OF_NODE: dict[Node, PausePoint] = {
     "observation": PausePoint.OBSERVATION,
     "final": PausePoint.ANSWER,
 }
-"""Nodes that a breakpoint can stand at, with their place."""
+"""Place of each node that can have a breakpoint."""
 
 
 # What happens inside one turn of the loop: its calls as lanes, and what the user did where.
@@ -109,10 +109,10 @@ class Lane:
     """Its tool."""
 
     phase: LanePhase
-    """How far it is."""
+    """Progress of the call."""
 
     words: str = ""
-    """The same at the right of the lane; of a running call its clock stands there."""
+    """Text at the right of the lane; the clock of a running call."""
 
     began: float = 0.0
     """When it began to run, in seconds since 1970; 0 where that is not known."""
@@ -159,12 +159,12 @@ _TOUCHES: dict[TouchKind, str] = {
 
 
 def touch_words(kind: TouchKind) -> str:
-    """What the user did, for people."""
+    """Describe an edit of the user."""
     return tr(_TOUCHES[kind])
 
 
 def node_notes(step: Step) -> tuple[tuple[Node, str], ...]:
-    """What happened at the nodes of a turn beside its course: tries, repairs, the user's hand."""
+    """Return the notes of a turn's nodes: retries, repairs, edits of the user."""
     found: dict[Node, list[str]] = {}
     tries = max(step.attempt, len(step.tries))
     if tries > 1:
@@ -181,7 +181,7 @@ def node_notes(step: Step) -> tuple[tuple[Node, str], ...]:
 
 
 RunPhase: TypeAlias = Literal["idle", "running", "paused", "error", "done", "incomplete", "stopped"]
-"""How the run stands, in the diagram's terms; the lit node is painted after it."""
+"""Phase of the run, which decides the color of the active node."""
 
 _MOST_COUNTED = 500
 """Steps up to which passes are counted: all of a longer run of the past would have to be read."""
@@ -189,13 +189,13 @@ _MOST_COUNTED = 500
 
 @dataclass(frozen=True, slots=True)
 class DiagramState:
-    """What the diagram shows."""
+    """The contents of the diagram."""
 
     phase: RunPhase = "idle"
-    """How the run stands."""
+    """Phase of the run."""
 
     live: Node | None = None
-    """The node where it stands."""
+    """Active node."""
 
     visited: frozenset[Node] = frozenset()
     """Nodes that this turn of the loop has passed."""
@@ -216,13 +216,13 @@ class DiagramState:
     """Nodes where a log point writes a line."""
 
     nodes: tuple[Node, ...] = NODES
-    """What is drawn: a prompt without tools has no loop."""
+    """Nodes that are drawn: a prompt without tools has no loop."""
 
     facts: tuple[tuple[Node, str], ...] = ()
     """Second lines of nodes: tokens, time, the tool's name."""
 
     passes: tuple[tuple[Node, Node, int], ...] = ()
-    """How often the run went from a node to another; pairs that it never took are left out."""
+    """Number of passes from a node to another; pairs without any are left out."""
 
     failed: frozenset[Node] = frozenset()
     """Nodes where something failed in this turn."""
@@ -234,13 +234,13 @@ class DiagramState:
     """Rows of the calls whose tool has a breakpoint of its own."""
 
     lane: int | None = None
-    """Row of the lane that is stood at or looked at."""
+    """Row of the lane that is active or looked at."""
 
     notes: tuple[tuple[Node, str], ...] = ()
-    """What happened at nodes beside the course: tries, repairs, what the user did."""
+    """Notes at nodes: retries, repairs, edits of the user."""
 
     is_past: bool = False
-    """Whether an earlier moment is shown than that where the run stands."""
+    """Whether a moment before the current one is shown."""
 
     sentence: str = "No run yet."
     """The same for a screen reader."""
@@ -294,7 +294,7 @@ def _nodes_at(places: Iterable[PausePoint]) -> frozenset[Node]:
 
 
 def node_facts(step: Step, row: int | None = None) -> tuple[tuple[Node, str], ...]:
-    """What a turn cost, node by node."""
+    """Return the cost of a turn by node."""
     found: list[tuple[Node, str]] = []
     usage = step.reply.usage if step.reply is not None else None
     sent = max(len(step.messages), step.sent)
@@ -326,7 +326,7 @@ def node_facts(step: Step, row: int | None = None) -> tuple[tuple[Node, str], ..
 
 
 def failed_nodes(step: Step) -> frozenset[Node]:
-    """Where something went wrong in a turn."""
+    """Return the nodes of a turn that failed."""
     failed: set[Node] = set()
     if isinstance(step.reading, FormatError):
         failed.add("reply")
@@ -338,7 +338,7 @@ def failed_nodes(step: Step) -> frozenset[Node]:
 
 
 def passes_of(state: RunState, upto: int) -> tuple[tuple[Node, Node, int], ...]:
-    """How often each way was taken up to a turn; of a very long run only what needs no reading."""
+    """Count the passes between nodes up to a turn; in a very long run only the loaded ones."""
     count: dict[tuple[Node, Node], int] = {("observation", "prompt"): max(0, upto - 1)}
     if len(state.steps) > _MOST_COUNTED:
         count["prompt", "model"] = upto
@@ -370,7 +370,7 @@ def _ways(step: Step) -> Iterator[tuple[Node, Node]]:
 
 
 def phase_of(state: RunState) -> RunPhase:
-    """How the run stands."""
+    """Return the phase of the run."""
     match state.status:
         case "done":
             return "done"
@@ -388,7 +388,7 @@ def phase_of(state: RunState) -> RunPhase:
 
 
 def live_node(state: RunState) -> Node:
-    """The node where the run stands."""
+    """Return the active node."""
     if state.status == "done":
         return "done"
     place = state.pause.place if state.pause is not None else state.place

@@ -49,7 +49,7 @@ class RunView:
     """The run; None before the first."""
 
     sentence: str = field(default_factory=lambda: sentence_of(None))
-    """Where it stands and why."""
+    """State and reason of the run, in one sentence."""
 
     earlier: str = ""
     """Id of the prompt's last run in the history, where none is shown; empty for none."""
@@ -61,16 +61,16 @@ class RunView:
     """The loop."""
 
     offers: Offers = field(default_factory=Offers)
-    """What can be done."""
+    """Actions that are possible."""
 
     protocol: str = ""
     """Name of the protocol."""
 
     protocol_reason: str = ""
-    """Why this one."""
+    """Reason why this one."""
 
     facts: str = ""
-    """What is used so far, in one line."""
+    """Use so far, in one line."""
 
     branches: tuple[BranchView, ...] = ()
     """The ways through the run; more than one after going back."""
@@ -82,13 +82,13 @@ class RunView:
     """Whether a run is being made ready: its tools are started before its first fact."""
 
     forks: Mapping[ForkKey, ForkView] = field(default_factory=dict)
-    """Where other ways go on from the one that is shown."""
+    """Forks from the branch that is shown."""
 
     console: tuple[ConsoleLine, ...] = ()
-    """What its log points, tools, retries and repairs had to say."""
+    """Output of log points, tools, retries and repairs."""
 
     hits: Mapping[str, int] = field(default_factory=dict)
-    """How often each breakpoint was met, by id."""
+    """Number of hits of each breakpoint, by id."""
 
     asks_model: bool = False
     """Whether the prompt asks for another model by now than the run has."""
@@ -102,20 +102,20 @@ class RunView:
 
     @property
     def place(self) -> PausePoint | None:
-        """Where it stands still; None where it does not."""
+        """Return the place of the pause; None while the run goes on."""
         pause = self.state.pause if self.state is not None else None
         return pause.place if pause is not None else None
 
     @property
     def choice(self) -> Choice | Literal["model"]:
-        """What the user must decide before the run can go on; empty where it just goes on."""
+        """Return the decision that the run needs before it can continue; empty if none."""
         if not self.is_waiting or self.state is None:
             return ""
         return "model" if self.asks_model else choice_at(self.state)
 
     @property
     def approvable(self) -> int | None:
-        """Row of the call that can be approved where the run stands; None where none can."""
+        """Return the row of the call to approve; None if there is none."""
         if not self.is_waiting or self.state is None or Approve not in allowed(self.state):
             return None
         if self.asks_model:
@@ -124,7 +124,7 @@ class RunView:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it stands still and can be stepped."""
+        """Return whether the run is paused and can be stepped."""
         return (
             self.is_live
             and not self.is_starting
@@ -162,7 +162,7 @@ def view_of(
     model_now: RunModel | None = None,
     can_keep_model: bool = True,
 ) -> RunView:
-    """What the pane shows for a state.
+    """Build the view of a state.
 
     Args:
         state: the run.
@@ -215,7 +215,7 @@ def view_of(
 
 
 def step_verb(view: RunView) -> str:
-    """What a step does where the run stands, as the first button says it; empty where it decides.
+    """Return the label of the step button at the current place; empty if a decision is needed.
 
     A key that means "next" decides nothing: where the user must choose it only steps to the choice.
     """
@@ -253,7 +253,7 @@ class DisplayedRun:
     """Kept by the GUI thread alone; a new one is made for each run that is shown."""
 
     state: RunState | None = None
-    """Where the run stands; None before its first fact."""
+    """Current state of the run; None before its first event."""
 
     tree: RunTree = field(default_factory=RunTree)
     """The places it reached."""
@@ -265,22 +265,22 @@ class DisplayedRun:
     """For a run of the past: the place that is looked at."""
 
     streaming: Reply | None = None
-    """What has come of the reply that runs now."""
+    """Part of the current reply that has arrived."""
 
     names: dict[int, str] = field(default_factory=dict)
     """The user's names of its branches, by number."""
 
     is_pausing: bool = False
-    """Whether it was told to stand still, and what is under way is waited for."""
+    """Whether a pause was requested and running work is awaited."""
 
     console: tuple[ConsoleLine, ...] = ()
-    """What its log points, tools, retries and repairs had to say, in order, on all branches."""
+    """Output of log points, tools, retries and repairs, in order, on all branches."""
 
     hits: Mapping[str, int] = field(default_factory=dict)
-    """How often each breakpoint stopped it or wrote a line, by id."""
+    """Number of stops and log lines of each breakpoint, by id."""
 
     output: LiveOutput = field(default_factory=LiveOutput)
-    """What its calls have said while they ran here."""
+    """Live output of the calls."""
 
     _parted: tuple[tuple[int, int | None], Mapping[ForkKey, ForkView]] | None = None
 
@@ -344,7 +344,7 @@ class DisplayedRun:
             self.is_pausing = False
 
     def hear(self, said: Mapping[int, str], now: float) -> None:
-        """Take what the calls under way have said by now.
+        """Take the new output of the running calls.
 
         Args:
             said: the newest part of it, by the calls' rows.
@@ -358,7 +358,7 @@ class DisplayedRun:
                 self.output = self.output.heard((step.number, row), text, spent)
 
     def _forks(self) -> Mapping[ForkKey, ForkView]:
-        """Where ways part; found anew only where the tree or the place is another."""
+        """Return the forks; computed again only if the tree or the place changed."""
         now = (len(self.tree.checkpoints), self.cursor)
         if self._parted is None or self._parted[0] != now:
             self._parted = (now, forks_of(self.tree, self.cursor))
@@ -384,7 +384,7 @@ class DisplayedRun:
         model_now: RunModel | None = None,
         can_keep_model: bool = True,
     ) -> RunView:
-        """What the pane shows of it.
+        """Return the view of the run.
 
         Args:
             before: the view of an earlier moment; its cards are taken over.
@@ -411,7 +411,7 @@ class DisplayedRun:
 
 
 def _lines_of_record(record: RunRecord) -> Iterator[ConsoleLine]:
-    """What was said in a run of the past; a tool is named where the way shown has its call."""
+    """Return the console lines of a past run; a tool is named if the shown branch has its call."""
     state = record.whole.state
     steps = steps_of(state) if state is not None else ()
     iterations = {each.id: each.iteration for each in record.checkpoints}

@@ -34,7 +34,7 @@ _DIFF_LINES = 4_000
 
 @dataclass(frozen=True, slots=True)
 class SentMessages:
-    """What the tab shows."""
+    """The contents of the tab."""
 
     blocks: Blocks = ()
     """The text."""
@@ -101,7 +101,7 @@ def message_text(message: Message) -> str:
 
 
 def _stable_prefix(sent: Sequence[Message], before: Sequence[Message]) -> int:
-    """How many first messages are the same: what a provider can take from its cache."""
+    """Count the equal first messages, which a provider can take from its cache."""
     count = known_common_length(before, sent)
     for index in range(count, min(len(before), len(sent))):
         old, new = before[index], sent[index]

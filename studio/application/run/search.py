@@ -16,10 +16,10 @@ from studio.core.text.diff import common_start
 
 @dataclass(frozen=True, slots=True)
 class SearchHits:
-    """Where the words stand, as far as the run has been looked through."""
+    """Matches of a search, as far as the run has been searched."""
 
     words: str = ""
-    """What was looked for."""
+    """Words of the search."""
 
     rows: tuple[int, ...] = ()
     """Rows of the cards, in order."""
@@ -30,7 +30,7 @@ class SearchHits:
 
 @dataclass(frozen=True, slots=True)
 class SearchOrder:
-    """What is looked for, and where."""
+    """The words and the range of a search."""
 
     state: RunState | None
     """The run."""
@@ -44,7 +44,7 @@ class SearchOrder:
 
 @dataclass(frozen=True, slots=True)
 class SearchPiece:
-    """What came of some cards in a row."""
+    """The matches in some consecutive cards."""
 
     rows: tuple[int, ...]
     """Rows of those that say the words."""
@@ -54,7 +54,7 @@ class SearchPiece:
 
 
 def look_through(question: SearchOrder, begin: int, seconds: float) -> SearchPiece:
-    """Look at cards from row `begin` on, at least at one; at no more once the time is over.
+    """Search cards from row `begin` on, at least one, until the time is over.
 
     A prompt repeats what was said before; only what is new in it counts.
     """

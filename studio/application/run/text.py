@@ -26,7 +26,7 @@ Style: TypeAlias = Literal[
     "ignored",
     "changed",
 ]
-"""What a run of characters is; the theme gives it a color."""
+"""Style of a run of characters; the theme gives it a color."""
 
 BlockKind: TypeAlias = Literal[
     "role",
@@ -41,8 +41,8 @@ BlockKind: TypeAlias = Literal[
     "note",
     "rule",
 ]
-"""What a paragraph is: `role` and `title` head a part, `added`/`removed` are lines of a
-difference in one text, `gone` those of the first of two texts side by side, `same` is a folded run
+"""Kind of a paragraph: `role` and `title` are headings, `added`/`removed` are lines of a
+difference in one text, `gone` lines of the first of two texts side by side, `same` a folded run
 of lines, `rule` a thin remark between parts."""
 
 
@@ -54,7 +54,7 @@ class Piece:
     """The characters."""
 
     style: Style = "plain"
-    """What they are."""
+    """Style of the characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Block:
     """One or more lines that look alike."""
 
     kind: BlockKind
-    """What it is."""
+    """Kind of the paragraph."""
 
     pieces: tuple[Piece, ...]
     """Its text; a newline inside starts another line of the same kind."""
@@ -80,7 +80,7 @@ class Block:
 
 
 Blocks: TypeAlias = tuple[Block, ...]
-"""What one tab shows."""
+"""Contents of one tab."""
 
 
 def body(text: str, style: Style = "plain") -> Block:

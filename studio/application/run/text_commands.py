@@ -1,4 +1,4 @@
-"""What is said to a run in words: a line, and the command or the breakpoint that it is."""
+"""Parse commands of a run from text: a line becomes a command or a breakpoint."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def breakpoint_of(text: str, number: int) -> Breakpoint:
 
 
 def target_of(text: str) -> RunTarget:
-    """Where `STEP[:PLACE]`, or `PLACE` alone, is.
+    """Return the checkpoint of `STEP[:PLACE]`, or of `PLACE` alone.
 
     Raises:
         CommandError: it is not a place of a run.

@@ -28,7 +28,7 @@ class WaterfallBar:
     """The same for its end; None while it goes on."""
 
     tone: BarTone
-    """What it is spent with."""
+    """Kind of work that takes the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class WaterfallRow:
     """Model, or the tool's name."""
 
     detail: str = ""
-    """What is asked, in one line."""
+    """Description of the work, in one line."""
 
     bars: tuple[WaterfallBar, ...] = ()
     """In order."""
@@ -54,7 +54,7 @@ class WaterfallRow:
     """Words behind the last bar."""
 
     total: str = ""
-    """How long it took; empty while it goes on."""
+    """Duration of the work; empty while it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Waterfall:
     """The reply first, then the calls."""
 
     words: str = ""
-    """What it was, in one line: `4 calls at once: 1 done, 2 running, 1 failed`."""
+    """Summary in one line: `4 calls at once: 1 done, 2 running, 1 failed`."""
 
     @property
     def is_moving(self) -> bool:
@@ -91,7 +91,7 @@ class Waterfall:
 
 
 def waterfall_of(state: RunState, step: Step) -> Waterfall:
-    """A turn on its time axis; an empty one where nobody wrote the times down.
+    """Return a turn on its time axis; empty if the times were not recorded.
 
     Args:
         state: the run.

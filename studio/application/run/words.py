@@ -55,11 +55,11 @@ _ENDS = {
 
 
 _WORTH_TELLING = 1.0
-"""Seconds that a run stood still, from which they are told beside its own time."""
+"""Time of pauses, in seconds, from which it is shown beside the run's own time."""
 
 
 def sentence_of(state: RunState | None) -> str:
-    """Where the run stands and why, as one sentence without a full stop."""
+    """Describe the state of the run and its reason, as one sentence without a full stop."""
     if state is None:
         return tr("No run yet")
     if state.is_over:
@@ -157,7 +157,7 @@ def is_only_title(error: StepError) -> bool:
 
 
 def error_title(error: StepError) -> str:
-    """What sort of problem it is, as a heading."""
+    """Return the heading for a kind of problem."""
     flaw = _FLAWS.get(error.code)
     if error.kind == "output" and flaw is not None:
         return tr(flaw)
@@ -240,14 +240,14 @@ class LimitLine:
     """The limit that "more" allows."""
 
     more_words: str
-    """What allowing more is called."""
+    """Label for raising the limit."""
 
     question: str
-    """What is asked for another limit."""
+    """Question for another limit."""
 
 
 def limit_lines(state: RunState) -> tuple[LimitLine, ...]:
-    """The limits that a run adds up to, as they stand; that of one reply is no sum."""
+    """Return the limits of a run's sums; that of one reply is no sum."""
     limits = state.limits
     cost = state.usage.cost or 0.0
     return (

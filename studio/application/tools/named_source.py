@@ -14,7 +14,7 @@ _DESCRIPTIONS = (".json", ".yaml", ".yml")
 
 
 class UnknownSourceError(ValueError):
-    """What is named is not a source of tools; the text says why."""
+    """The error for a name that is no source of tools; its text says why."""
 
 
 def is_address(place: str) -> bool:

@@ -63,7 +63,7 @@ class KnownServer:
 def server_files(
     home: Path, environment: Mapping[str, str], platform: str, folder: Path | None = None
 ) -> dict[str, Path]:
-    """Where other programs keep their servers: the file by program; not all are there.
+    """Return the files in which other programs keep their servers, existing or not.
 
     Args:
         home: the user's home.

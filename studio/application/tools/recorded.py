@@ -1,4 +1,4 @@
-"""What a tool answered in former runs, for the mock "recorded answers"."""
+"""Results of a tool in earlier runs, for the mock "recorded answers"."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ToolRecording:
     """When it began, in seconds since the epoch."""
 
     question: str
-    """What was asked."""
+    """Question of the run."""
 
     answers: tuple[RecordedAnswer, ...]
     """In the order they were given."""

@@ -19,7 +19,7 @@ COLUMNS = (
     (marked("Effects"), marked("Whether a call changes something outside")),
     (marked("Last used"), marked("When the tool was last called, and how often")),
 )
-"""Title of each column, and what it tells."""
+"""Title and tooltip of each column."""
 
 
 STATE_WORDS = {
@@ -44,12 +44,12 @@ def column_head(column: int) -> str:
 
 
 def column_tip(column: int) -> str:
-    """What a column tells."""
+    """Return the tooltip of a column."""
     return tr(COLUMNS[column][1])
 
 
 def cell_text(entry: ToolEntry, column: int) -> str:
-    """What a cell says."""
+    """Return the text of a cell."""
     match column:
         case 0:
             return reveal(entry.name, lines=False)
@@ -72,14 +72,14 @@ def cell_text(entry: ToolEntry, column: int) -> str:
 
 
 def sort_key(entry: ToolEntry, column: int) -> tuple[float, str]:
-    """What a table that is sorted by a column compares: the newest use first, texts by letters."""
+    """Return the sort key of a column: the newest use first, texts by letters."""
     if column == len(COLUMNS) - 1:
         return (-(entry.last_used or 0.0), "")
     return (0.0, cell_text(entry, column).casefold())
 
 
 def effects_word(entry: ToolEntry) -> str:
-    """Whether a call changes something: as the author says, or that nobody says it."""
+    """Return whether a call changes something, as declared by its author."""
     if entry.spec.has_effects:
         return marked("has effects")
     return "" if entry.spec.reads_only or not entry.id.source else marked("unknown")
@@ -94,7 +94,7 @@ def _approval(entry: ToolEntry) -> str:
 
 
 def cell_tip(entry: ToolEntry) -> str:
-    """What a cell says to a pointer that rests on it."""
+    """Return the tooltip of a cell."""
     words = entry.problem or entry.spec.description or entry.name
     words = "\n".join((*entry.marks, words))
     if entry.id.name == entry.name:
@@ -104,7 +104,7 @@ def cell_tip(entry: ToolEntry) -> str:
 
 
 def _declared(entry: ToolEntry) -> str:
-    """Where the prompt declares it: its front matter, its body's section of tools, its source."""
+    """Return the place of the declaration: the front matter, the section of tools, the source."""
     if not entry.declared:
         kind = "" if entry.further else entry.id.source.partition(":")[0]
         return {"mcp": tr("its server"), "openapi": tr("its service")}.get(kind, "")

@@ -1,4 +1,4 @@
-"""Calls of tools that are kept with names: called again, as tests, and as stand-ins.
+"""Named calls of tools, to repeat, test and mock them.
 
 They stand in a file beside the prompt, one a line, as `prompt-studio tools record` writes them.
 """
@@ -27,8 +27,8 @@ from studio.core.tools.source import ToolOutcome
 CALLS_SUFFIX = ".calls.jsonl"
 
 Comparison: TypeAlias = Literal["answer", "shape", "status"]
-"""What of a new answer must be as it was: all of it; its names and kinds of values, where it is
-JSON; or only how the call ended."""
+"""Part of a new answer that must be equal: all of it; names and kinds of values, if it is JSON;
+or only the outcome of the call."""
 
 _OWN_KEYS = ("name", "tool", "source", "arguments", "status", "text", "compare")
 _LONGEST_SHOWN = 60
@@ -52,20 +52,20 @@ class SavedCall:
     """Its arguments."""
 
     status: str = "ok"
-    """How it ended (`ToolOutcome.status`)."""
+    """Outcome (`ToolOutcome.status`)."""
 
     text: str = ""
     """The answer."""
 
     compare: Comparison = "answer"
-    """What of a new answer must be as it was."""
+    """Part of a new answer that must be equal."""
 
     more: JsonObject = field(default_factory=dict)
-    """What else its line says; kept as it is."""
+    """Other keys of its line, kept unchanged."""
 
 
 def calls_file(document: Path) -> Path:
-    """Where the calls of a prompt, or of a Python file of tools, are kept."""
+    """Return the file with the calls of a prompt, or of a Python file of tools."""
     return document.with_name(document.stem + CALLS_SUFFIX)
 
 
@@ -203,12 +203,12 @@ def called_tool(call: SavedCall, registry: ToolRegistry) -> ToolId:
 
 
 def answers_of(calls: Iterable[SavedCall]) -> tuple[RecordedAnswer, ...]:
-    """What a stand-in for a tool answers: what its saved calls were answered."""
+    """Return the answers of a mock: those of the tool's saved calls."""
     return tuple(RecordedAnswer(call.arguments, call.text, call.status != "ok") for call in calls)
 
 
 def difference(call: SavedCall, outcome: ToolOutcome) -> str:
-    """What of a new answer is not as it was, in a sentence; empty where all is."""
+    """Describe the difference of a new answer in a sentence; empty if there is none."""
     if outcome.status != call.status:
         return tr("it ended as {now}, not as {before}").format(
             now=outcome.status, before=call.status

@@ -1,4 +1,4 @@
-"""What an MCP server offers, as text of a prompt."""
+"""Contents of an MCP server as text of a prompt."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class KeptContent:
-    """What a server gave, as a file beside the prompt that an input refers to by `${file:…}`."""
+    """Content of a server, kept as a file beside the prompt for `${file:…}`."""
 
     file: str
     """Name of the file; no other has it."""
 
     text: str
-    """What it is to hold."""
+    """Text of the file."""
 
     edits: tuple[TextEdit, ...]
     """Declare the input and put it in."""
 
 
 def can_be_kept(content: OfferContent) -> bool:
-    """Whether it can stand in a file: texts without roles can."""
+    """Return whether it can be kept in a file: texts without roles can."""
     return bool(content.parts) and not any(role for role, _ in content.parts)
 
 
@@ -54,7 +54,7 @@ def kept_content(
     caret: int,
     is_taken: Callable[[str], bool],
 ) -> KeptContent:
-    """A resource as a file, read where the prompt is: no server is asked by a run or a preview.
+    """Turn a resource into a file; a run or preview then reads it without asking the server.
 
     Args:
         document: the prompt.

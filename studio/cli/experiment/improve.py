@@ -299,7 +299,7 @@ class _Progress:
         self._last = (-1, False)
 
     def show(self, found: ImproveProgress) -> None:
-        """Tell how far it is."""
+        """Print the progress."""
         words = progress_words(found)
         if self._is_terminal:
             print(f"\r\x1b[K{words}", end="", file=sys.stderr, flush=True)

@@ -43,7 +43,7 @@ from studio.core.tools.source import ToolSourceError
 _REDRAW_SECONDS = 0.25
 _LOOK_SECONDS = 1.0
 _MANY = 5_000
-"""Cells from which on it is told how far the plan is, where nothing is redrawn."""
+"""Number of cells from which the progress of planning is printed without a terminal."""
 
 
 class RunProgress:
@@ -56,7 +56,7 @@ class RunProgress:
         self._rows = 0
 
     def show(self, found: ExperimentProgress) -> None:
-        """Tell how far it is, not too often."""
+        """Print the progress, not too often."""
         now = time.monotonic()
         if self._is_terminal:
             if now - self._drawn >= _REDRAW_SECONDS:
@@ -72,13 +72,13 @@ class RunProgress:
             tell(progress_line(found))
 
     def read(self, rows: int) -> None:
-        """Tell that further rows were read; on a terminal only, they are soon over."""
+        """Print the number of rows read; on a terminal only."""
         self._rows += rows
         if self._is_terminal:
             self.show(ExperimentProgress(0, 0, 0, 0, 0.0, 0, 0.0, worked_out=self._rows))
 
     async def prepared(self, runner: ExperimentRunner) -> ExperimentEstimate:
-        """Have a runner work out what it would send, and tell how far it is."""
+        """Let a runner build its requests, and print the progress."""
         drawing = asyncio.create_task(self._watch(runner))
         try:
             return await runner.prepare()
@@ -216,7 +216,7 @@ def planned(
     services: ExperimentServices,
     on_rows: Callable[[int], None] | None = None,
 ) -> ExperimentPlan:
-    """The experiment as the arguments want it.
+    """Plan the experiment with the arguments.
 
     Args:
         options: of the command line.
@@ -270,7 +270,7 @@ def _range(text: str) -> tuple[int, int | None]:
 
 
 def services_of(options: argparse.Namespace) -> ExperimentServices:
-    """What an experiment is run with, as it is set up on this machine."""
+    """Return the services of an experiment, as set up on this machine."""
     connections = user_connections()
     for problem in connections.problems:
         tell(f"prompt-studio: {problem}")

@@ -1,4 +1,4 @@
-"""`experiment run`: ask every cell, tell how far it is, and leave with what came of it."""
+"""`experiment run`: ask every cell, print the progress, and exit with the verdict."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _BATCHES_GO_ON = (
     "what was sent in batches is still answered and paid for: experiment run --batch --resume "
     "reads it, experiment batches --cancel cancels it"
 )
-"""How to go on after an interruption that leaves batches to their provider."""
+"""Advice after an interruption that leaves batches to their provider."""
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -160,7 +160,7 @@ def _asker(
     services: ExperimentServices,
     ledger: ExperimentLedger,
 ) -> Asker | None:
-    """Who asks the cells; None asks each by itself, in this process.
+    """Return the asker of cells; None asks each by itself, in this process.
 
     Raises:
         ExperimentError: a connection has no batches.

@@ -49,12 +49,12 @@ from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.reply import Reply, ReplyDelta
 
 PLACES = ", ".join(place.word for place in PausePoint)
-"""Where a run can stand still, in the words of the command line."""
+"""Places where a run can pause, in the words of the command line."""
 
 
 @dataclass(frozen=True)
 class RunOrder:
-    """What is to be run, and how."""
+    """The options of a run."""
 
     document: PromptDocument
     """The prompt, as it was read."""
@@ -63,7 +63,7 @@ class RunOrder:
     """Values of its inputs."""
 
     breaks: tuple[Breakpoint, ...]
-    """Where it stands still."""
+    """Places of pauses."""
 
     past: PastRun | None
     """The run that it repeats or goes on with; None for a new one."""
@@ -214,7 +214,7 @@ def _first_commands(
     checkpoint: int | None,
     chosen: tuple[Command, ...],
 ) -> tuple[Command, ...]:
-    """What a run that goes on from a checkpoint is told first; nothing for a new one."""
+    """Return the first commands for a run that continues from a checkpoint; empty for a new one."""
     if checkpoint is None:
         return ()
     first: list[Command] = [ForkFrom(checkpoint), *chosen]

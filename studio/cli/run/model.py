@@ -1,4 +1,4 @@
-"""What answers a run: the model that its prompt asks for, or another when a kept run goes on."""
+"""Choose the model of a run: the one of its prompt, or another when a kept run continues."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.tools.trust.store import TrustStore
 
 Chosen: TypeAlias = tuple[ChatModel, tuple[Command, ...]]
-"""What answers, and what the run is told of the choice."""
+"""Model, and the commands that tell the run of the choice."""
 
 
 def model_of_prompt(
     options: argparse.Namespace, document: PromptDocument, trust: TrustStore, answerers: Answerers
 ) -> ChatModel:
-    """The model that answers, with the reason said.
+    """Return the model that answers, and print the reason.
 
     Raises:
         UsageError: the connection does not exist.
@@ -60,7 +60,7 @@ def choice_for(
     trust: TrustStore,
     connections: Connections,
 ) -> ModelChoice:
-    """Return the connection and model that a prompt gets, with what is to be said of it said.
+    """Return the connection and model of a prompt, and print the notes on them.
 
     Args:
         options: `connection` and `model` are the user's word.
@@ -98,7 +98,7 @@ def model_of_fork(
     answerers: Answerers,
     trust: TrustStore,
 ) -> Chosen:
-    """What a run of the history goes on with, after asking where that is another model by now.
+    """Return the model with which a kept run continues; asks if it has changed.
 
     Args:
         options: `connection`, `model` and `fork_model` are the user's word; what answers is

@@ -1,4 +1,4 @@
-"""Stepping in the terminal: at each pause a run says where it stands and takes a command.
+"""Stepping in the terminal: each pause prints the state and reads a command.
 
 Everything for the user goes to standard error, so that `--json` keeps standard output for events.
 """
@@ -148,7 +148,7 @@ _TITLES: Mapping[PausePoint, str] = {
 
 
 def standing(state: RunState, breakpoints: Mapping[str, str] | None = None) -> str:
-    """Where a run stands, why, and what it is about, in a few lines.
+    """Describe the state of a run, its reason and subject, in a few lines.
 
     Args:
         state: the run.

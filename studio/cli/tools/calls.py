@@ -49,7 +49,7 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
 
 
 class _Said(list[str]):
-    """What a call under way says, written to the error stream as it comes."""
+    """Prints the output of a running call to the error stream."""
 
     def append(self, line: str) -> None:
         """Write a line."""

@@ -315,7 +315,7 @@ async def _list_source(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _ListedServer:
-    """What one server of a `.mcp.json` offers."""
+    """The tools of one server of a `.mcp.json`."""
 
     name: str
     specs: Sequence[ToolSpec] = ()
@@ -361,7 +361,7 @@ def _say(problems: Sequence[str]) -> bool:
 
 
 def _print(specs: Sequence[ToolSpec]) -> None:
-    """Write tools as a prompt tells of them, and what is to be looked at in their texts."""
+    """Print tools as a prompt declares them, with remarks on their texts."""
     from studio.core.tools.forms import react_lines
 
     if not specs:
@@ -376,7 +376,7 @@ def _print(specs: Sequence[ToolSpec]) -> None:
 
 
 def _marked(specs: Iterable[ToolSpec]) -> Iterator[str]:
-    """What to look at, a line for each sentence, with the tools that it is said of."""
+    """Return the remarks, a line each, with the tools that they concern."""
     found: dict[str, list[str]] = {}
     for spec in specs:
         for mark in suspicions(spec):

@@ -1,4 +1,4 @@
-"""What a command of `tools` names: one source or a prompt, opened as its set of tools."""
+"""Open what a command of `tools` names, one source or a prompt, as a set of tools."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SourceToolSet:
         self._secrets = secrets
         self._schemas: dict[str, JsonObject] = {}
         self.problems: list[str] = []
-        """What is wrong with it, in sentences; known after `specs`."""
+        """Problems in sentences; known after `specs`."""
 
     async def specs(self) -> Sequence[ToolSpec]:
         """Every tool; none of a Python file that cannot be imported.
@@ -82,7 +82,7 @@ class SourceToolSet:
         return tool.name if tool.name in self._schemas else ""
 
     def place_of(self, name: str) -> str:
-        """Where a tool is answered."""
+        """Return the source of a tool."""
         return str(self._secrets.masked(self._source.place_of(name)))
 
     async def offers(self) -> tuple[ServerOffer, ...]:
@@ -111,7 +111,7 @@ class SourceToolSet:
     async def call(
         self, name: str, arguments: JsonObject, tell_line: Callable[[str], None] | None = None
     ) -> ToolOutcome:
-        """Call a tool, with arguments that keep its schema (known after `specs`), as a run does.
+        """Call a tool as a run does, with arguments that keep its schema (known after `specs`).
 
         Args:
             name: the tool.
@@ -153,7 +153,7 @@ class PromptToolSet:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with its sources, in sentences."""
+        """Return the problems of its sources, in sentences."""
         return [
             f"prompt-studio: {each.label}: {each.message}"
             for each in self._session.registry.sources
@@ -171,7 +171,7 @@ class PromptToolSet:
         return entry.name if entry is not None else ""
 
     def place_of(self, name: str) -> str:
-        """Where a tool is answered; empty where nothing answers it."""
+        """Return the source of a tool; empty if there is none."""
         entry = self._session.registry.named(name)
         return entry.id.source if entry is not None else ""
 

@@ -46,13 +46,13 @@ class DatasetError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DatasetRows:
-    """What was taken from a file of rows."""
+    """The rows of a file."""
 
     cases: tuple[ExperimentCase, ...]
     """In the order of the file."""
 
     warnings: tuple[str, ...] = ()
-    """What is odd about it, a sentence each."""
+    """Warnings, a sentence each."""
 
 
 def read_dataset(
@@ -93,7 +93,7 @@ def read_dataset(
 
 
 def _encoding_fault(path: Path) -> str:
-    """Where a file ceases to be UTF-8."""
+    """Find the first place of a file that is not UTF-8."""
     with open_regular(path) as file:
         if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
             return f"{path.name}: the text is UTF-16; save the file as UTF-8"

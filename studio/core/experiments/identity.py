@@ -16,31 +16,31 @@ from studio.core.wire.reply import RefusedOption
 
 @dataclass(frozen=True, slots=True)
 class SentCell:
-    """What a cell sends, apart from its repeat."""
+    """The request of a cell, apart from its repeat."""
 
     body: JsonObject
     """The first request, with model and options as they are sent."""
 
     endpoint: str
-    """Where it goes, without a key."""
+    """Address of the request, without a key."""
 
     protocol: str
-    """How the loop reads replies."""
+    """Protocol by which the loop reads replies."""
 
     tools: tuple[JsonObject, ...] = ()
     """Definitions of the tools."""
 
     sources: str = ""
-    """Hash of the files that run the tools, and of the mocks that stand in for them."""
+    """Hash of the files that run the tools, and of the mocks that replace them."""
 
     limits: tuple[float | None, ...] = ()
-    """What the run may use."""
+    """Limits of the run."""
 
     later: str = ""
     """The template and values of later steps, where they are rendered again."""
 
     rules: JsonObject = field(default_factory=dict)
-    """What else decides: whether tools that ask are allowed."""
+    """Other rules of the run: whether tools that ask are allowed."""
 
     asked_body: JsonObject = field(default_factory=dict)
     """The body with the options that the server is known to refuse."""

@@ -1,4 +1,4 @@
-"""How many requests one connection bears at once: found out while it is used.
+"""Find the number of parallel requests that a connection accepts while it is used.
 
 The number grows by one a round trip until a request is refused (429), then shrinks by 15 %, once a
 round trip; above the number that was refused it grows slowly. Only the refused request waits as
@@ -28,13 +28,13 @@ class ConnectionLimiter:
             least: the bound of shrinking.
         """
         self.limit = min(start, most)
-        """How many may be under way now."""
+        """Maximum number of parallel requests."""
         self.busy = 0
-        """How many are."""
+        """Number of running requests."""
         self.refused = 0
-        """How many were refused so far."""
+        """Number of refused requests so far."""
         self.resting = 0
-        """How many refused requests wait before they are tried again; they take no room."""
+        """Number of refused requests that wait for a retry; they take no room."""
         self._most, self._least, self._roof = most, least, most
         self._cut = self._until = 0.0
         self._wake = asyncio.Condition()

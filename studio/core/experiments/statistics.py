@@ -27,7 +27,7 @@ def wilson(passed: int, count: int, z: float = _Z) -> tuple[float, float]:
 
 
 def pass_hat(count: int, passed: int, k: int) -> float:
-    """How likely all of k repeats pass."""
+    """Return the probability that all of k repeats pass."""
     if k > count:
         raise ValueError(f"{counted(count, 'repeat')}, fewer than {k}")
     return comb(passed, k) / comb(count, k)

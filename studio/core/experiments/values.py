@@ -1,4 +1,4 @@
-"""What an experiment file says: variants, rows and assertions, each with its place in the file."""
+"""The contents of an experiment file: variants, rows and assertions, each with its place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KeepRule: TypeAlias = Literal["all", "failed", "none"]
 """Whose runs stay openable: of all cells, of those that did not pass, of none."""
 
 PassRule: TypeAlias = Literal["all", "any", "mean"] | float
-"""How repeats make a row pass: each, one, the mean score, or a share of them."""
+"""Rule by which repeats make a row pass: each, one, the mean score, or a share of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class AssertionSpec:
     """Its type without `not-`, or `assert-set`."""
 
     negated: bool = False
-    """Whether `not-` stands before the type."""
+    """Whether `not-` precedes the type."""
 
     value: Json = None
-    """What is expected; a text may hold `{{ variables }}` of the row."""
+    """Expected value; a text can contain `{{ variables }}` of the row."""
 
     threshold: float | None = None
     """The score, or the measure, from which it passes."""
@@ -59,7 +59,7 @@ class AssertionSpec:
     """The assertions of a set."""
 
     span: Span = _NOWHERE
-    """Where it stands."""
+    """Place in the file."""
 
     @property
     def label(self) -> str:
@@ -100,7 +100,7 @@ class PromptEntry:
     """Model options, over those of its provider."""
 
     span: Span = _NOWHERE
-    """Where it stands."""
+    """Place in the file."""
 
     @property
     def is_prompty(self) -> bool:
@@ -122,7 +122,7 @@ class ProviderEntry:
     """Model options, over the prompt's own."""
 
     span: Span = _NOWHERE
-    """Where it stands."""
+    """Place in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +133,10 @@ class VariantEntry:
     """Unique in the experiment."""
 
     prompt: PromptEntry
-    """What is sent."""
+    """Prompt to send."""
 
     provider: ProviderEntry
-    """Who answers."""
+    """Provider that answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class DatasetReference:
     """Relative to the experiment file."""
 
     take: int | None = None
-    """How many rows are drawn from it; None takes all."""
+    """Number of rows to draw from it; None takes all."""
 
     seed: int = 0
     """Of the draw."""
@@ -159,7 +159,7 @@ class DatasetReference:
     """Columns by what they become: `{question: vars.q, answer: expected}`."""
 
     span: Span = _NOWHERE
-    """Where it stands."""
+    """Place in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +170,12 @@ class FileReference:
     """Relative to the experiment file; with `*` a pattern."""
 
     span: Span = _NOWHERE
-    """Where it stands."""
+    """Place in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentCase:
-    """One case as it stands in the file or a dataset, before defaults are added."""
+    """One case as written in the file or a dataset, before defaults are added."""
 
     variables: Mapping[str, Json] = field(default_factory=dict)
     """Values by input name."""
@@ -184,7 +184,7 @@ class ExperimentCase:
     """Files with more of them; of two that give one name the later counts."""
 
     assertions: tuple[AssertionSpec, ...] = ()
-    """What must hold of the answer."""
+    """Assertions on the answer."""
 
     id: str = ""
     """Its name; empty takes the hash of the variables."""
@@ -236,7 +236,7 @@ class ExperimentRow:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """What must hold of the whole experiment."""
+    """The conditions for the whole experiment."""
 
     pass_rate: float | None = None
     """Share of cells that pass, of each variant that is no baseline."""
@@ -270,7 +270,7 @@ class Gates:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentBudget:
-    """What an experiment may use before it pauses."""
+    """The budget at which an experiment pauses."""
 
     cost: float | None = None
     """US dollars."""
@@ -283,15 +283,15 @@ class ExperimentBudget:
 
 
 MOST_REPEATS = 10_000
-"""How often a row is asked at most."""
+"""Maximum number of repeats."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluateOptions:
-    """How the cells are run."""
+    """The options for running the cells."""
 
     repeat: int = 1
-    """How often each row is asked."""
+    """Number of times that each row is asked."""
 
     concurrency: int | None = None
     """Cells at once at most; None finds out."""
@@ -332,22 +332,22 @@ class ExperimentFile:
     """Holds for every case."""
 
     default_file: FileReference | None = None
-    """The file that this stands in instead; None where it stands in the experiment."""
+    """File that contains the defaults; None if they are in the experiment."""
 
     options: EvaluateOptions = field(default_factory=EvaluateOptions)
-    """How it is run."""
+    """Options for running the cells."""
 
     pass_rule: PassRule = "mean"
-    """How repeats make a row pass."""
+    """Rule by which repeats make a row pass."""
 
     baseline: str = ""
     """A variant's name, or an earlier result."""
 
     gates: Gates = field(default_factory=Gates)
-    """What decides."""
+    """Conditions that decide the verdict."""
 
     budget: ExperimentBudget = field(default_factory=ExperimentBudget)
-    """What may be used."""
+    """Budget of a run."""
 
     keep: KeepRule = "all"
     """Whose runs stay openable."""
@@ -356,7 +356,7 @@ class ExperimentFile:
     """Answers of tools, by tool."""
 
     problems: tuple[Problem, ...] = ()
-    """What is wrong, in source order."""
+    """Problems, in source order."""
 
     @property
     def path(self) -> Path | None:

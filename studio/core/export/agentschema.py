@@ -217,7 +217,7 @@ def _losses(document: PromptDocument) -> Iterator[str]:
 
 
 def _references(document: PromptDocument) -> Iterator[str]:
-    """Blocks and lists that stand in another file."""
+    """List the references to blocks and lists in other files."""
     for path in (("model",), ("model", "options"), ("model", "connection")):
         block = value_at(document.data, path)
         if isinstance(block, str) and whole_reference(block) is not None:

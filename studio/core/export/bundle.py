@@ -288,7 +288,7 @@ def write_zip(files: Mapping[str, bytes]) -> bytes:
 
 
 def _listing(files: Mapping[str, bytes], size: int) -> str:
-    """What is in the bundle, for people."""
+    """List the files of the bundle, for a reader."""
     manifest = json.loads(files[MANIFEST])
     rows = [("manifest.json", "manifest", len(files[MANIFEST]), "")]
     rows += [

@@ -1,4 +1,4 @@
-"""A prompt as a list of messages whose texts are templates, for programs that render themselves.
+"""A prompt as a list of messages whose texts are templates, for programs that render them.
 
 The body is read as if it were rendered already, with only whole threads and media put in: what is
 left in the texts are the expressions, to be rendered by the program that gets them. Where loops or
@@ -47,7 +47,7 @@ _MARK = "\x00studio\x00"
 
 @dataclass(frozen=True, slots=True)
 class ThreadPlace:
-    """Where the messages of a thread input go."""
+    """The place of a thread input's messages."""
 
     name: str
     """The input."""
@@ -73,7 +73,7 @@ class TemplateMessage:
     """One message whose texts are templates."""
 
     role: str
-    """Who speaks."""
+    """Role of the message."""
 
     parts: tuple[TemplatePart, ...]
     """Content in order."""
@@ -96,7 +96,7 @@ class ChatTemplate:
     """Whether the texts are no templates: there is nothing to render."""
 
     losses: tuple[str, ...] = ()
-    """What this form does not hold."""
+    """Losses of this form."""
 
 
 def chat_template(source: ExportSource) -> ChatTemplate:
@@ -307,7 +307,7 @@ def used_inputs(document: PromptDocument, reserved: Sequence[str] = ()) -> dict[
 # Messages with templates in the form of chat completions, as literals that a program can hold.
 
 THREAD = "thread"
-"""Key of an item that stands for a whole conversation."""
+"""Key of an item that is a whole conversation."""
 
 _FIXED = ("role", "type", "id", "tool_call_id", "detail", "format")
 """Keys whose texts are words of the API, never templates."""
@@ -352,7 +352,7 @@ def chat_messages(messages: Sequence[Message]) -> tuple[list[JsonObject], tuple[
 
 
 def has_template_name(message: Message) -> bool:
-    """Whether the name of who speaks holds an expression, whose value nobody knows yet."""
+    """Return whether the speaker's name contains an expression, whose value is not known yet."""
     return "{" in str(message.attributes.get("name", ""))
 
 

@@ -127,7 +127,7 @@ class PromptFile:
     about: str = "The text of the editor, byte for byte, once it is checked and proven."
 
     def make(self, source: ExportSource) -> ExportResult:
-        """The text as it is in the editor; an error of the document itself blocks it.
+        """Return the text as it is in the editor; an error of the document itself blocks it.
 
         What these inputs alone give (a missing value) is told, and blocks nothing.
         """
@@ -178,7 +178,7 @@ class DialectFile:
 
     @property
     def about(self) -> str:
-        """What can read it."""
+        """Return the programs that can read it."""
         return _LABELS[self.dialect][1]
 
     def make(self, source: ExportSource) -> ExportResult:
@@ -235,7 +235,7 @@ def check_bounds(prepared: Prepared) -> None:
 
 
 def script_renderer(form: TemplateFormat) -> Render:
-    """How an exported script renders, which takes line ends off both ends."""
+    """Render as an exported script does, which strips line ends at both ends."""
     match form:
         case "jinja2":
             inner = _jinja("script")
@@ -247,7 +247,7 @@ def script_renderer(form: TemplateFormat) -> Render:
 
 
 def langchain_renderer(form: TemplateFormat) -> Render:
-    """How LangChain renders: Jinja2 as it comes, its copy of chevron, `str.format`."""
+    """Render as LangChain does: Jinja2 unchanged, its copy of chevron, `str.format`."""
     match form:
         case "jinja2":
             return _jinja("plain")
@@ -258,7 +258,7 @@ def langchain_renderer(form: TemplateFormat) -> Render:
 
 
 def nunjucks_renderer() -> Render:
-    """How promptfoo renders: the part of Jinja2 that Nunjucks has, with values of JavaScript."""
+    """Render as promptfoo does: Nunjucks' part of Jinja2, with JavaScript's values."""
     return _jinja("nunjucks")
 
 

@@ -305,7 +305,7 @@ def _vars(values: JsonObject) -> dict[str, Json]:
 
 
 def _values(source: ExportSource, prepared: Prepared) -> JsonObject:
-    """What the template is filled with: given values, and what a run supplies at its start."""
+    """Return the values of the template: given ones, and those that a run supplies at its start."""
     names = {item.name for item in source.document.inputs}
     names |= {item.name for item in source.document.variables}
     names |= {item.name for item in source.document.parameters}
@@ -313,7 +313,7 @@ def _values(source: ExportSource, prepared: Prepared) -> JsonObject:
 
 
 def _without_own(value: Json, losses: list[str]) -> Json:
-    """The same without assertions that promptfoo does not know, which are told."""
+    """Remove assertions that promptfoo does not have, and report them."""
     if isinstance(value, list):
         found: list[Json] = []
         for item in value:

@@ -1,4 +1,4 @@
-"""A request's body as something that sends it: a curl command, a Python script.
+"""A request's body as a program that sends it: a curl command, a Python script.
 
 The key comes from the environment when it runs and stands in neither.
 """
@@ -128,7 +128,7 @@ _KNOWN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ApiEndpoint:
-    """Where a kind of request goes, and how openai's package makes it."""
+    """The address of a kind of request, and the call of openai's package."""
 
     path: str
     """Behind the API's address."""
@@ -137,16 +137,16 @@ class ApiEndpoint:
     """The provider's own."""
 
     headers: tuple[str, ...] = _BEARER
-    """The key and what else must be told, for a shell."""
+    """Headers of the request with its key, for a shell."""
 
     call: str = ""
     """Method of openai's client; empty where the package does not speak this API."""
 
     reply: str = ""
-    """What of the reply is printed."""
+    """Part of the reply that is printed."""
 
     whole: JsonObject = field(default_factory=dict)
-    """What the body says for a reply at once, where leaving `stream` out does not."""
+    """Keys of the body for an unstreamed reply, if leaving out `stream` is not enough."""
 
     variable: str = "ANTHROPIC_BASE_URL"
     """Variable that may name another address, where the package does not speak this API."""
@@ -188,14 +188,14 @@ _ENDPOINTS: Mapping[str, ApiEndpoint] = {
 
 
 def endpoint_of(provider: Provider, api: str = "chat") -> ApiEndpoint:
-    """Where a request goes; vectors and pictures are only OpenAI's to make."""
+    """Return the address of a request; only OpenAI makes vectors and pictures."""
     return _ENDPOINTS[api if api in ("embedding", "image") else provider]
 
 
 def curl_command(
     body: JsonObject, endpoint: ApiEndpoint, base_url: str = "", in_shell: str = ""
 ) -> str:
-    """A shell command that sends a body and shows the whole reply, which is not streamed.
+    """Write a shell command that sends a body and prints the whole reply, unstreamed.
 
     The body stands in a here-document, so nothing in it needs quoting.
 

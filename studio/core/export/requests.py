@@ -60,7 +60,7 @@ class RequestBody:
 
     @property
     def about(self) -> str:
-        """What it is."""
+        """Return the description."""
         return (
             f"The body that {LABELS[self.provider]} gets, as JSON, with the values of the inputs "
             "and the pictures in it."
@@ -145,14 +145,14 @@ class CurlCommand:
 
     @property
     def about(self) -> str:
-        """What it is."""
+        """Return the description."""
         return (
             "A shell script that sends the request with curl, to the address that the prompt "
             "names. The key is taken from the environment when it runs, and stands nowhere in it."
         )
 
     def make(self, source: ExportSource) -> ExportResult:
-        """The command; its body stands in a here-document, so nothing in it needs quoting."""
+        """Write the command; its body is in a here-document, so nothing in it needs quotes."""
         request = request_of(source, self.provider)
         round_trips = body_rounds(
             source,
@@ -192,7 +192,7 @@ class CurlCommand:
         return "#!/bin/sh\n" + first + curl_command(body, endpoint, in_shell=address)
 
     def _endpoint(self, source: ExportSource) -> tuple[ApiEndpoint, str]:
-        """Where the request goes and with which key, and the address as the prompt says it."""
+        """Return the address and key of the request, and the address as the prompt writes it."""
         model = source.document.model
         usual = endpoint_of(self.provider, model.api_type)
         connection = named_connection(source, self.provider)

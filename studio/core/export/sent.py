@@ -131,7 +131,7 @@ def request_of(
 
 
 def request_losses(source: ExportSource, request: WireRequest) -> Iterator[str]:
-    """What a request does not carry, and what it cannot be sent without, in words."""
+    """Describe what a request does not carry, and what it cannot be sent without."""
     yield from lost(request.problems)
     if request.body.get("model") == "":
         yield "The request names no model, and every provider requires one: write model.id."
@@ -140,7 +140,7 @@ def request_losses(source: ExportSource, request: WireRequest) -> Iterator[str]:
 
 
 def lost(problems: Iterable[Problem]) -> Iterator[str]:
-    """What a request leaves out of what the author wrote, in words."""
+    """Describe what a request leaves out of the author's text."""
     for problem in problems:
         if problem.code in _LOST and problem.severity is not Severity.ERROR:
             yield problem.message
@@ -339,7 +339,7 @@ def _message_difference(one: Json, other: Json, *, loose: bool = False) -> str:
 
 
 def _plain(value: Json) -> Json:
-    """Return a value without what providers do not tell apart: a text, and a list of one text."""
+    """Normalize what providers treat as equal: a text, and a list of one text."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items() if item is not None}
     if not isinstance(value, list | tuple):

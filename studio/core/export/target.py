@@ -1,4 +1,4 @@
-"""What an export is made from, what it gives, and the seam to its forms."""
+"""The input, the result and the interface of exports."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def values_at_start(
     *,
     samples: bool = False,
 ) -> dict[str, Json]:
-    """What a run supplies to a template before its first step (docs/design/file-format.md).
+    """Return a run's values for a template before its first step (docs/design/file-format.md).
 
     Args:
         document: The prompt.
@@ -125,7 +125,7 @@ TargetGroup: TypeAlias = Literal["Prompt files", "Requests", "Code", "Documents"
 
 @dataclass(frozen=True)
 class ExportSource:
-    """What an export is made from: a prompt, and what the user gives beside it."""
+    """The input of an export: a prompt, and the values for it."""
 
     document: PromptDocument
     """The document as it was parsed, references as written."""
@@ -146,7 +146,7 @@ class ExportSource:
     """Model id of the connection, where the prompt names none."""
 
     references: ReferenceContext | None = None
-    """Where references find their values, never a secret; None leaves them as they are written."""
+    """Resolver of references, never to a secret; None leaves them as written."""
 
     has_samples: bool = False
     """Whether samples take the place of missing values (`for_target`)."""
@@ -170,7 +170,7 @@ class ExportSource:
 
     @cached_property
     def rounds(self) -> Mapping[str, ExportSource]:
-        """What a proof compares: the values of now, and each saved set, by name."""
+        """Return the inputs of the proof: the current values, and each saved set, by name."""
         sets = {name: replace(self, inputs=inputs, sets={}) for name, inputs in self.sets.items()}
         return {VALUES_OF_NOW: self, **sets}
 
@@ -217,7 +217,7 @@ class RoundTrip:
     """The input set's name, or `VALUES_OF_NOW`."""
 
     difference: str = ""
-    """What is different, as a sentence; empty where messages and tools are the same."""
+    """Difference in a sentence; empty if messages and tools are equal."""
 
     messages: int = 0
     """Messages that were compared."""
@@ -233,21 +233,21 @@ class RoundTrip:
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What would be written. Nothing is written by making it."""
+    """The content of an export; making it writes nothing."""
 
     text: str
     """The file's text; also there where the export is blocked, to be looked at. For a binary
     file, what is in it as a text."""
 
     problems: tuple[Problem, ...] = ()
-    """What was found on the way."""
+    """Problems found by the export."""
 
     blocked: bool = False
-    """Whether an error stands against writing it without a yes (`may_write`)."""
+    """Whether an error prevents writing it without a confirmation (`may_write`)."""
 
     losses: tuple[str, ...] = ()
-    """What the file does not carry, or carries differently, a sentence each. While there are any,
-    nothing is written before the user agreed."""
+    """Losses of the file, a sentence each. If there are any, nothing is written before the user
+    agrees."""
 
     round_trips: tuple[RoundTrip, ...] = ()
     """The round-trip proof: one comparison per input set."""
@@ -273,7 +273,7 @@ class ExportResult:
 
     @property
     def errors(self) -> Mapping[str, Problem]:
-        """The first error of each kind that stands against writing it, by its code."""
+        """Return the first error of each code that prevents writing it."""
         found: dict[str, Problem] = {}
         for problem in self.problems:
             if self.blocked and problem.severity is Severity.ERROR:
@@ -327,7 +327,7 @@ class ExportTarget(Protocol):
 
     @property
     def group(self) -> TargetGroup:
-        """Heading that it stands under."""
+        """Heading of its group."""
         ...
 
     @property
@@ -360,7 +360,7 @@ def result(
     before: str | None = None,
     judge: str = "",
 ) -> ExportResult:
-    """A result that is blocked by any error among its problems.
+    """Build a result that is blocked by any error among its problems.
 
     A round that gives something else is a loss too: it is told, and wants the user's word.
     """

@@ -76,7 +76,7 @@ class PluginTarget:
 
     @property
     def group(self) -> TargetGroup:
-        """Heading that it stands under."""
+        """Heading of its group."""
         return self.inner.group
 
     @property
@@ -91,7 +91,7 @@ class PluginTarget:
 
     @property
     def about(self) -> str:
-        """What the file is, and which package writes it."""
+        """Describe the file and the package that writes it."""
         return f"{self.inner.about} (By {self.plugin.package}.)"
 
     def make(self, source: ExportSource) -> ExportResult:

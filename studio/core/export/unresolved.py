@@ -1,4 +1,4 @@
-"""What a run has and an export cannot know of: tools of unasked sources, values of references."""
+"""Facts that an export cannot know: tools of unasked sources, values of references."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.core.tools.document import McpServer, PythonFile, named_sources
 
 
 def unlisted_tools(source: ExportSource) -> Iterator[str]:
-    """Tools that a run may have and that nobody has asked their sources for."""
+    """Return the tools of sources that were not asked for their tools."""
     if source.tools is not None:
         return
     declares = bool(source.document.tools) or bool(source.prepared.messages.tools)

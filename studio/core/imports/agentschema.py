@@ -91,7 +91,7 @@ def _variables(draft: ConversionDraft) -> None:
 
 
 def _conversation(draft: ConversionDraft, body: str) -> str:
-    """Where the user's messages go as the agent runs, for a provider that takes no system alone."""
+    """Return the place of the user's messages, for a provider that needs more than a system one."""
     document = parse(draft.text + body)
     has_place = any(section.role in ("user", "thread") for section in document.sections)
     if provider_of(document.model) == "openai-chat" or has_place:

@@ -1,4 +1,4 @@
-"""Writes a prompt file from messages, tools and settings that another format gave.
+"""Write a prompt file from the messages, tools and settings of another format.
 
 Texts are either literal, so that nothing in them may become a template or a marker, or templates
 in the file's language already. What is written is read again: what came out differently is told.
@@ -65,19 +65,19 @@ class Composition:
     """Tools as Prompty 2 declares them."""
 
     messages: list[Message | str] = field(default_factory=list)
-    """Messages in order; a text stands for the thread input of that name."""
+    """Messages in order; a text is the name of a thread input."""
 
     format: TemplateFormat = "jinja2"
     """The template language of the file."""
 
     parser: Literal["prompty", "section"] = "prompty"
-    """How the file's body is read."""
+    """Reader of the file's body."""
 
     is_template: bool = False
     """Whether the texts are templates already; otherwise every character is literal."""
 
     notes: list[str] = field(default_factory=list)
-    """What is not carried, or carried differently."""
+    """Notes on what is not carried, or carried differently."""
 
     comments: list[str] = field(default_factory=list)
     """Comments of the file that this is made of, kept at the top."""
@@ -89,7 +89,7 @@ class Composition:
 
 
 def compose(work: Composition) -> str:
-    """The file's text; what is read from it differently is added to the notes.
+    """Return the file's text; differences after reading it again are added to the notes.
 
     A template that cannot be read in the file's language stands there letter by letter.
     """
@@ -142,7 +142,7 @@ def literal(text: str, form: TemplateFormat) -> str:
 
 
 def placeholder(name: str, form: TemplateFormat) -> str:
-    """What stands in a template for the value of an input, exactly as it is."""
+    """Return the template expression for the unchanged value of an input."""
     match form:
         case "fstring":
             return f"{{{name}}}"
@@ -270,7 +270,7 @@ def _holds_braces(message: Message) -> bool:
 
 
 def fits_section(message: Message) -> bool:
-    """Whether a message can stand in the body; otherwise it becomes an item of a thread."""
+    """Return whether a message fits into the body; otherwise it becomes an item of a thread."""
     if message.role not in _ROLES:
         return False
     if any(isinstance(part, ToolCallPart | ToolResultPart) for part in message.parts):
@@ -301,7 +301,7 @@ def _thread_item(message: Message) -> dict[str, Json]:
 
 
 def _check(work: Composition, text: str) -> None:
-    """Read the file again; a message that is not what it was is told."""
+    """Read the file again, and report messages that differ."""
     if work.is_template or any(isinstance(item, str) for item in work.messages):
         return
     again = messages_to_json(prepare(parse(text), {}).messages, "section")
@@ -321,7 +321,7 @@ def _check(work: Composition, text: str) -> None:
 
 
 def read_items(items: Sequence[Json]) -> Iterator[Message]:
-    """Yield the messages of a list in which they stand as chat completions write them."""
+    """Yield the messages of a list in the format of chat completions."""
     for each in read_thread(list(items), {}, None) or ():
         yield Message(each.role, each.parts, each.attributes)
 

@@ -33,7 +33,7 @@ _JINJA = re.compile(r"\{[%#]")
 _URL = re.compile(r"url=(?:(?P<name>[\w./@-]+)|[\"'](?P<text>[^\"']*)[\"'])")
 _PAIR = re.compile(r"(?P<key>\w+)=(?:(?P<text>\"[^\"]*\"|'[^']*')|(?P<value>[\w./@-]+))")
 _OURS = "\0"
-"""Stands before a mark of a medium that this module wrote."""
+"""Prefix of a media mark that this module wrote."""
 _IMAGE = re.compile(r"(?<!\0)!(?=\[[^\]\n]*\]\()")
 _DEEPEST = 20
 """Most partials within partials."""
@@ -42,16 +42,16 @@ _SPECIAL = {"@index": "loop.index0", "@first": "loop.first", "@last": "loop.last
 
 @dataclass(slots=True)
 class Rewritten:
-    """A template in Jinja2, and what could not be said in it."""
+    """A template in Jinja2, with notes on what it cannot express."""
 
     text: str = ""
     """The template."""
 
     notes: list[str] = field(default_factory=list)
-    """What has no place, a sentence each."""
+    """Notes on what has no place, a sentence each."""
 
     roles: list[tuple[str, str]] = field(default_factory=list)
-    """Role and template of each message, in order; `history` stands for the conversation."""
+    """Role and template of each message, in order; `history` is the conversation."""
 
     media: list[str] = field(default_factory=list)
     """Inputs that hold a picture or a file."""

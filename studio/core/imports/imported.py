@@ -1,4 +1,4 @@
-"""What an import gives, and how it fails."""
+"""The result and the failure of an import."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Imported:
     """The `.prompty` file."""
 
     form: str
-    """What was read, for people: "OpenAI chat completions request"."""
+    """Format of the source, for people: "OpenAI chat completions request"."""
 
     notes: tuple[str, ...] = ()
-    """What the prompt file does not carry, or carries differently, a sentence each."""
+    """Notes on what the prompt file does not carry, or carries differently, a sentence each."""
 
     input_sets: Mapping[str, JsonObject] = field(default_factory=dict)
     """Values that came along (promptfoo's tests), by name."""
@@ -44,7 +44,7 @@ class Imported:
 
 
 def experiment_path(prompt: Path) -> Path:
-    """Where the experiment of an imported prompt goes."""
+    """Return the path of an imported prompt's experiment."""
     return prompt.with_name(f"{prompt.stem}.experiment.yaml")
 
 
@@ -161,7 +161,7 @@ def with_unread_keys(data: Json, make: Callable[[Json], Imported]) -> Imported:
 
 
 def _unread(value: Json, path: str) -> Iterator[str]:
-    """Yield the dotted paths of keys that were not read; `[]` stands for any item of a list."""
+    """Yield the dotted paths of keys that were not read; `[]` is any item of a list."""
     if isinstance(value, list):
         for item in value:
             yield from _unread(item, f"{path}[]")

@@ -328,7 +328,7 @@ def _format_of(kwargs: JsonObject) -> str:
 # The messages of a LangChain script that the studio exported: its literals, nothing is run.
 
 PLACEHOLDER = "placeholder"
-"""Role of a row that stands for a conversation; its content is the variable's name."""
+"""Role of a row that is a conversation; its content is the variable's name."""
 
 CLASSES = {
     "system": "SystemMessage",

@@ -19,7 +19,7 @@ from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 
 MESSAGES = "\n## Messages\n"
-"""The heading that the messages stand under."""
+"""Heading above the messages."""
 
 _BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<kind>[^\n]*)\n(?P<text>.*?)\n?^(?P=fence)$", re.M | re.S)
 _HEADING = re.compile(r"^### \d+\. (?P<role>\w+)", re.MULTILINE)

@@ -108,7 +108,7 @@ def _made(data: JsonObject, text: str, read: ReadFile, choose: int, find: FindFi
 
 
 def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
-    """The first provider as the model; the others are told."""
+    """Read the first provider as the model, and report the others."""
     given = data.get("providers", data.get("targets"))
     providers = given if isinstance(given, list) else [given] if given else []
     if not providers:
@@ -209,7 +209,7 @@ def _provider(word: str, work: Composition) -> dict[str, Json]:
 
 
 def _tools(value: Json, work: Composition) -> None:
-    """Tools in the shape of a request are declared; a file with them is told."""
+    """Read tools in the shape of a request; report a file of tools."""
     if isinstance(value, str):
         work.notes.append(f"providers.config.tools: those of {value!r} are left out.")
     for tool in value if isinstance(value, list) else []:
@@ -220,7 +220,7 @@ def _tools(value: Json, work: Composition) -> None:
 
 
 def _sets(data: JsonObject, work: Composition, read: ReadFile) -> dict[str, JsonObject]:
-    """The tests' variables as input sets; what is asserted is told."""
+    """Read the tests' variables as input sets, and report the assertions."""
     common = _vars(data.get("defaultTest"))
     tests = data.get("tests")
     if isinstance(tests, str):
@@ -246,7 +246,7 @@ def _sets(data: JsonObject, work: Composition, read: ReadFile) -> dict[str, Json
 def _with_files(
     sets: Mapping[str, JsonObject], work: Composition, read: ReadFile
 ) -> dict[str, JsonObject]:
-    """The sets with what stands in the files that their values name, as promptfoo reads them."""
+    """Replace file names among the values of sets by the files' contents, as promptfoo does."""
     known: dict[str, Json] = {}
 
     def value(name: str, given: Json) -> Json:

@@ -26,7 +26,7 @@ _PAIRS = re.compile(r"(\{%-?\s*for\s+\w+\s*,\s*\w+\s+in\s+)(\w[\w.]*)(\s*-?%\})"
 
 
 def as_jinja(text: str) -> str:
-    """Nunjucks' loop over pairs takes an object as well as a list of pairs; Jinja is told so."""
+    """Allow an object in Nunjucks' loop over pairs, which Jinja needs as a list of pairs."""
     return _PAIRS.sub(r"\1(\2.items() if \2 is mapping else \2)\3", text)
 
 
@@ -116,7 +116,7 @@ def messages_of(content: Json, as_template: Callable[[str], str] = as_jinja) -> 
 
 
 def template_notes(content: Json) -> Iterator[str]:
-    """What a prompt file does not do of a prompt: read the JSON that a template makes."""
+    """Report what a prompt file does not do: read the JSON that a template makes."""
     if isinstance(content, str) and re.match(r"\s*\[\s*\{", content) and "{%" in content:
         yield (
             "prompts: the template makes the JSON of a chat, which is one text here; "

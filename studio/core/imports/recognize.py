@@ -1,4 +1,4 @@
-"""Which format a file is, told from its content, and the one door to all imports.
+"""Recognize the format of a file by its content, and import it.
 
 A plain text is a conversation: ChatML, headings, or lines that begin with who speaks.
 """
@@ -153,7 +153,7 @@ def _agent_schema(source: ImportSource) -> Imported:
 
 
 def find_importer(source: ImportSource) -> Importer | None:
-    """Who reads a file: a plug-in that knows it, else one of the studio's own."""
+    """Find the importer of a file: a plug-in's, else one of the studio's own."""
     for plugin in installed("importers"):
         door = PluginImporter(plugin)
         if door.accepts(source):
@@ -369,7 +369,7 @@ def _import_text(text: str, path: Path | None, choose: int) -> Imported:
 
 
 def _import_source(text: str, suffix: str, path: Path | None) -> Imported | None:
-    """A file that is told by its own words: dotprompt, a script, a command, front matter."""
+    """Import a file that its own words identify: dotprompt, a script, a command, front matter."""
     if suffix == ".prompt":
         return import_dotprompt(text, _reader(path))
     if suffix in (".md", ".txt", "") and _has_front_matter(text):
@@ -448,14 +448,14 @@ def _yaml(text: str, path: Path | None, choose: int) -> Imported:
 
 
 def _import_data(text: str, data: Json, path: Path | None, choose: int) -> Imported | None:
-    """What the importer that knows the file makes of it; None where nobody knows it."""
+    """Import data by the importer that knows it; None if there is none."""
     source = ImportSource(text, data, path, _reader(path))
     importer = find_importer(source)
     return importer.read(source, choose) if importer is not None else None
 
 
 def _reader(path: Path | None) -> Callable[[str], str]:
-    """What reads the files beside a configuration, and none outside its folder."""
+    """Return a reader of the files beside a configuration, limited to its folder."""
     context = ReferenceContext(folder=path.parent if path is not None else None, trusted=False)
 
     def read(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Takes secrets out of texts, and puts them in again where they may be sent.
+"""Remove secrets from texts, and restore them where they are sent.
 
 A masker is told each value that comes from the environment, the key store or a header, with the
 reference that leads to it (`${env:NAME}`, `${key:CONNECTION}`). From then on the reference stands
@@ -32,14 +32,14 @@ from studio.core.masking.redact import (
 )
 
 Encoding: TypeAlias = Literal["", "url", "html", "base64", "part"]
-"""How a form is encoded. `part`: a part of the secret, or base64 of more than the secret: there is
-no way back from it."""
+"""Encoding of a form. `part`: a part of the secret, or base64 of more than the secret, which
+cannot be restored."""
 
 _SHORTEST_PART = 8
 _SHORTEST_LINE = 16
 _SHORTEST_BASE64 = 8
 _AS_GO_WRITES = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
-"""What Go's encoder escapes in JSON beside what all escape."""
+"""Characters that Go's encoder escapes in JSON beside the usual ones."""
 
 _PLAIN_WORD = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*")
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|Key)[ \t]+(\S+)", re.IGNORECASE)
@@ -50,10 +50,10 @@ class Form:
     """One spelling."""
 
     text: str
-    """What is looked for."""
+    """Text to look for."""
 
     encoding: Encoding = ""
-    """How the secret is spelled in it."""
+    """Encoding of the secret in it."""
 
 
 def forms_of(value: str) -> tuple[Form, ...]:
@@ -79,7 +79,7 @@ def encoded(value: str, encoding: str) -> str:
 
 
 def _escaped(value: str) -> Iterator[Form]:
-    """In JSON, URLs, HTML and digits. What stands in JSON is the value itself once it is read."""
+    """Return the escaped forms: in JSON, URLs, HTML and digits."""
     for ascii_only in (False, True):
         text = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         yield Form(text)
@@ -98,7 +98,7 @@ def _escaped(value: str) -> Iterator[Form]:
 
 
 def _parts(value: str) -> Iterator[Form]:
-    """What of a longer value is a secret by itself: the token of a header, a password, a line."""
+    """Return the parts of a longer value that are secrets: a token, a password, a line."""
     scheme = _SCHEME.fullmatch(value)
     if scheme is not None and len(scheme[1]) >= _SHORTEST_PART:
         yield Form(scheme[1], "part")
@@ -147,7 +147,7 @@ class KnownSecret:
     """A value that is masked."""
 
     reference: str
-    """What stands for it."""
+    """Reference that replaces the secret."""
 
     value: str
     """The secret."""
@@ -163,13 +163,13 @@ class KnownSecret:
 
 @dataclass(frozen=True, slots=True)
 class SoughtForm:
-    """What is looked for."""
+    """The form that is searched."""
 
     text: str
     """One spelling of a secret."""
 
     replacement: str
-    """What stands for it."""
+    """Text that replaces it."""
 
     reference: str
     """The secret's reference."""
@@ -198,7 +198,7 @@ class FormTable:
     """All spellings by their first character."""
 
     def open_end(self, text: str) -> int:
-        """Where the longest end of a text begins that begins a secret; else the text's length."""
+        """Find where an end of a text begins a secret; the text's length if none does."""
         beginnings = self.beginnings or {}
         for at in range(max(0, len(text) - self.longest + 1), len(text)):
             for form in beginnings.get(text[at], ()):
@@ -219,7 +219,7 @@ class FormTable:
 
 
 def table_of(known: Iterable[KnownSecret]) -> FormTable:
-    """All spellings of these secrets, and what stands for each."""
+    """Return all spellings of these secrets, and their replacements."""
     forms: dict[str, tuple[SoughtForm, KnownSecret]] = {}
     # Where two references have one value, a variable is found again more easily than a key store.
     for item in sorted(known, key=lambda each: not each.reference.startswith("${env:")):
@@ -247,7 +247,7 @@ def replaced(
     found: set[str] | None,
     spell: Callable[[SoughtForm], str] = attrgetter("replacement"),
 ) -> str:
-    """A text with what stands for each form in its place.
+    """Replace each form in a text.
 
     Args:
         text: any text.
@@ -288,7 +288,7 @@ _SYSTEM = re.compile(
 
 
 def key_reference(owner: str) -> str:
-    """What stands for a key of the key store, or one written in a file.
+    """Return the reference of a key in the key store, or of one written in a file.
 
     Args:
         owner: the connection, header or tool that it belongs to.
@@ -346,7 +346,7 @@ class Masker:
     # What is known --------------------------------------------------------------------------------
 
     def note(self, reference: str, value: str, *, is_key: bool = False) -> None:
-        """A value was looked up: from now on its reference stands for it.
+        """Register a value that was looked up: from now on its reference replaces it.
 
         Args:
             reference: `${env:NAME}` or `${key:NAME}`.
@@ -389,7 +389,7 @@ class Masker:
     def watch(
         self, environment: Mapping[str, str], seen: Callable[[str], None] | None = None
     ) -> Mapping[str, str]:
-        """The environment, each value of which is noted when it is looked up.
+        """Return the environment, each value of which is registered when it is looked up.
 
         Args:
             environment: the variables.
@@ -470,7 +470,7 @@ class Masker:
         return _REFERENCE.sub(value, text)
 
     def stream(self, found: set[str] | None = None) -> MaskedStream:
-        """What masks a text that comes in pieces; `found` gets the references of its secrets."""
+        """Return a masker of text in pieces; `found` gets the references of its secrets."""
         return MaskedStream(self, found)
 
     def table(self) -> FormTable:
@@ -500,7 +500,7 @@ class MaskedStream:
         return bool(self._held)
 
     def feed(self, piece: str) -> str:
-        """What can be shown by now; may be empty."""
+        """Return the text that can be shown so far; may be empty."""
         table = self._masker.table()
         if not table.all:
             return piece
@@ -514,13 +514,13 @@ class MaskedStream:
         return replaced(text[:end], table.all, self._found)
 
     def close(self) -> str:
-        """What was held, now that nothing follows; a secret that was cut off is not shown."""
+        """Return the rest of the text; a secret that was cut off is not shown."""
         text, self._held = self._held, ""
         return self._masker.mask_cut(self._masker.mask(text, self._found))
 
 
 class _Watched(Mapping[str, str]):
-    """An environment that tells of each value that is looked up."""
+    """An environment that reports each value that is looked up."""
 
     def __init__(
         self, environment: Mapping[str, str], masker: Masker, seen: Callable[[str], None] | None

@@ -1,4 +1,4 @@
-"""Hides in JSON what stands under a secret's name, and what looks like a key.
+"""Mask JSON values under a secret's name, and values that look like a key.
 
 What looks like a secret: by the name it stands under, or by the well-known forms of keys.
 
@@ -17,7 +17,7 @@ from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 
 DOTS = "••••••"
-"""Stands for a secret that has no name."""
+"""Replacement of a secret without a name."""
 
 _HINTS = (
     "sk-",
@@ -125,7 +125,7 @@ def names_secret_variable(name: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value only stands where a key has to stand (`none`, `ollama`, `xxxxxxxx`)."""
+    """Return whether a value only fills the place of a key (`none`, `ollama`, `xxxxxxxx`)."""
     return value.lower() in _PLACEHOLDERS or len(set(value)) < 2
 
 
@@ -145,7 +145,7 @@ def holds_login(value: str) -> bool:
 
 
 def keys_in(text: str) -> list[tuple[int, int]]:
-    """Where keys of well-known forms stand in a text."""
+    """Find keys of well-known forms in a text."""
     return [found.span() for found in _FORMS.finditer(text)] if _may_hold_key(text) else []
 
 
@@ -167,7 +167,7 @@ _LONGEST_JSON = 1_000_000
 
 
 def redact(value: Any, dots: str = DOTS, *, inside: bool = True) -> Json:  # noqa: ANN401 - any JSON
-    """A value that gives nothing away to who looks at it.
+    """Return a value without its secrets.
 
     Args:
         value: any JSON; what is none becomes text.

@@ -118,7 +118,7 @@ class _Walk:
 
 
 def _shape(kind: type) -> str:
-    """How values of a type are gone through; looked at once for each type."""
+    """Return how values of a type are traversed; computed once for each type."""
     known = _SHAPES.get(kind)
     if known is None:
         if issubclass(kind, str):

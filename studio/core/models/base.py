@@ -13,11 +13,11 @@ from studio.core.wire.reply import ReplyDelta
 from studio.core.wire.wire_call import WireRecorder
 
 ProtocolName: TypeAlias = Literal["native", "react", "json_action"]
-"""How a prompt asks for tools and how a reply is read (docs/design/agent-loop.md)."""
+"""Way in which a prompt asks for tools and a reply is read (docs/design/agent-loop.md)."""
 
 
 Spell: TypeAlias = Callable[[str], str]
-"""How a value is written in a text that has a syntax of its own."""
+"""Function that writes a value in the syntax of the text around it."""
 
 Reveal: TypeAlias = Callable[[str, Spell | None], str]
 """A text with the values of secrets in place of their references; raises `MissingValueError`."""
@@ -31,8 +31,8 @@ class ModelRequest:
     """The conversation as it will be sent."""
 
     tools: tuple[ToolSpec, ...] = ()
-    """Tools that the model may use. Only `native` sends them beside the messages; for the text
-    protocols they stand in the prompt already and are here for models that build a grammar."""
+    """Tools that the model can use. Only `native` sends them beside the messages; in the text
+    protocols the prompt contains them, and they are here for models that build a grammar."""
 
     options: JsonObject | None = None
     """Sampling options in the document's own names (`temperature`, `maxOutputTokens`, …)."""
@@ -44,19 +44,19 @@ class ModelRequest:
     """JSON schema of the declared outputs, where there are any."""
 
     protocol: ProtocolName = "native"
-    """How the reply will be read."""
+    """Protocol by which the reply will be read."""
 
     iteration: int = 1
     """Which model call of the run this is, from 1."""
 
     max_iterations: int = 10
-    """How many there may be; at the last one a small local model is made to answer."""
+    """Maximum number of iterations; at the last one a small local model must answer."""
 
     past_calls: Sequence[tuple[str, str]] = ()
     """(tool, arguments as JSON text) of the calls already made in this run, in order."""
 
     observations: Sequence[str] = ()
-    """What those calls answered, in the same order."""
+    """Results of those calls, in the same order."""
 
     question: str = ""
     """The user's question in plain words, for grounding a small local model's arguments."""
@@ -70,12 +70,12 @@ class ModelRequest:
     no model's; None where they name none."""
 
     wire: WireRecorder | None = field(default=None, compare=False, repr=False)
-    """Records what is really sent and received; None where nobody keeps it."""
+    """Recorder of the bytes sent and received; None if they are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a model can do; unknown means not sent."""
+    """The abilities of a model; an option whose ability is unknown is not sent."""
 
     tools: bool = True
     """Takes native tools."""
@@ -106,7 +106,7 @@ class ChatModel(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What may be sent to it."""
+        """Return what can be sent to it."""
         ...
 
     def request_body(self, request: ModelRequest) -> JsonObject:
@@ -178,7 +178,7 @@ class WrappingModel(Generic[InnerModel]):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What may be sent to it."""
+        """Return what can be sent to it."""
         return self._inner.capabilities
 
     def request_body(self, request: ModelRequest) -> JsonObject:
@@ -201,7 +201,7 @@ class PreparedModel(Protocol):
     """A model with something to open before its first request."""
 
     async def prepare(self, tell: TellOpening) -> None:
-        """Open the client or start the process, so that no part of this is in the time of a call.
+        """Open the client or start the process, so that this takes no time of a call.
 
         Args:
             tell: takes a sentence on what takes long.
@@ -255,13 +255,13 @@ class ModelError(Exception):
         "timeout", "server-error", "bad-reply", "missing-model", "missing-library", "too-long",
         "crashed", "cut-off", …)."""
         self.message = message
-        """What happened, in one plain sentence."""
+        """Description of the error, in one plain sentence."""
         self.hint = hint
-        """What to do about it."""
+        """Advice to the user."""
         self.retryable = retryable
         """Whether the same request may succeed later."""
         self.retries: int | None = None
-        """How often a loop around the model may try again, where the connection says it."""
+        """Number of retries for a loop around the model, if the connection sets it."""
         self.is_exhausted = False
         """Whether it was tried again already as often as the connection allows; a loop around the
         model that tried again too would multiply the tries."""

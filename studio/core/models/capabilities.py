@@ -1,4 +1,4 @@
-"""What is known of models: windows, abilities and prices, from a data file, servers and people."""
+"""Facts about models: windows, abilities and prices, from a data file, servers and users."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _WINDOW_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What is known of one model."""
+    """The known facts about one model."""
 
     capabilities: Capabilities
-    """What may be sent to it."""
+    """Abilities of the model."""
 
     price: Price | None = None
-    """Where it is known."""
+    """Price, if it is known."""
 
     source: str = "unknown"
-    """Where the facts come from, for people."""
+    """Source of the facts, for people."""
 
 
 def facts_of(
@@ -52,7 +52,7 @@ def facts_of(
     connection: Connection | None = None,
     priced: bool = True,
 ) -> ModelFacts:
-    """What is known of a model.
+    """Return the known facts about a model.
 
     Args:
         model_id: id as the server knows it; what stands before a slash is the maker's name.
@@ -103,11 +103,11 @@ _TRIED = {
     "stop": "stop",
     "vision": "vision",
 }
-"""What a test asks for, by the ability that it is about."""
+"""Question of a test for each ability."""
 
 
 def _found(tried: JsonObject) -> dict[str, Json]:
-    """What a test of the model showed: what was done, and what the server said it does not take.
+    """Return the results of a test: what worked, and what the server refused.
 
     An answer that came without it says little: a small model may only not have wanted to.
     """
@@ -120,7 +120,7 @@ def _found(tried: JsonObject) -> dict[str, Json]:
 
 
 def _abilities(listed: JsonObject) -> dict[str, Json]:
-    """What a server's own description says, in the words of llama.cpp, vLLM, OpenRouter and others.
+    """Read a server's description in the words of llama.cpp, vLLM, OpenRouter and others.
 
     What is not said stays as it is known.
     """
@@ -142,7 +142,7 @@ def _abilities(listed: JsonObject) -> dict[str, Json]:
 
 
 def _abilities_of_ollama(listed: JsonObject) -> dict[str, Json]:
-    """What Ollama's `/api/show` says: the window that the model has, or that its file sets."""
+    """Read Ollama's `/api/show`: the window of the model, or the one that its file sets."""
     abilities: dict[str, Json] = {}
     about = listed.get("model_info")
     for key, value in about.items() if isinstance(about, Mapping) else ():
@@ -184,7 +184,7 @@ def _entry(model_id: str) -> JsonObject | None:
 
 
 def _with(able: Capabilities, said: JsonObject) -> Capabilities:
-    """Capabilities with what is said of them; values of a wrong type are left out."""
+    """Add reported capabilities; values of a wrong type are left out."""
     changes: dict[str, Any] = {}
     for each in fields(Capabilities):
         value = said.get(each.name)

@@ -48,16 +48,16 @@ class ModelChoice:
     """The model that a document will be answered by."""
 
     connection: Connection
-    """Where."""
+    """Place."""
 
     declaration: ModelDeclaration
     """The document's model block, with the id that will be asked for."""
 
     reason: str
-    """Why this one, for the status bar."""
+    """Reason why this one, for the status bar."""
 
     warning: str = ""
-    """What the document asked for and did not get; empty where it got all."""
+    """Request of the document that was not met; empty if all were."""
 
     missing: str = ""
     """Sentence on what the document names and is not set up here; empty where it is."""

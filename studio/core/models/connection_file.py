@@ -40,7 +40,7 @@ class Connections:
     """Names of connections by folder: what the user chose for the prompts below each folder."""
 
     problems: tuple[str, ...] = ()
-    """What could not be read, in plain sentences."""
+    """Problems of the file, in plain sentences."""
 
     def named(self, name: str) -> Connection | None:
         """The connection of that name."""
@@ -65,7 +65,7 @@ def user_connections() -> Connections:
 
 
 def read_connections(path: Path) -> Connections:
-    """Read the file; an unreadable entry costs only itself, and is told."""
+    """Read the file; an unreadable entry is left out and reported."""
     try:
         data = tomllib.loads(read_text(path))
     except FileNotFoundError:

@@ -47,7 +47,7 @@ class Connection:
     """Unique; a document's `connection: {kind: reference, name: …}` means this."""
 
     kind: ConnectionKind
-    """What it speaks."""
+    """Kind of the connection."""
 
     model: str = ""
     """Model id where a document names none; for Azure the deployment."""
@@ -56,7 +56,7 @@ class Connection:
     """Address of the API; empty for the kind's own."""
 
     key: str = ""
-    """Where the key is: `${env:NAME}`, `keyring`, or empty for none. Never a key."""
+    """Reference to the key: `${env:NAME}`, `keyring`, or empty for none. Never a key."""
 
     api: Api = "chat"
     """Which API is spoken."""
@@ -68,23 +68,23 @@ class Connection:
     """Further headers; none of them secret."""
 
     settings: JsonObject = field(default_factory=dict)
-    """What only one kind has. embedded: `weights`, `context`, `threads`, `grammar`; scripted:
+    """Settings of one kind only. embedded: `weights`, `context`, `threads`, `grammar`; scripted:
     `script`; replay: `recording`, `through`."""
 
     capabilities: JsonObject = field(default_factory=dict)
     """The user's corrections of what the model can do (fields of `Capabilities`)."""
 
     tried: JsonObject = field(default_factory=dict)
-    """What its server really did when it was tested: the `model`, a verdict for each ability."""
+    """Results of testing its server: the `model`, and a verdict for each ability."""
 
     first_byte_seconds: float = 120.0
-    """How long to wait for the reply to begin."""
+    """Timeout for the start of the reply, in seconds."""
 
     stall_seconds: float = 60.0
-    """How long a reply may pause."""
+    """Timeout for a gap in the reply, in seconds."""
 
     retries: int = 3
-    """How often a failed call is tried again, whatever the cause."""
+    """Number of retries of a failed call, whatever the cause."""
 
     call_seconds: float = 900.0
     """The longest time of a call, from sending to the end of the reply."""
@@ -115,10 +115,10 @@ class Preset:
     """For people."""
 
     connection: Connection
-    """What is filled in."""
+    """Connection with the known fields."""
 
     hint: str = ""
-    """What the user must have or do."""
+    """Prerequisite that the user must meet."""
 
 
 def _bundled_presets() -> Iterator[Preset]:
@@ -127,7 +127,7 @@ def _bundled_presets() -> Iterator[Preset]:
 
 
 PRESETS = tuple(_bundled_presets())
-"""What a new connection can start from, in the order in which it is offered."""
+"""Templates of new connections, in the order in which they are offered."""
 
 
 def all_presets() -> tuple[Preset, ...]:

@@ -35,7 +35,7 @@ def origin(address: str) -> str:
 
 
 def is_trusted(address: str, trusted: Iterable[str] = ()) -> bool:
-    """Whether requests may go to an address unasked.
+    """Return whether requests can go to an address without a question.
 
     Args:
         address: where the request would go.

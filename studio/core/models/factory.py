@@ -76,7 +76,7 @@ def open_model(
 
 
 def grammar_level(connection: Connection) -> GrammarLevel:
-    """How much the grammar decides for an embedded model.
+    """Return the level of an embedded model's grammar.
 
     All of it for the bundled one; a model of the user's own may be better than that, and only
     gets what a syntax needs.
@@ -87,7 +87,7 @@ def grammar_level(connection: Connection) -> GrammarLevel:
 
 
 def embedded_settings(connection: Connection) -> EmbeddedSettings:
-    """How an embedded connection runs."""
+    """Return the settings of an embedded connection."""
     defaults = EmbeddedSettings()
     weights = connection.settings.get("weights")
     context = connection.settings.get("context")
@@ -200,7 +200,7 @@ class EmbeddedServers:
         return self._started[settings]
 
     def settings(self, choice: ModelChoice) -> EmbeddedSettings:
-        """How a server runs; the processor is shared where the connection names no threads."""
+        """Return a server's settings; the processor is shared if the connection sets no threads."""
         found = embedded_settings(choice.connection)
         if "threads" in choice.connection.settings:
             return found

@@ -42,11 +42,11 @@ class IndexFile:
     """Its name: `project-1.0-py3-none-any.whl`."""
 
     address: str
-    """Where it is fetched."""
+    """Address of the file."""
 
 
 Progress = Callable[[int, int], None]
-"""Told the bytes that came, and how many there are (0 where nobody said)."""
+"""Callback with the number of bytes so far, and of all (0 if unknown)."""
 
 
 def index_address(environ: Mapping[str, str] = os.environ) -> str:
@@ -159,7 +159,7 @@ class _Anchors(HTMLParser):
 
 
 async def fetch(file: IndexFile, sha256: str, target: Path, progress: Progress) -> None:
-    """Fetch a file and keep it, where it is the one that is meant.
+    """Fetch a file and keep it if its hash is the expected one.
 
     Args:
         file: the file.

@@ -1,4 +1,4 @@
-"""What tokens cost and how large windows are, from the table of genai-prices.
+"""Prices of tokens and sizes of windows, from the table of genai-prices.
 
 A price is that of one provider and one model: an id that the snapshot
 does not name is unknown, never that of a model whose id begins alike.
@@ -34,7 +34,7 @@ ADDRESS = (
     "https://raw.githubusercontent.com/pydantic/genai-prices/refs/heads/main/prices/new_data/v2/"
     "data.json"
 )
-"""Where genai-prices publishes its table, each change at once."""
+"""Address at which genai-prices publishes its table."""
 
 _MOST_BYTES = 64 * 1024**2
 _SECONDS = 30.0
@@ -157,11 +157,11 @@ _COUNTED: Mapping[str, str] = {
 
 
 class Price(Protocol):
-    """What the tokens of a model cost."""
+    """The price of a model's tokens."""
 
     @property
     def source(self) -> str:
-        """Where the price comes from, for people."""
+        """Return the source of the price, for people."""
         ...
 
     def of(self, usage: Usage) -> float | None:
@@ -187,10 +187,10 @@ class EnteredPrice:
     """Of the request, where the provider had it in its cache; `None`: as `input`."""
 
     source: str = "your corrections"
-    """Who says so."""
+    """Source of the price."""
 
     def of(self, usage: Usage) -> float:
-        """What a call cost."""
+        """Return the cost of a call."""
         cached = min(usage.cached_tokens, usage.input_tokens)
         cheap = self.input if self.cached is None else self.cached
         return (
@@ -229,7 +229,7 @@ class ListedPrice:
         return f"genai-prices: {self.provider}/{self.model}{mark}"
 
     def of(self, usage: Usage) -> float | None:
-        """What a call cost."""
+        """Return the cost of a call."""
         from genai_prices import Usage as Counted
 
         counted = {
@@ -295,12 +295,12 @@ class PricedModel(Protocol):
 
     @property
     def price(self) -> Price | None:
-        """What its tokens cost; None where that is not known."""
+        """Return the price of its tokens; None if it is not known."""
         ...
 
 
 def price_source(model: object) -> str:
-    """Where a model's price comes from; empty for a model that costs nothing."""
+    """Return the source of a model's price; empty for a free model."""
     model = answering_model(model)
     if not isinstance(model, PricedModel):
         return ""

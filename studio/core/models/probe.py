@@ -34,21 +34,21 @@ _NO_LIST = frozenset(("not-found", "bad-reply", "bad-request", "forbidden"))
 the key may not see it."""
 
 _FEWEST_TOKENS: Mapping[Api, int] = {"chat": 1, "responses": 16}
-"""What the APIs take as the smallest limit of a reply."""
+"""Smallest limit of a reply that each API accepts, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """How trying a connection went."""
+    """The result of trying a connection."""
 
     works: bool
     """Whether it answered."""
 
     message: str
-    """What happened, in one sentence."""
+    """Description of the result, in one sentence."""
 
     hint: str = ""
-    """What to do, where it did not."""
+    """Advice after a failure."""
 
     models: tuple[str, ...] = ()
     """Ids of the models that it offers, sorted."""
@@ -57,7 +57,7 @@ class Probe:
     """Its own descriptions of them."""
 
     seconds: float = 0.0
-    """How long it took."""
+    """Duration in seconds."""
 
     lists: bool = True
     """Whether it lists its models; where it does not, the id of one has to be typed."""
@@ -110,7 +110,7 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
 
 
 def _without_list(connection: Connection, refused: ModelError, start: float) -> Probe:
-    """What is said of a server that does not list its models, while no id of one is known."""
+    """Describe a server that does not list its models, while no id of one is known."""
     seconds = time.monotonic() - start
     typed = "Type the id of a model and test again: it is then asked for one token."
     ends = ": it usually ends in /v1" if connection.kind in ("compatible", "openai") else ""
@@ -189,10 +189,10 @@ async def _embedded(connection: Connection, shared: EmbeddedServer | None, start
 AbilityName: TypeAlias = Literal[
     "streaming", "tools", "parallel", "schema", "vision", "reasoning", "stop"
 ]
-"""What is asked for, in this order."""
+"""Name of an ability, in the order of the test."""
 
 AbilityAnswer: TypeAlias = Literal["yes", "no", "refused", "failed"]
-"""Whether it was done; `refused`: the server said that it does not; `failed`: it did not answer."""
+"""Answer to a test; `refused`: the server said no; `failed`: it did not answer."""
 
 _MOST_TOKENS = 400
 _ADD = ToolSpec(
@@ -214,7 +214,7 @@ _ALL = Capabilities(vision=True)
 
 @dataclass(frozen=True, slots=True)
 class TriedAbility:
-    """How asking for one ability went."""
+    """The result of testing one ability."""
 
     name: AbilityName
     """Which."""
@@ -223,7 +223,7 @@ class TriedAbility:
     """Whether it was done."""
 
     remark: str = ""
-    """What came instead, or what the server said."""
+    """Other response, or the words of the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class _Question:
 
 
 def tried_table(model_id: str, tried: Sequence[TriedAbility]) -> JsonObject:
-    """What is kept with a connection of a test: the model, and a verdict for each ability."""
+    """Return what a connection keeps of a test: the model, and a verdict for each ability."""
     verdicts: dict[str, Json] = {each.name: each.verdict for each in tried}
     return {"model": model_id, **verdicts}
 
@@ -249,7 +249,7 @@ async def try_abilities(
     key: KeySource,
     told: Callable[[TriedAbility], None] | None = None,
 ) -> tuple[TriedAbility, ...]:
-    """Ask once for each ability; a fault of one says nothing of the others.
+    """Test each ability once; the failure of one does not affect the others.
 
     Args:
         connection: the server; each question is sent once.

@@ -41,7 +41,7 @@ class Proxy:
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """What of it is shown to nobody, as it is written and as it is meant."""
+        """Return the secret parts of the proxy's address, as written and decoded."""
         password = urlsplit(self.url.reveal()).password or ""
         return (self.url, Secret(password), Secret(unquote(password)))
 
@@ -74,7 +74,7 @@ def proxy_for(address: str) -> Proxy | None:
 
 
 def transport_to(address: str) -> tuple[AsyncHTTPTransport, Proxy | None]:
-    """What carries requests to a server, and the proxy that it goes by.
+    """Return the transport to a server, and the proxy that it uses.
 
     Args:
         address: the server's base address.
@@ -102,7 +102,7 @@ def transport_to(address: str) -> tuple[AsyncHTTPTransport, Proxy | None]:
 
 @lru_cache(maxsize=1)
 def _certificates(file: str | None, folder: str | None) -> SSLContext:
-    """What a server's certificate is checked with, as the HTTP library makes it of the environment.
+    """Return the certificates that the HTTP library would use in this environment.
 
     It is kept: to read the 140 or so authorities of a system takes longer than all else that a
     connection needs. Where they change, the studio is started again, as the error above says.

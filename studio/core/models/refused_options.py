@@ -21,7 +21,7 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.reply import RefusedOption
 
 KEPT = timedelta(days=30)
-"""How long a refusal is believed."""
+"""Time for which a refusal is kept."""
 
 _MOST_VALUE = 200
 """Characters of an option's value that are shown."""

@@ -63,14 +63,14 @@ class RecordedRequest:
     """The request, as `comparable` makes it."""
 
     deltas: tuple[ReplyDelta, ...]
-    """What came, in order."""
+    """Deltas of the reply, in order."""
 
     error: tuple[str, str, str] | None = None
     """(kind, message, hint) of the error that ended it."""
 
 
 def comparable(request: ModelRequest) -> JsonObject:
-    """What makes two requests the same: everything that is sent but the model's id."""
+    """Return the part of a request that must be equal: all but the model's id."""
     return request_body(request, model_id="", capabilities=Capabilities(vision=True))
 
 
@@ -155,11 +155,11 @@ class ReplayModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Whatever was recorded."""
+        """Return all abilities that a recording can have."""
         return Capabilities(vision=True)
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """What is looked up in the recording."""
+        """Return the request that is looked up in the recording."""
         return comparable(request)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:

@@ -1,4 +1,4 @@
-"""A model that says what a script tells it to: for stepping without a key, and for tests."""
+"""A model that answers by a script: for stepping without a key, and for tests."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class ScriptedTurn:
     """One reply of a script, with the ways in which real models misbehave."""
 
     reply: Reply
-    """What is said; without a finish reason it ends as its content suggests."""
+    """Reply of the model; without a finish reason, its content suggests one."""
 
     error: ModelError | None = None
-    """Raised after everything of `reply` was said: a stream that breaks."""
+    """Error raised after all of `reply`: a stream that breaks off."""
 
     delay: float | None = None
     """Seconds before each delta; `None` takes the model's own."""
@@ -84,7 +84,7 @@ class ScriptedModel:
         self.label = label
         """The model's name for people."""
         self.capabilities = capabilities or Capabilities()
-        """What may be sent to it."""
+        """Abilities that the model claims."""
         self._repeat = repeat
         self._requests: list[ModelRequest] = []
 
@@ -134,7 +134,7 @@ class ScriptedModel:
 
 
 def deltas_of(reply: Reply, chunk: int = DEFAULT_CHUNK) -> Iterator[ReplyDelta]:
-    """The pieces in which a reply streams, all but `Finished`.
+    """Return the pieces in which a reply streams, all but `Finished`.
 
     Args:
         reply: what is said in the end; folding the pieces with `accumulate` gives it again.
@@ -174,7 +174,7 @@ def _turn(reply: ScriptedReply) -> ScriptedTurn:
 
 
 def suggested_reason(reply: Reply) -> FinishReason:
-    """How a reply ends that does not say it."""
+    """Return the finish reason for a reply without one."""
     if reply.tool_calls:
         return "tool_calls"
     return "refusal" if reply.refusal else "stop"

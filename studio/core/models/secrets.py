@@ -1,4 +1,4 @@
-"""Keys: from the environment, the system's keyring, or this session's memory; nowhere else.
+"""Keys from the environment, the system's keyring, or this session's memory; nowhere else.
 
 A key is a `Secret`, which shows itself to nobody, and is opened only where a client is built. What
 a connection holds, and what is written to files, is a reference that says where the key is.
@@ -20,7 +20,7 @@ from studio.core.masking.masker import Masker, key_reference
 Result = TypeVar("Result")
 
 SecretPlace: TypeAlias = Literal["environment", "keyring", "session", "none"]
-"""Where a key is kept."""
+"""Place of a key."""
 
 KEYRING = "keyring"
 """Reference to the key that the system keeps under the connection's name, or else the session."""
@@ -65,16 +65,16 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class SecretLookup:
-    """What was found under a reference."""
+    """The result of looking up a reference."""
 
     secret: Secret | None
     """The key; `None` where there is none."""
 
     place: SecretPlace
-    """Where it was."""
+    """Place where it was found."""
 
     reason: str = ""
-    """Why there is none, or why it is only in this session."""
+    """Reason why there is none, or why it is only in this session."""
 
 
 class SecretStore:
@@ -98,7 +98,7 @@ class SecretStore:
         self._use_keyring = use_keyring
         self._session: dict[str, Secret] = {}
         self.masker = masker if masker is not None else Masker()
-        """Knows every key that this store has handed out, and what else it was told."""
+        """Masker of every key that this store has returned, and of other registered texts."""
 
     async def read(self, reference: str, owner: str) -> SecretLookup:
         """The key behind a reference.
@@ -220,7 +220,7 @@ def _keyring_delete(owner: str) -> str:
 
 
 def _guarded(work: Callable[[], None]) -> str:
-    """Why a piece of keyring work failed; empty when it did not.
+    """Return why work with the keyring failed; empty if it did not.
 
     Backends raise what they like (no Secret Service, locked, denied, D-Bus errors), and their texts
     may hold what was passed to them: only the error's type is told.

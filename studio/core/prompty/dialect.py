@@ -56,7 +56,7 @@ def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, st
 
 
 def parser_kind(data: JsonObject) -> str:
-    """`template.parser.kind`, or `template.parser` where that is a word; empty when not said."""
+    """Return `template.parser.kind`, or `template.parser` if that is a word; empty if absent."""
     parser = value_at(data, ("template", "parser"))
     return text_of(parser.get("kind") if isinstance(parser, Mapping) else parser)
 

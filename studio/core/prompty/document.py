@@ -50,7 +50,7 @@ class InputDeclaration:
     """Whether a run without a value is an error."""
 
     default: Json = None
-    """Value used when none is given (`has_default` tells null from absent)."""
+    """Value used if none is given (`has_default` tells null from absent)."""
 
     has_default: bool = False
     """Whether a default is declared."""
@@ -91,7 +91,7 @@ class ModelDeclaration:
     """Model id."""
 
     provider: str = ""
-    """`openai`, `azure`, `anthropic`, …; empty when not said."""
+    """Provider: `openai`, `azure`, `anthropic`, …; empty if absent."""
 
     api_type: str = "chat"
     """`chat`, `responses`, `embedding`, `image`."""
@@ -114,7 +114,7 @@ class TemplateDeclaration:
     """Template language."""
 
     parser: str = ""
-    """`template.parser.kind` as written; empty when not said."""
+    """Value of `template.parser.kind` as written; empty if absent."""
 
     strict: bool = True
     """True: a role marker counts only where it is literal template text."""
@@ -230,7 +230,7 @@ class PromptDocument:
     """Rule set."""
 
     dialect_reason: str = ""
-    """Why this one, for the status bar."""
+    """Reason why this one, for the status bar."""
 
     front_matter: Span | None = None
     """The YAML between the delimiters; None where there is none."""
@@ -282,10 +282,10 @@ class PromptDocument:
     them."""
 
     problems: tuple[Problem, ...] = ()
-    """What is wrong, in source order."""
+    """Problems, in source order."""
 
     is_experiment: bool = False
-    """Whether it is not a prompt but an experiment, whose entries and problems stand here."""
+    """Whether the file is an experiment, whose entries and problems are here."""
 
     agent_file: str = ""
     """Which file of coding agents it is (`AgentFileKind`); empty for a prompt."""

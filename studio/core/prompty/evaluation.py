@@ -1,4 +1,4 @@
-"""What reading one file may cost: the line behind the bounds of templates.
+"""Limits for reading one file, beyond the bounds of templates.
 
 Those bounds weigh a text before it is made. What they overlook ends here, as a finding of the file
 that costs too much, so that other files keep theirs.
@@ -57,7 +57,7 @@ def failure(error: Exception) -> Problem:
 
 @contextmanager
 def evaluation_limits(seconds: float = MOST_SECONDS, memory: int = MOST_MEMORY) -> Iterator[None]:
-    """Bound what is done inside: its processor time, and on Linux in the main thread its memory.
+    """Limit the processor time of the block, and on Linux in the main thread its memory.
 
     Other threads have no bound of memory: it would be one of the process, and the programs that
     another thread starts meanwhile would inherit it.

@@ -32,7 +32,7 @@ class ForeignFormat:
     """Matches what the text must hold too; an empty pattern where the mark is enough."""
 
     advice: str
-    """What the user can do instead."""
+    """Advice to the user."""
 
 
 _ANY = re.compile("")

@@ -54,16 +54,16 @@ RESERVED_SAMPLES: Mapping[str, Json] = MappingProxyType(
 """Names that a run supplies, with what a preview shows for them (docs/design/file-format.md)."""
 
 PERSONAL = frozenset({"question", "input"})
-"""Reserved names whose value nobody but the user can bring."""
+"""Reserved names whose value only the user can give."""
 
 _TOOLS_AS_TEXT = '- "calculator": Work out an arithmetic expression. Input: expression (string)'
 
 
 GivenOrigin: TypeAlias = Literal["typed", "set", "file", "sample", "run"]
-"""Where the user took a value from: the keyboard, a named set, a file, the sample, a past run."""
+"""Source of a value: the keyboard, a named set, a file, the sample, a past run."""
 
 InputOrigin: TypeAlias = Literal["given", "default", "sample", "reserved", "missing"]
-"""What a value comes from; a run takes none that is a `sample` or `reserved`."""
+"""Origin of a value; a run uses none that is a `sample` or `reserved`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class GivenValue:
     """The value itself; null is a value."""
 
     origin: GivenOrigin = "typed"
-    """Where the user took it from."""
+    """Source of the value."""
 
     source: str = ""
     """Name of the set or file, where it came from one."""
@@ -82,7 +82,7 @@ class GivenValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenInputs(Mapping[str, Json]):
-    """What the user gave a prompt: read as a mapping of input names to values, never changed.
+    """The inputs that the user gave: a read-only mapping of names to values.
 
     A value stays under its name while no input has that name, and comes back with the input.
     """
@@ -155,7 +155,7 @@ class InputResolution:
     """All values by name: given, else default, else sample, else a reserved sample."""
 
     origins: Mapping[str, InputOrigin]
-    """What each of `shown` comes from, and `missing` for a declared input that is not in it."""
+    """Origin of each of `shown`, and `missing` for a declared input that is not in it."""
 
     missing: tuple[InputDeclaration, ...] = ()
     """The required inputs that have neither a given value nor a default, in their order."""
@@ -231,7 +231,7 @@ def _missing(document: PromptDocument, item: InputDeclaration) -> Problem:
 
 
 def stands_for_thread(document: PromptDocument) -> bool:
-    """Whether `![thread]` or `thread:` stands for the input `thread`, which nobody declares."""
+    """Return whether `![thread]` or `thread:` is the undeclared input `thread`."""
     threads = [item.name for item in document.inputs if item.kind == "thread"]
     return (
         len(threads) != 1

@@ -1,4 +1,4 @@
-"""What is known of the fields of values: from declarations, defaults and samples."""
+"""Known fields of values: from declarations, defaults and samples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.core.text.values import Json
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _MOST_FIELDS = 30
-"""Of an object whose fields nobody declares: with more it is a table by key, not a form."""
+"""Maximum number of undeclared fields of an object; with more it is a table by key."""
 _SHAPES = frozenset(("string", "integer", "float", "boolean", "object"))
 """Kinds of items that have fields of their own in a form."""
 _MOST_ITEMS = 200
@@ -25,13 +25,13 @@ _OPEN = (("history", EACH, "arguments"), ("thread", EACH))
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the values at one place."""
+    """The known facts about the values at one place."""
 
     declared: tuple[InputDeclaration, ...] = ()
     """Declarations of that place."""
 
     values: tuple[Json, ...] = ()
-    """Values that stand there in defaults, samples and what was entered."""
+    """Values of the place in defaults, samples and entered inputs."""
 
     is_supplied: bool = False
     """Whether a run supplies it."""
@@ -52,7 +52,7 @@ class Known:
         return bool(self.fields) and all(isinstance(value, Mapping) for value in given)
 
     def at(self, name: str) -> Known:
-        """What is known one step further: of a field, or of each item (`EACH`)."""
+        """Return the known facts one step further: of a field, or of each item (`EACH`)."""
         if name == EACH:
             items = (each.items for each in self.declared)
             lists = (value for value in self.values if isinstance(value, list | tuple))
@@ -72,7 +72,7 @@ class Known:
 def known_at(
     document: PromptDocument, path: tuple[str, ...], given: Iterable[Mapping[str, Json]] = ()
 ) -> Known:
-    """What is known of the values at a path of a template.
+    """Return the known facts about the values at a path of a template.
 
     Args:
         document: the prompt, with its declarations, defaults and samples.

@@ -10,7 +10,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.text.values import Json, JsonObject, object_of
 
 TextFormat: TypeAlias = Literal["react", "json_action"]
-"""A format of actions that stands in the prompt's own text."""
+"""Format of actions that the prompt's own text describes."""
 
 QUESTION_NAMES = ("question", "input", "query", "prompt", "message")
 """Inputs that hold the user's question, by what they are usually called."""

@@ -1,4 +1,4 @@
-"""What messages and tools say, without where they were written, and how two of them differ."""
+"""Compare the meaning of messages and tools, without their places."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tool_difference(expected: Sequence[ToolSpec], got: Sequence[ToolSpec]) -> st
 
 
 def meaning(messages: Sequence[Message]) -> list[object]:
-    """What messages say, without where it was written."""
+    """Return the meaning of messages, without their places."""
     return [
         (message.role, _json(message.attributes), [_part(part) for part in message.parts])
         for message in messages
@@ -39,7 +39,7 @@ def meaning(messages: Sequence[Message]) -> list[object]:
 
 
 def tool_meaning(tools: Sequence[ToolSpec]) -> list[object]:
-    """What tools are, without where they were declared."""
+    """Return the meaning of tools, without their places."""
     return [
         (
             tool.name,
@@ -67,7 +67,7 @@ def _part(part: TextPart | MediaPart | ToolCallPart | ToolResultPart) -> object:
 
 
 def _how(one: object, other: object) -> str:
-    """Where two meanings part, in a few words."""
+    """Describe the first difference of two meanings, in a few words."""
     if not isinstance(one, tuple) or not isinstance(other, tuple):
         return ""
     if one[0] != other[0]:
@@ -84,7 +84,7 @@ def _how(one: object, other: object) -> str:
 
 
 def _kind(part: object) -> str:
-    """What a part is, in words."""
+    """Describe a kind of part, in words."""
     kind = str(part[0]) if isinstance(part, tuple) and part else ""
     return _KINDS.get(kind, f"an {kind}" if kind[:1] in "aeiou" else f"a {kind}")
 

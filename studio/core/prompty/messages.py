@@ -1,4 +1,4 @@
-"""Messages as values: what the model will be told, and where each piece was written.
+"""Messages as values: the text for the model, and the place of each piece.
 
 Names for the messages that a template writes: `user 2` is the second section of that role.
 """
@@ -37,7 +37,7 @@ class Segment:
     """For a value: the root name of the input that it came from, where one can be named."""
 
     value: Json = None
-    """What a reference gave, where that is not a text; `text` is then its JSON."""
+    """Value of a reference if it is no text; `text` is then its JSON."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Rendering:
     """In order. Literal segments may be split anywhere; empty ones are left out."""
 
     problems: tuple[Problem, ...] = ()
-    """What went wrong while rendering (syntax, bounds); segments then hold what there is."""
+    """Problems of rendering (syntax, bounds); segments then hold the rendered part."""
 
     @cached_property
     def text(self) -> str:
@@ -57,7 +57,7 @@ class Rendering:
 
 
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
-"""Who speaks. The markers `function:` and `tool:` both give `tool`."""
+"""Role of a message. The markers `function:` and `tool:` both give `tool`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class TextPart:
     """The pieces, whose texts joined are `text`; empty where the text has no template."""
 
     span: Span | None = None
-    """Where it stands in the source."""
+    """Place in the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class MediaPart:
     """An image, file, recording or video, by reference until a request is made."""
 
     kind: Literal["image", "file", "audio", "video"]
-    """What it is."""
+    """Kind of the medium."""
 
     source: str
     """URL, data URI, or a path as the author wrote it (relative to the prompt's folder)."""
@@ -91,10 +91,10 @@ class MediaPart:
     """Alternative text, where the brackets held some."""
 
     span: Span | None = None
-    """Where it stands in the source."""
+    """Place in the source."""
 
     word: str = ""
-    """The author's own word for its type, where nobody knows it (`type="hologram"`)."""
+    """Unknown word of the author for its type (`type="hologram"`)."""
 
     input: str = ""
     """The input whose value it is; empty for the author's own, or a thread's."""
@@ -117,12 +117,12 @@ class ToolCallPart:
     """The author's own mapping, where the call was written in the prompt (section dialect)."""
 
     span: Span | None = None
-    """Where it stands in the source."""
+    """Place in the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResultPart:
-    """What a tool answered; the message's `tool_call_id` attribute names the call."""
+    """The result of a tool; the message's `tool_call_id` attribute names the call."""
 
     text: str
     """The observation, as the model gets it."""
@@ -131,7 +131,7 @@ class ToolResultPart:
     """The pieces of it, as in `TextPart`."""
 
     span: Span | None = None
-    """Where it stands in the source."""
+    """Place in the source."""
 
 
 Part: TypeAlias = TextPart | MediaPart | ToolCallPart | ToolResultPart
@@ -140,7 +140,7 @@ Part: TypeAlias = TextPart | MediaPart | ToolCallPart | ToolResultPart
 
 @dataclass(frozen=True, slots=True)
 class MessageOrigin:
-    """Where a message comes from."""
+    """The origin of a message."""
 
     source: Literal["template", "thread", "run", "implicit"]
     """`template`: a section of the body. `thread`: an item of the thread input. `run`: put in by
@@ -161,7 +161,7 @@ class Message:
     """One message of a conversation."""
 
     role: Role
-    """Who speaks."""
+    """Role of the message."""
 
     parts: tuple[Part, ...]
     """Content in order; empty for an empty section."""
@@ -170,10 +170,11 @@ class Message:
     """Everything beside role and content (`name`, `tool_call_id`, any author's key)."""
 
     origin: MessageOrigin = field(default=MessageOrigin("run"))
-    """Where it was written."""
+    """Origin of the message."""
 
     carried: tuple[JsonObject, ...] = ()
-    """What the provider of a reply wants back with it: signed thinking, encrypted reasoning."""
+    """Data that the provider of a reply wants back with it: signed thinking, encrypted
+    reasoning."""
 
     @property
     def text(self) -> str:
@@ -197,7 +198,7 @@ class HoistedTool:
     """Options with their values rendered."""
 
     span: Span | None = None
-    """Where its list item stands in the source."""
+    """Place of its list item in the source."""
 
     dynamic_inputs: tuple[str, ...] = ()
     """Inputs whose values went into it; such a tool asks for approval."""
@@ -217,18 +218,18 @@ class OpenThread:
     """Messages before it."""
 
     input: str
-    """The input that it stands for."""
+    """Input that fills the place."""
 
     attributes: Mapping[str, Json] = field(default_factory=dict)
     """Attributes of its marker."""
 
     span: Span | None = None
-    """Where it stands in the source."""
+    """Place in the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptMessages:
-    """What one rendering means."""
+    """The messages of one rendering."""
 
     messages: tuple[Message, ...]
     """In order, threads expanded."""
@@ -237,13 +238,13 @@ class PromptMessages:
     """Tools of the body's `tools:` section."""
 
     problems: tuple[Problem, ...] = ()
-    """What was found while reading, injected markers among it."""
+    """Problems of reading, injected markers among them."""
 
     threads: tuple[OpenThread, ...] = ()
     """Conversations without a value, in order of their places among the messages."""
 
     def items(self) -> Iterator[Message | OpenThread]:
-        """The messages, and the open threads where they stand among them."""
+        """Return the messages with the open threads at their places."""
         waiting = list(self.threads)
         for index, message in enumerate(self.messages):
             while waiting and waiting[0].index <= index:

@@ -123,7 +123,7 @@ class Prepared:
     """The body, rendered."""
 
     messages: PromptMessages
-    """What it means."""
+    """Messages of the rendering."""
 
     problems: tuple[Problem, ...] = ()
     """Everything found on the way, in source order; the document's own problems are not in it."""
@@ -189,7 +189,7 @@ def prepare(
 
 
 def _with_fixes(document: PromptDocument, rendering: Rendering) -> Rendering:
-    """The rendering with its problems as the document tells them: with what fixes them."""
+    """Add the document's fixes to the problems of the rendering."""
     known = {(problem.code, problem.span): problem for problem in document.problems}
     problems = (known.get((problem.code, problem.span), problem) for problem in rendering.problems)
     return replace(rendering, problems=tuple(problems))
@@ -198,7 +198,7 @@ def _with_fixes(document: PromptDocument, rendering: Rendering) -> Rendering:
 def _without_echoes(
     document: PromptDocument, rendering: Rendering, given: Mapping[str, Json]
 ) -> Rendering:
-    """The rendering without what only follows from problems that the document tells.
+    """Remove problems of the rendering that follow from those of the document.
 
     A template that cannot be read has one mistake. What cannot be worked out follows from the
     name in it that nobody declares and nobody gives a value. A run keeps it all: an error stops it.
@@ -292,7 +292,7 @@ def _included_body(document: PromptDocument, references: ReferenceContext) -> st
 def _render_included(
     document: PromptDocument, template: str, values: Mapping[str, Json]
 ) -> Rendering:
-    """Render a template from another file; everything of it stands at the reference."""
+    """Render a template from another file; all of its spans are the reference's."""
     rich = frozenset(item.name for item in document.inputs if item.kind in RICH_KINDS)
     rendering = render_template(template, values, format=document.template.format, rich=rich)
     body = document.source.slice(document.body)

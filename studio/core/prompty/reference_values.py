@@ -66,7 +66,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class ReferenceContext:
-    """Where references find their values."""
+    """The sources of references."""
 
     folder: Path | None = None
     """The prompt's own folder; without it no file is read."""
@@ -92,7 +92,7 @@ class ReferenceContext:
     then a hint and no error."""
 
     masker: Masker | None = field(default=None, compare=False, repr=False)
-    """Told each variable that is read, so that its value is masked wherever it turns up."""
+    """Masker of each variable that is read."""
 
     def variable(self, name: str) -> str | None:
         """The value of an environment variable; None where it is not set."""
@@ -177,14 +177,14 @@ def resolve_reference(reference: Reference, context: ReferenceContext) -> Json:
 
 
 def missing_parameter(name: str) -> str:
-    """What is said of a parameter without a value, wherever that is found."""
+    """Describe a parameter without a value."""
     if not name:
         return "This reference names no parameter; write ${params:name}."
     return f"The parameter {name!r} has no value; give it one like an input."
 
 
 def _unread_file(path: str, context: ReferenceContext) -> UnresolvedReference:
-    """Why a file of an untrusted folder is not read; that it is not there is said all the same."""
+    """Describe why a file of an untrusted folder is not read; a missing file is reported, too."""
     try:
         is_there = confined_path(path, context).is_file()
     except UnresolvedReference as error:
@@ -317,7 +317,7 @@ def references_beside(
     masker: Masker | None = None,
     opened: Path | None = None,
 ) -> ReferenceContext:
-    """Where the references of a prompt find their values: the one rule for window and scripts.
+    """Return the resolver of a prompt's references: the one rule for window and scripts.
 
     Args:
         path: the prompt's file; None for a text that was never saved.
@@ -360,7 +360,7 @@ class LookUp:
     """Finds the values of references, for a preview or for a run."""
 
     context: ReferenceContext
-    """Where values come from."""
+    """Sources of the values."""
 
     preview: bool = False
     """Leave `env` as written, and wait for parameters that are not given yet."""
@@ -416,7 +416,7 @@ class LookUp:
 
 
 def source_name(reference: Reference) -> str:
-    """What a value is said to come from; a parameter is an input by another way in."""
+    """Return the display name of a value's source; a parameter is an input, too."""
     if reference.protocol == "params":
         return reference.argument
     return f"{reference.protocol}:{reference.argument}"
@@ -428,7 +428,7 @@ def is_input(source: str) -> bool:
 
 
 def as_text(value: Json) -> str:
-    """A value as it stands in a text: JSON for anything but a string; nothing for null."""
+    """Return a value as text: JSON for anything but a string; nothing for null."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -197,7 +197,7 @@ class _Resolver:
                 return reference.protocol != "env"
 
     def _user_of(self, path: KeyPath) -> str:
-        """What needs a value of the front matter, as the subject of a sentence."""
+        """Return the part of the front matter that needs a value, as the subject of a sentence."""
         match path:
             case ("inputs", _, *_):
                 return f"The input {self._input_name(path)!r}"

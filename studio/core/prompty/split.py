@@ -59,7 +59,7 @@ def split_front_matter(text: str) -> Split:
 
 
 def in_front_matter(text: str, caret: int) -> bool:
-    """Whether the caret stands between the delimiters of the front matter."""
+    """Return whether the caret is between the delimiters of the front matter."""
     split = split_front_matter(text)
     if split.front is None or caret < split.front.start:
         return False

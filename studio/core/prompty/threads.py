@@ -52,7 +52,7 @@ def thread_calls(message: Message) -> dict[str, Json]:
 def read_thread(
     value: Json, attributes: Mapping[str, Json], span: Span | None, name: str = ""
 ) -> tuple[Message, ...] | None:
-    """The messages of a thread input.
+    """Read the messages of a thread input.
 
     Args:
         value: A list of messages, or `{"messages": […]}`.

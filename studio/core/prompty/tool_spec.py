@@ -1,4 +1,4 @@
-"""What a tool is, to the model and to the user.
+"""The description of a tool, for the model and the user.
 
 Example actions of tools, made of their schemas: what `{examples}` stands for.
 
@@ -17,7 +17,7 @@ from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject
 
 ToolKind: TypeAlias = Literal["function", "mcp", "openapi", "custom"]
-"""How a document declares it."""
+"""Kind of a tool's declaration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +39,16 @@ class ToolSpec:
     """The name by which the model calls it; unique in a run."""
 
     description: str = ""
-    """What it does, for the model."""
+    """Description of the tool, for the model."""
 
     parameters: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
     """JSON schema of the arguments, always an object schema, bound parameters left out."""
 
     kind: ToolKind = "function"
-    """How it was declared."""
+    """Kind of the declaration."""
 
     source: str = "document"
-    """Where it comes from, for people: "document", "tools.py", "mcp: weather"."""
+    """Source of the tool, for people: "document", "tools.py", "mcp: weather"."""
 
     strict: bool = False
     """Whether the provider is asked to enforce the schema."""
@@ -60,23 +60,23 @@ class ToolSpec:
     """Whether calling it changes something outside; such calls are never repeated unasked."""
 
     reads_only: bool = False
-    """Whether its author says that calling it changes nothing. A tool of which neither is said is
-    unknown, and asks the first time."""
+    """Whether its author declares that calling it changes nothing. A tool without a declaration
+    is unknown, and asks the first time."""
 
     dynamic: bool = False
     """Whether an input's value went into the declaration; such a tool asks for approval."""
 
     options: JsonObject = field(default_factory=dict)
-    """Settings for the program that runs it, as the document has them; a model is not told."""
+    """Settings for the program that runs it, as in the document; not sent to a model."""
 
     returns: JsonObject = field(default_factory=dict)
     """JSON schema of the answer, where its source says one; empty otherwise."""
 
     instructions: str = ""
-    """What its server says of its tools in general, for `server_instructions` of a template."""
+    """Instructions of its server for all its tools, for `server_instructions` of a template."""
 
     span: Span | None = None
-    """Where the document declares it."""
+    """Place of the declaration in the document."""
 
     id: ToolId = ToolId()
     """Which tool of which source it is; empty for a declaration that nothing runs."""

@@ -32,7 +32,7 @@ class JournalError(ValueError):
 
 
 class _AnyJson:
-    """Stands for the recursive aliases `Json` and `JsonObject` while annotations are read."""
+    """Placeholder for the recursive aliases `Json` and `JsonObject` while annotations are read."""
 
 
 _ALIASES = {"Json": _AnyJson, "JsonObject": _AnyJson, "ResolvedInputs": _AnyJson}
@@ -96,7 +96,7 @@ def decode_onto(value: T, data: Mapping[str, Any]) -> T:
 
 @cache
 def _encoder(kind: type, without: frozenset[str] = frozenset()) -> Callable[[Any], dict[str, Json]]:
-    """How a dataclass is written; fields that have their default are left out."""
+    """Return the writer of a dataclass; fields with their default are left out."""
     plans = [
         (field.name, _plan(hint), _default(field))
         for field, hint in _fields(kind)
@@ -116,7 +116,7 @@ def _encoder(kind: type, without: frozenset[str] = frozenset()) -> Callable[[Any
 
 
 def _plan(hint: Any) -> Encoder:  # noqa: ANN401 - annotations are of any kind
-    """How a value of an annotated type is written."""
+    """Return the writer of an annotated type."""
     if hint is _AnyJson:
         return _plain
     origin = typing.get_origin(hint)
@@ -167,7 +167,7 @@ def _encode_tagged(value: Any) -> Json:  # noqa: ANN401
 
 
 def _decoder(kind: type) -> Decoder:
-    """How a dataclass is read."""
+    """Return the reader of a dataclass."""
     return lambda data: kind(**_fields_of(kind, data))
 
 
@@ -179,12 +179,12 @@ def _fields_of(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: A
 
 @cache
 def _unplans(kind: type) -> Mapping[str, Decoder]:
-    """How each field of a dataclass is read."""
+    """Return the reader of each field of a dataclass."""
     return {field.name: _unplan(hint) for field, hint in _fields(kind)}
 
 
 def _unplan(hint: Any) -> Decoder:  # noqa: ANN401 - one arm per kind of annotation
-    """How a value of an annotated type is read."""
+    """Return the reader of an annotated type."""
     if hint is _AnyJson:
         return _same
     origin = typing.get_origin(hint)
@@ -211,7 +211,7 @@ def _unplan(hint: Any) -> Decoder:  # noqa: ANN401 - one arm per kind of annotat
 
 
 def _unplan_plain(hint: Any) -> Decoder:  # noqa: ANN401
-    """How a text, a number or a word of an enumeration is read."""
+    """Return the reader of a text, a number or a word of an enumeration."""
     if isinstance(hint, type) and issubclass(hint, Enum):
         return hint
     if typing.get_origin(hint) is typing.Literal:

@@ -50,7 +50,7 @@ class StoredTexts:
         self._cache: OrderedDict[bytes, str] = OrderedDict()
 
     def get(self, name: str) -> str:
-        """The text of that name.
+        """Return the text of that name.
 
         A text may stand at the end of a chain of ten thousand that each grew by a little; its
         pieces are collected and joined once.
@@ -220,8 +220,8 @@ T = TypeVar("T")
 
 
 EventRow: TypeAlias = tuple[float, str, str | None]
-"""One event as it is kept, just as it comes from the database: when, in seconds since 1970 UTC; its
-JSON; what it reached (`studio.core.runs.run_index`), None where nobody followed the run."""
+"""One event as stored: time in seconds since 1970 UTC; JSON; index entry
+(`studio.core.runs.run_index`), None if the run was not followed."""
 
 
 class StepRecord(NamedTuple):
@@ -231,16 +231,16 @@ class StepRecord(NamedTuple):
     """The event that ended it."""
 
     shape: str
-    """What it has to show."""
+    """Shape of the step."""
 
     messages: int
     """Length of the conversation then."""
 
     kept: int
-    """How many of its first messages were there when the step before was done."""
+    """Number of its first messages that existed when the step before was done."""
 
     calls: int
-    """How many calls were made so far."""
+    """Number of calls so far."""
 
     state: str | None
     """JSON of the state right after, where it was kept."""
@@ -310,7 +310,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """What is read inside belongs together, whatever others write meanwhile."""
+        """Read in one transaction, unaffected by other writers."""
         with self._lock:
             if self.connection.in_transaction:
                 yield

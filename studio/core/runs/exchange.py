@@ -1,4 +1,4 @@
-"""Runs that leave the studio and come back: the forms they take, and what may come in.
+"""Export and import of runs: the formats, and what an import accepts.
 
 A run as one HTML page that needs nothing else: to step through, to read, to send, to print.
 
@@ -127,7 +127,7 @@ _MOST_TICKS = 2_000
 
 
 def _chosen(count: int) -> str:
-    """What lights the tick of the card that is shown; without a script that is a rule for each."""
+    """Return the style rules that mark the shown card; without a script, one rule for each."""
     if count > _MOST_TICKS:
         return ""
     lit = ",".join(f":has(#c{at}:checked) .ticks [for=c{at}]" for at in range(count))
@@ -270,7 +270,7 @@ class RunForm:
     """Whether it takes the whole journal, all branches; else the branch of the last event."""
 
     joins: bool = False
-    """Whether several runs can stand in one file, one behind the other."""
+    """Whether one file can contain several runs, one behind the other."""
 
 
 def _tracy(events: Sequence[Event], version: str, call_of: CallLookup) -> str:

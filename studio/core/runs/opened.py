@@ -180,7 +180,7 @@ class _Way:
         return [*states, state]
 
     def _begun(self, first: int) -> RunState:
-        """The state that stands before step `first`."""
+        """Return the state before step `first`."""
         setup = self.run.first.setup
         text = self.rows[first - 1].state if first else None
         if text is None:
@@ -218,7 +218,7 @@ class StoredSteps(LazySequence[Step]):
         return self._way.state_after(index).steps[index]
 
     def shapes(self, count: int) -> list[str]:
-        """What the first steps have to show, without looking at them (`outline.shape_of`)."""
+        """Return the shapes of the first steps without reading them (`outline.shape_of`)."""
         return [row.shape for row in self._way.rows[:count]]
 
     def step_summary(self, index: int) -> Step:
@@ -228,7 +228,7 @@ class StoredSteps(LazySequence[Step]):
         return made if made is not None else self[index]
 
     def shares(self, other: StoredSteps) -> int:
-        """How many first steps two branches have in common."""
+        """Return the number of first steps that two branches share."""
         mine, its = self._way.rows, other._way.rows
         low, high = 0, min(len(mine), len(its)) if self._way.run is other._way.run else 0
         while low < high:
@@ -260,7 +260,7 @@ class _Settled(LazySequence[Message]):
             row = since - 1
 
     def shares(self, other: _Settled) -> int:
-        """How many first messages two of them are known to have in common."""
+        """Return the number of first messages that two branches are known to share."""
         early, late = sorted((self._row, other._row))
         if self._way is not other._way or self._way.since[late] > early:
             return 0
@@ -268,7 +268,7 @@ class _Settled(LazySequence[Message]):
 
 
 class _Calls(LazySequence[T], Generic[T]):
-    """What a branch's states hold of its calls, one by one."""
+    """The calls in a branch's states, one by one."""
 
     def __init__(self, way: _Way, name: str) -> None:
         self._way = way

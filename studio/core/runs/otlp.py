@@ -48,7 +48,7 @@ class GenAINames:
     """Old name to new name."""
 
     gone: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Attribute to the operations of which it no longer is; none stands for all."""
+    """Attribute to the operations that no longer have it; none means all."""
 
     tells_finish_in_messages: bool = True
     """Whether a message of the output says why it ended; else only the reply's attribute does."""
@@ -281,7 +281,7 @@ def _chat(state: RunState, step: Step) -> _Attributes:
 
 
 def _answer(call: WireCall | None) -> _Attributes:
-    """What the server called its answer."""
+    """Return the server's id of its answer."""
     found: _Attributes = {}
     if call is not None and call.model:
         found["gen_ai.response.model"] = call.model

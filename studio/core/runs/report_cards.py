@@ -40,7 +40,7 @@ class ReportCard:
     """Number of the iteration."""
 
     station: Station
-    """Where in the loop it is."""
+    """Station of the loop."""
 
     title: str
     """A word or two."""
@@ -52,13 +52,13 @@ class ReportCard:
     """All of it, as HTML."""
 
     marks: tuple[str, ...] = ()
-    """What the user did to it, and where else it did not come from the model or the tool."""
+    """Marks: edits of the user, and origins other than the model or the tool."""
 
     is_bad: bool = False
     """Whether something failed."""
 
     seconds: float = 0.0
-    """How long it took; 0 for what takes no time of its own."""
+    """Duration in seconds; 0 for what has no duration of its own."""
 
     @property
     def is_touched(self) -> bool:
@@ -98,7 +98,7 @@ _OF_MODEL = {"switched": "model changed by the user", "kept": "model kept by the
 
 
 def _chosen(step: Step, place: PausePoint, row: int | None = None) -> list[str]:
-    """What the user said of the model, at the card where the run stood then."""
+    """Return the user's choice of the model, for the current card of the run."""
     return [
         f"{_OF_MODEL[each.kind]}: {each.text}{_at(each)}"
         for each in step.touches
@@ -111,7 +111,7 @@ def _at(touch: Touch) -> str:
 
 
 def _when(step: Step, place: PausePoint, row: int | None = None) -> str:
-    """When the user last did something at a place; empty where nobody wrote it down."""
+    """Return the time of the user's last action at a place; empty if it was not recorded."""
     found = [
         each
         for each in step.touches

@@ -157,7 +157,7 @@ class RunWriter:
         self.write(event)
 
     def keep_reply(self, reply: Reply) -> None:
-        """Write how far a reply has come; the next event takes its place.
+        """Write the partial reply; the next event replaces it.
 
         A file that cannot be written is told of with that event.
         """

@@ -1,4 +1,4 @@
-"""What the history notes beside a run's events, so that a long run opens without reading them all.
+"""The index beside a run's events: a long run opens without reading them all.
 
 Each event says which place of the run it reached; each step that is done has a row with what its
 cards look like; and every so often a row holds the state that the run was in, without its past.
@@ -48,7 +48,7 @@ ENDING = 800
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """What is kept of a step."""
+    """The stored facts of a step."""
 
     step: Step
     """The step; its texts are cut."""
@@ -187,11 +187,11 @@ SNAPSHOT_EVERY = 8
 
 _RECENT = 20
 FOLD_FAULTS = (ValueError, IndexError, KeyError, AttributeError, TypeError, RuntimeError)
-"""What folding raises where events do not follow from each other."""
+"""Exceptions of folding events that do not follow from each other."""
 
 
 def shape_of(step: Step) -> str:
-    """What a step has to show, a letter each.
+    """Return the shape of a step, a letter for each part.
 
     `r` a reply; for each call `+` with its result or `-` without; `f` the answer; `n` a word to
     the model.
@@ -204,7 +204,7 @@ def shape_of(step: Step) -> str:
 
 @dataclass(frozen=True)
 class SnapshotEnd:
-    """What a snapshot holds of the past: the end of what the rows of the steps hold."""
+    """The end of the past in a snapshot, as in the rows of the steps."""
 
     has_request: bool
     """Whether the messages of the next request are ready."""
@@ -236,21 +236,21 @@ class StepRow:
     """Length of the conversation then."""
 
     kept: int
-    """How many of its first messages were there when the step before was done."""
+    """Number of its first messages that existed when the step before was done."""
 
     calls: int
-    """How many calls were made so far."""
+    """Number of calls so far."""
 
     snapshot: JsonObject | None = None
     """The state right after the step (`snapshot_of`); not with every row."""
 
     step_summary: str = ""
-    """What its cards show (`studio.core.runs.run_index`)."""
+    """Cards of the step (`studio.core.runs.run_index`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """What is to be written with an event."""
+    """The index entry of an event."""
 
     mark: str
     """``TOOL_CALL` 12 0` for a place, `F 7 `BEFORE_REQUEST` 3` for going back to event 7, empty for
@@ -278,7 +278,7 @@ class RunIndexer:
         self._is_lost = False
 
     def look(self, event: Event) -> IndexEntry | None:
-        """What an event amounts to; nothing changes before `take`. None: it cannot be told."""
+        """Compute the entry of an event without a change; None if it is impossible."""
         if self._is_lost:
             return None
         try:
@@ -331,7 +331,7 @@ def _mark(event: Event, state: RunState) -> str:
 
 
 def note_marks(tree: RunTree, marks: Iterable[str | None]) -> Iterator[tuple[int, int]]:
-    """Put the places that marks tell of into a tree; gives each fork and the checkpoint it names.
+    """Add the places of marks to a tree; returns each fork and its checkpoint.
 
     Args:
         tree: the tree.

@@ -112,7 +112,7 @@ class RunStore:
     # Writing --------------------------------------------------------------------------------------
 
     def journal(self, run: str) -> RunWriter:
-        """What writes the events of a run, new or taken up again."""
+        """Return the writer of a run's events, for a new or a continued run."""
         with self._database.transaction():
             self._connection.execute("INSERT OR IGNORE INTO runs (id) VALUES (?)", (run,))
             self._connection.execute("UPDATE runs SET owner = ? WHERE id = ?", (self._session, run))
@@ -257,7 +257,7 @@ class RunStore:
                     lock.unlink()
 
     def _partial(self, run: str) -> Reply | None:
-        """What had come of the reply that a process was at when it died."""
+        """Return the partial reply of a process that died."""
         row = self._connection.execute(
             "SELECT data FROM replies JOIN runs ON run = number WHERE id = ?", (run,)
         ).fetchone()
@@ -283,11 +283,11 @@ class RunStore:
             yield decode_event(value | {"seq": seq, "at": at})
 
     def call(self, run: str, seq: int) -> WireCall | None:
-        """What the model call of a `ModelCalled` sent and received; None where it is not kept."""
+        """Return what the call of a `ModelCalled` sent and received; None if it is not kept."""
         return read_call(self._database, run, seq)
 
     def kept_calls(self, run: str) -> tuple[int, int]:
-        """How many bodies of requests and how many raw replies are kept of a run."""
+        """Count the kept requests and raw replies of a run."""
         row = self._connection.execute(
             "SELECT count(*), count(raw) FROM calls JOIN runs ON run = number WHERE id = ?", (run,)
         ).fetchone()

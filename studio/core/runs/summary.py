@@ -62,10 +62,10 @@ class RunSummary:
     """The model's name for people."""
 
     question: str = ""
-    """What was asked."""
+    """Question of the run."""
 
     status: Status = "running"
-    """How it stands or ended."""
+    """Current or final status."""
 
     calls_model: int = 0
     """Model calls, over all branches."""
@@ -86,7 +86,7 @@ class RunSummary:
     """Length of the journal."""
 
     branches: int = 0
-    """How often it was forked."""
+    """Number of forks."""
 
     tags: tuple[str, ...] = ()
     """The user's tags."""
@@ -98,7 +98,7 @@ class RunSummary:
     """Whether it is kept from being tidied away."""
 
     waits: PauseReason | Literal[""] = ""
-    """Why a run that is under way stands still and waits for the user; empty where it goes on."""
+    """Reason of the pause of a run that waits for the user; empty if it goes on."""
 
 
 _LONGEST_SUMMARY = 300
@@ -169,7 +169,7 @@ class RunFilter:
     """Which runs a list shows; empty fields filter nothing."""
 
     text: str = ""
-    """Words that all stand in prompt, question, answer, model, tags or note."""
+    """Words that must all be in prompt, question, answer, model, tags or note."""
 
     status: str = ""
     """A status; `waiting` for runs under way that wait for the user."""
@@ -181,7 +181,7 @@ class RunFilter:
     """A tag."""
 
     limit: int = 500
-    """How many at most, newest first; negative for all."""
+    """Maximum number of runs, newest first; negative for all."""
 
 
 Fits: TypeAlias = Callable[[RunSummary], bool]
@@ -198,7 +198,7 @@ def line_of(connection: sqlite3.Connection, run: str) -> RunSummary | None:
 
 
 def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) -> bool:
-    """Keep what the studio says of a run; what the user said of it stays.
+    """Write the summary of a run; the user's tags and note stay.
 
     Returns:
         Whether the run is there: one that was deleted meanwhile is not, though another may have
@@ -267,7 +267,7 @@ def lines_of(
 
 
 def _waiting(connection: sqlite3.Connection, line: RunSummary) -> RunSummary:
-    """The line of a run that is under way, with what it waits for: its last pause tells."""
+    """Return the summary of a running run, with its last pause."""
     if line.status != "running":
         return line
     last = connection.execute(

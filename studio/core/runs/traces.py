@@ -1,4 +1,4 @@
-"""A run as a `.tracy` trace (Prompty 2 §3.6.1), which Prompty's VS Code extension opens.
+"""Write a run as a `.tracy` trace (Prompty 2 §3.6.1) for Prompty's VS Code extension.
 
 Usage is summed over model calls only: each wrapper that repeats it would count it again. Values
 under keys that name a secret are masked, also inside JSON that stands in a text.

@@ -1,4 +1,4 @@
-"""What differs between two texts, or two sequences: the only module that compares them."""
+"""Differences of two texts or sequences: the only module that compares them."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _SUSPECT = re.compile(
 
 
 def reveal(text: str, *, lines: bool = True) -> str:
-    """A text in which nothing is hidden: invisible characters stand as `⟨U+202E⟩`.
+    """Return a text with invisible characters written as `⟨U+202E⟩`.
 
     Args:
         text: the text.
@@ -67,7 +67,7 @@ def _is_hidden(text: str, at: int, *, lines: bool) -> bool:
 
 
 def _joins(text: str, at: int) -> bool:
-    """Whether a joiner stands where writing needs it.
+    """Return whether a joiner is required by the writing system.
 
     That is between letters of scripts that join, or between pictures.
     """

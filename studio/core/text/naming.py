@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import count
 
 _NEAR = 0.75
-"""How alike two words must be, from 0 to 1; one wrong letter in four is still near."""
+"""Similarity from which two words are near, from 0 to 1: one wrong letter in four."""
 
 _SURE = 0.8
 """The same where most unknown words are right as they are."""
@@ -53,7 +53,7 @@ def unique_names(names: Iterable[str], suffix: str = " {}") -> tuple[str, ...]:
 
 
 def score(query: str, text: str) -> int | None:
-    """How well `text` answers `query`; None when it does not, higher is better.
+    """Score how well `text` matches `query`; None if it does not, higher is better.
 
     All letters of the query must come in order; starts of words and runs count more.
     """

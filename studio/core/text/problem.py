@@ -10,7 +10,7 @@ from studio.core.text.source import Span
 
 
 class Severity(StrEnum):
-    """How much a problem matters."""
+    """The severity of a problem."""
 
     ERROR = "error"
     """The prompt does not mean what it says, or cannot be sent."""
@@ -27,10 +27,10 @@ class TextEdit:
     """Replace one span of the source by another text."""
 
     span: Span
-    """What goes away; an empty span inserts."""
+    """Range that is replaced; an empty one inserts."""
 
     text: str
-    """What comes in its place."""
+    """New text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Fix:
     """A change that fixes a problem, offered and never made unasked."""
 
     title: str
-    """What it does, as a button says it: "Declare input 'city'"."""
+    """Effect of the fix, for a button: "Declare input 'city'"."""
 
     edits: tuple[TextEdit, ...]
     """Edits to the document's own text, not overlapping."""
@@ -58,13 +58,13 @@ class Problem:
     """Stable identifier, lower-case words joined by hyphens ("undeclared-variable")."""
 
     severity: Severity
-    """How much it matters."""
+    """Severity of the problem."""
 
     message: str
     """One plain sentence: what is wrong and what to do."""
 
     span: Span
-    """Where, in the document's source text."""
+    """Place in the document's source text."""
 
     fixes: tuple[Fix, ...] = ()
     """Ways to fix it, the best first."""
@@ -75,13 +75,13 @@ class Mistake:
     """A syntax mistake, explained; its caller makes a problem of it."""
 
     message: str
-    """What is wrong, without a full stop."""
+    """Description of the problem, without a full stop."""
 
     span: Span
-    """Where, in offsets of the text that was read."""
+    """Place in offsets of the text that was read."""
 
     fixes: tuple[Fix, ...] = ()
-    """What can be done, in the same offsets."""
+    """Possible fixes, in the same offsets."""
 
     def shift(self, by: int) -> Mistake:
         """The same mistake, `by` code points further on."""

@@ -1,4 +1,4 @@
-"""Why a file or a text cannot be read or written, in words for people."""
+"""Reasons why a file or a text cannot be read or written, in words for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversation costs in tokens: each message, each input's part, the tools, the frame.
+"""Count the tokens of a conversation: each message, each input's part, the tools, the frame.
 
 Counts each text once.
 """
@@ -19,10 +19,10 @@ MESSAGE_FRAME = 4
 counting for its chat models (cookbook, "How to count tokens with tiktoken")."""
 
 REPLY_FRAME = 3
-"""What primes the reply, once a request (the same source)."""
+"""Tokens that begin the reply, once a request (the same source)."""
 
 MEDIA_TOKENS = 255
-"""What one picture of low detail costs with several providers; only an order of magnitude."""
+"""Tokens of one low-detail picture with several providers; only an order of magnitude."""
 
 
 class TokenCounter(Protocol):
@@ -37,7 +37,7 @@ class TokenCounter(Protocol):
         """Whether it counts as the model does."""
 
     def count(self, text: str) -> int:
-        """How many tokens a text is."""
+        """Count the tokens of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ConversationTokens:
     """One figure for each message; its own frame included, where that is known by message."""
 
     frame: int = 0
-    """What stands around all messages together."""
+    """Tokens around all messages together."""
 
     tools: int = 0
     """The tools sent beside the messages: always an estimate, as no provider says how it writes
@@ -58,16 +58,16 @@ class ConversationTokens:
     """Input → the tokens that its values are, taken by themselves."""
 
     tokenizer: str = "estimate"
-    """Who counted, for people."""
+    """Name of the counter, for people."""
 
     is_exact: bool = False
     """Whether the messages' figures are the model's own."""
 
     why_estimated: str = ""
-    """Why the model's own tokenizer is not at hand, where there should be one."""
+    """Reason why the model's own tokenizer is not at hand, where there should be one."""
 
     doubts: tuple[str, ...] = ()
-    """What is only estimated although the tokenizer is exact, for people."""
+    """Parts that are only estimated although the tokenizer is exact, for people."""
 
     @property
     def total(self) -> int:
@@ -103,7 +103,7 @@ def count_conversation(
 
 
 def count_message(message: Message, counter: TokenCounter) -> int:
-    """How many tokens one message takes, its frame included."""
+    """Count the tokens of one message, its frame included."""
     total = MESSAGE_FRAME + counter.count(message.text)
     name = message.attributes.get("name")
     if isinstance(name, str) and name and message.role != "tool":
@@ -128,7 +128,7 @@ def count_inputs(messages: Sequence[Message], counter: TokenCounter) -> dict[str
 
 
 def value_texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    """Every value that stands in the messages, with the input that it came from."""
+    """List every value in the messages, with its input."""
     return [
         (segment.text, segment.input)
         for message in messages
@@ -168,7 +168,7 @@ class RememberingCounter:
         return self._counter.is_exact
 
     def count(self, text: str) -> int:
-        """How many tokens a text is."""
+        """Count the tokens of a text."""
         found = self._counts.get(text)
         if found is not None:
             return found

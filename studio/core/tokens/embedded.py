@@ -43,7 +43,7 @@ class GgufTokenizer:
     """Its family: `gpt2` for byte pairs."""
 
     pre: str
-    """How texts are cut before: `smollm`, `gpt-2`, …"""
+    """Name of the rule that splits texts first: `smollm`, `gpt-2`, …"""
 
     merges: tuple[str, ...]
     """Pairs that become one, the first first, in GPT-2's letters for bytes."""
@@ -271,17 +271,17 @@ class BytePairs:
         self._special = re.compile("|".join(map(re.escape, special)) or r"(?!)")
 
     def count(self, text: str) -> int:
-        """How many tokens a text is; marks such as `<|im_start|>` are one each."""
+        """Count the tokens of a text; marks such as `<|im_start|>` are one each."""
         plain = self.between_marks(text)
         return len(plain) - 1 + sum(len(self._encoding.encode_ordinary(each)) for each in plain)
 
     def between_marks(self, text: str) -> list[str]:
-        """What stands between the marks; each piece is counted by itself, and each mark is one."""
+        """Split a text at its marks; each piece is counted by itself, and each mark is one."""
         return self._special.split(text)
 
 
 def _byte_letters() -> dict[int, str]:
-    """GPT-2's letter for each byte: printable ones stand for themselves."""
+    """Return GPT-2's letter for each byte: a printable one is unchanged."""
     own = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = (byte for byte in range(256) if byte not in own)
     letters = {byte: byte for byte in own} | {byte: 256 + at for at, byte in enumerate(others)}

@@ -86,7 +86,7 @@ class OpenAITokens:
         self._encoding = encoding
 
     def count(self, text: str) -> int:
-        """How many tokens; special tokens in a text are plain text, as the API reads them."""
+        """Count the tokens; special tokens in a text are plain text, as the API reads them."""
         if _has_long_blank(text):
             return estimate_tokens(text)
         try:
@@ -140,7 +140,7 @@ def load_encoding(name: EncodingName, folder: Path) -> OpenAITokens:
 
 
 def ranks_path(name: EncodingName, folder: Path) -> Path:
-    """Where tiktoken looks for a downloaded file: the name is the address's SHA-1."""
+    """Return tiktoken's path of a downloaded file: the name is the address's SHA-1."""
     address = _ADDRESS.format(name).encode()
     return folder / hashlib.sha1(address, usedforsecurity=False).hexdigest()
 
@@ -231,7 +231,7 @@ class Tokenizers:
         return name in self._loaded
 
     def failure(self, model_id: str) -> str:
-        """Why a model's own tokenizer is not at hand; empty where it is or there is none."""
+        """Return why a model's own tokenizer is not at hand; empty if it is or there is none."""
         name = encoding_of(model_id)
         return "" if name is None else self._failed.get(name, "")
 

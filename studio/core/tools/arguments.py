@@ -24,7 +24,7 @@ _VALIDATORS: dict[int, tuple[JsonObject, Validator]] = {}
 
 
 def check_arguments(schema: JsonObject, arguments: JsonObject) -> tuple[str, ...]:
-    """What is wrong with the arguments, a plain sentence each; empty when nothing is.
+    """Check arguments: a plain sentence for each problem; empty if they are valid.
 
     A schema that is itself broken refuses nothing: the tool will say what it does not like.
     """
@@ -102,7 +102,7 @@ _CONSTRAINTS = tuple(
 
 
 def with_constraints(declared: JsonObject, implementation: JsonObject) -> JsonObject:
-    """The declared schema, with the implementation's constraints where it says none.
+    """Return the declared schema, with the implementation's constraints where it has none.
 
     A call is checked against the implementation anyway, so the model is told what would be refused.
     """

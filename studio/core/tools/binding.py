@@ -1,4 +1,4 @@
-"""Declarations and implementations of tools brought together.
+"""Match declarations and implementations of tools.
 
 What the document declares decides what the model is told. The first function of a tool file, or
 tool of a server, with the same name as a declared tool is its implementation. Where the document

@@ -175,7 +175,7 @@ def _inline(value: Json) -> str:
 
 
 def choice_value(rows: Sequence[OperationRow], chosen: Collection[str]) -> Json:
-    """What `operations:` says for a choice: nothing for all, tags where they say it, or ids.
+    """Return the value of `operations:` for a choice: nothing for all, tags, or ids.
 
     Args:
         rows: all operations.

@@ -1,4 +1,4 @@
-"""What a document says about tools: those it declares, and the sources it names.
+"""Read the tools of a document: its declarations, and the sources that it names.
 
 A Python file that is open itself is a document too: it names itself, and declares nothing.
 
@@ -67,7 +67,7 @@ class McpServer:
     """Its name for people, and in `.mcp.json`."""
 
     address: ServerAddress | None
-    """How to reach it; None where nothing says."""
+    """Address of the server; None if none is given."""
 
     allowed: tuple[str, ...] = ()
     """Tools that may be used; empty for all."""
@@ -121,7 +121,7 @@ _LEAST_MEGABYTES = 256
 _MOST_MEGABYTES = 2**24
 _LEAST_ANSWER, _MOST_ANSWER = 0.001, 2048.0
 _TOLD = ("description", "bindings")
-"""Options of a tool of the body that stand in its specification by themselves."""
+"""Options of a tool in the body that are fields of its specification."""
 
 _NO_SERVERS = WorkspaceServers()
 
@@ -215,7 +215,7 @@ def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
 
 
 def output_rule(document: PromptDocument) -> OutputRule:
-    """How much of a tool's answer the model gets, as the document says it."""
+    """Return the document's rule for the length of a tool's answer."""
     return read_rule(agent_settings(document).get("tool_output"))
 
 

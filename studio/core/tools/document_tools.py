@@ -54,7 +54,7 @@ from studio.core.tools.trust.store import WHOLE_FOLDER, Approval, ToolReview, Tr
 
 
 class DocumentTools:
-    """Keeps the sources of one document running while it is open, or a run of it stands."""
+    """Keeps a document's sources running while it is open, or while one of its runs exists."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class DocumentTools:
         return await timed(box.call(entry.name if entry else tool.name, arguments))
 
     async def read_live_output(self) -> str:
-        """What the call that is tried has said so far (the newest part), without secrets."""
+        """Return the newest output of the tried call, without secrets."""
         return self._tried.live_output() if self._tried is not None else ""
 
     def change(self, tool: ToolId, **changes: object) -> ToolRegistry:
@@ -294,7 +294,7 @@ class DocumentTools:
     async def _ask(
         self, key: str, declaration: SourceDeclaration
     ) -> tuple[SourceStatus, SourceTools | None]:
-        """How a source fares, and its tools where it could say."""
+        """Return the state of a source, and its tools if it could list them."""
         label, path = source_label(declaration), source_path(declaration)
         fault = fault_of(declaration, self._folder, self._trust)
         if fault is not None:

@@ -1,4 +1,4 @@
-"""How one tool looks to each protocol: native function, ReAct list, JSON-action line.
+"""One tool in the form of each protocol: native function, ReAct list, JSON-action line.
 
 Pure functions; the loop's protocols fill the prompt's variables with them, the tools view shows
 them.
@@ -24,7 +24,7 @@ class ToolForm:
     """One way that a tool reaches a model."""
 
     title: str
-    """Who sees it so, for people."""
+    """Name of the protocol, for people."""
 
     text: str
     """Exactly what is seen."""
@@ -33,7 +33,7 @@ class ToolForm:
     """`json` or `markdown`, for coloring."""
 
     remark: str = ""
-    """What keeps this tool from being seen so, or seen at all; empty where nothing does."""
+    """Reason why the tool has another form or none; empty if there is none."""
 
 
 def tool_items(specs: Iterable[ToolSpec]) -> list[Json]:

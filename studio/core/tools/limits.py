@@ -1,4 +1,4 @@
-"""How long a tool may take and how much it may say."""
+"""Limits of a tool's time and output."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class ToolLimits:
     """Longest time for a process or server to become ready."""
 
     characters: int = 1_000_000
-    """Longest answer that is kept; what is beyond is cut and said to be. How much of it the model
-    gets is another rule (`output_rule`)."""
+    """Longest answer that is kept; the rest is cut with a remark. The part that the model gets
+    is another rule (`output_rule`)."""
 
     memory_megabytes: int = 8192
     """Address space of a Python file's process and of each that it starts, where the system has
@@ -51,7 +51,7 @@ _LEAST, _MOST = 100, 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class OutputRule:
-    """What is done with a long answer."""
+    """The rule for a long answer."""
 
     characters: int = 100_000
     """Most characters that the model gets of one answer."""

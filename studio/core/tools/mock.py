@@ -1,4 +1,4 @@
-"""Stand-ins for tools: fixed, in sequence, from a template, recorded, or answered by the user."""
+"""Mocks of tools: fixed, in sequence, from a template, recorded, or answered by the user."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class TemplateMock:
     """A text with the call's arguments put in, as in "It is sunny in {city}"."""
 
     template: str
-    """The text; `{name}` and `{{ name }}` stand for arguments."""
+    """Text of the answer; `{name}` and `{{ name }}` are arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswer:
-    """What a tool answered in a former run."""
+    """The answer of a tool in an earlier run."""
 
     arguments: JsonObject
     """To which arguments."""
@@ -86,13 +86,13 @@ _PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}|\{(\w+)\}")
 
 
 class MockAnswers:
-    """Answers calls by stand-ins, and counts them: sequences and recordings go on in order."""
+    """Answers calls by mocks, and counts them: sequences and recordings continue in order."""
 
     def __init__(self) -> None:
         self._earlier: Counter[str] = Counter()
 
     def answer(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome | None:
-        """Return what a stand-in of a tool answers; None where the user must."""
+        """Return the answer of a tool's mock; None if the user must answer."""
         key = name
         if isinstance(mock, RecordedMock):
             key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
@@ -102,7 +102,7 @@ class MockAnswers:
 
 
 def mock_answer(mock: Mock, arguments: JsonObject, earlier: int) -> ToolOutcome | None:
-    """What the mock answers to a call; None where the user must.
+    """Return the mock's answer to a call; None if the user must answer.
 
     Args:
         mock: the stand-in.

@@ -16,12 +16,13 @@ from studio.core.tools.trust.definitions import ToolChange
 from studio.core.tools.trust.store import Approval, Doubt, Want, stricter
 
 ToolState: TypeAlias = Literal["declared", "bound", "mocked"]
-"""`declared`: nothing runs it. `bound`: a source runs it. `mocked`: a stand-in answers."""
+"""State of a tool. `declared`: it has no source. `bound`: a source runs it. `mocked`: a mock
+answers."""
 
 
 ToolFilter: TypeAlias = Literal["all", "offered", "declared", "unbound", "mocked", "effects"]
-"""Which tools are listed: all, those that the model is offered, those that the prompt declares,
-those that nothing runs, those that a stand-in answers, those that change something."""
+"""Selection of tools: all, those that the model is offered, those that the prompt declares,
+those without a source, those with a mock, those that change something."""
 
 VARIABLES_KEY = "env:"
 """Key of the status that says that a prompt's `${env:}` references are not read; no source."""
@@ -32,7 +33,7 @@ class ToolEntry:
     """One tool of the registry."""
 
     spec: ToolSpec
-    """What the model is told."""
+    """Specification that the model gets."""
 
     declared: bool = True
     """Whether the document declares it."""
@@ -59,7 +60,7 @@ class ToolEntry:
     """The same as the document, the server or the kind of tool asks for it."""
 
     mock: Mock | None = None
-    """A stand-in that answers instead."""
+    """Mock that answers in place of the source."""
 
     calls: int = 0
     """Calls since the registry was loaded."""
@@ -71,10 +72,10 @@ class ToolEntry:
     """That it is not the tool that was allowed, or was never allowed; such a tool asks."""
 
     marks: tuple[str, ...] = ()
-    """What the user should look at in its texts, a sentence each; such a tool asks each time."""
+    """Warnings about its texts, a sentence each; such a tool asks each time."""
 
     problem: str = ""
-    """Why it cannot be called, in a sentence; empty where it can."""
+    """Reason why it cannot be called, in a sentence; empty if it can."""
 
     path: Path | None = None
     """The file that defines it, where that is not the document."""
@@ -100,7 +101,7 @@ class ToolEntry:
 
     @property
     def state(self) -> ToolState:
-        """What happens when it is called."""
+        """Return the state of the tool."""
         if self.mock is not None:
             return "mocked"
         return "bound" if self.id.source else "declared"
@@ -113,13 +114,13 @@ class ToolEntry:
 
     @property
     def source(self) -> str:
-        """Where it is from, for people."""
+        """Return the name of the source, for people."""
         return self.runner_label or self.spec.source
 
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """How a source of tools fares."""
+    """The state of a source of tools."""
 
     key: str
     """Identifier within the registry ("python:/…/tools.py")."""
@@ -133,7 +134,7 @@ class SourceStatus:
     name, and that the user has not started."""
 
     message: str = ""
-    """What is wrong and what to do; empty where nothing is."""
+    """Problem and advice; empty if there is none."""
 
     path: Path | None = None
     """Its file or folder."""
@@ -145,13 +146,13 @@ class SourceStatus:
     """Whether it failed because the user stopped the reading of its description."""
 
     tools: int = 0
-    """How many tools it has."""
+    """Number of its tools."""
 
     log: str = ""
     """The newest of what it wrote on its error stream."""
 
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What a server says of itself (version, capabilities, instructions)."""
+    """Description by the server (version, capabilities, instructions)."""
 
     offers: tuple[ServerOffer, ...] = ()
     """A server's prompts and resources."""
@@ -160,12 +161,12 @@ class SourceStatus:
     """The folder that would have to be trusted, where that is what is missing."""
 
     doubt: Doubt | None = None
-    """What waits for the user's yes, where that is what is missing."""
+    """Question to the user that the source waits for, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceTools:
-    """What one source offers."""
+    """The tools of one source."""
 
     key: str
     """The source."""
@@ -186,7 +187,7 @@ class SourceTools:
     """The tools that the document chooses of a server; empty for all."""
 
     approvals: Mapping[str, Approval] = field(default_factory=dict)
-    """How the document says calls are to be approved, by the source's name, where it does."""
+    """Approval rules of the document, by the source's tool name."""
 
     path: Path | None = None
     """Its file."""
@@ -201,7 +202,7 @@ class SourceTools:
     """Tools that are not as they were allowed."""
 
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What the user should look at in the texts of its tools, by the source's name."""
+    """Warnings about the texts of its tools, by the source's tool name."""
 
     routes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Method and path template of each operation of a service."""
@@ -218,7 +219,7 @@ class ToolRegistry:
     """The sources, with what is wrong with them."""
 
     wants: tuple[Want, ...] = ()
-    """What trust in the document's folder covers."""
+    """Things that trust in the document's folder allows."""
 
     def entry(self, tool: ToolId) -> ToolEntry | None:
         """The entry of a tool."""
@@ -242,7 +243,7 @@ class ToolRegistry:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is offered."""
+        """Return the tools that the model is offered."""
         return tuple(entry.spec for entry in self.entries if entry.enabled)
 
     def change(self, tool: ToolId, **changes: object) -> ToolRegistry:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class ToolSecrets:
-    """What masks and reveals for the tools of one document."""
+    """The masks and values of secrets in the tools of one document."""
 
     def __init__(
         self, masker: Masker | None = None, environment: Mapping[str, str] | None = None
@@ -74,7 +74,7 @@ class ToolSecrets:
         return masked(value, self.masker)
 
     def outcome(self, outcome: ToolOutcome) -> ToolOutcome:
-        """What a call gave, without secrets; also where the limit cut one in two."""
+        """Return the outcome of a call without secrets, also one that the limit cut in two."""
         made = masked(outcome, self.masker)
         if made.truncated:
             text, mark, rest = made.text.rpartition("\n… cut: ")

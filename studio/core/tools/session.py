@@ -1,4 +1,4 @@
-"""The tools of a window: of the document that is shown, and of those whose runs still stand.
+"""The tools of a window: of the shown document, and of those with runs.
 
 Everything here runs on the one asyncio loop; `registry` is a frozen value that panes may keep.
 """
@@ -45,7 +45,7 @@ class ToolSession:
         ask_input: AskForInput | None = None,
         allowed: Collection[str] = (),
     ) -> None:
-        """Make a session.
+        """Create a session.
 
         Args:
             trust: which folders may run code.

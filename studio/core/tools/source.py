@@ -40,7 +40,7 @@ def bounded(pictures: Iterable[ToolPicture]) -> tuple[ToolPicture, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """How one call ended. A tool's failure is an outcome, never an exception."""
+    """The outcome of one call. A tool's failure is an outcome, never an exception."""
 
     text: str
     """The observation: the result as text (JSON for anything but a string), or the error."""
@@ -48,14 +48,14 @@ class ToolOutcome:
     status: Literal[
         "ok", "error", "timeout", "cancelled", "crashed", "unknown-tool", "bad-arguments"
     ]
-    """How it ended."""
+    """Status of the outcome."""
 
     duration: float = 0.0
     """Seconds from asking for the call to its result, the start of a process included. Measured by
     who asks (`timed`), never by a source."""
 
     stderr: str = ""
-    """What the tool's process wrote on its error stream."""
+    """Output of the tool's process on its error stream."""
 
     value: Json = None
     """The result as a value, where there is one."""
@@ -74,7 +74,7 @@ class ToolOutcome:
 
     @property
     def is_error(self) -> bool:
-        """Whether the model should be told of a failure."""
+        """Return whether the model should be informed of a failure."""
         return self.status != "ok"
 
 
@@ -93,7 +93,7 @@ class OfferArgument:
     """Its name."""
 
     description: str = ""
-    """What it is, in the server's words."""
+    """Description by the server."""
 
     required: bool = False
     """Whether it must be given."""
@@ -101,7 +101,7 @@ class OfferArgument:
 
 @dataclass(frozen=True, slots=True)
 class ServerOffer:
-    """What an MCP server has beside its tools."""
+    """The prompts and resources of an MCP server."""
 
     kind: Literal["prompt", "resource", "resource template"]
     """Which kind."""
@@ -110,10 +110,10 @@ class ServerOffer:
     """Its name; of a resource its URI."""
 
     description: str = ""
-    """What it is, in the server's words."""
+    """Description by the server."""
 
     arguments: tuple[OfferArgument, ...] = ()
-    """What it needs to be opened, in order."""
+    """Arguments for opening it, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class ToolSource(Protocol):
         ...
 
     def place_of(self, name: str) -> str:
-        """Where a listed tool is answered: a file, a command line, a method and address.
+        """Return the address of a listed tool: a file, a command line, a method and address.
 
         An approval of the tool holds there only.
         """
@@ -160,7 +160,7 @@ class ToolSource(Protocol):
 
 
 class ToolSourceKind(Protocol):
-    """What an entry point of `prompt_studio.tool_sources` names."""
+    """The target of an entry point of `prompt_studio.tool_sources`."""
 
     @property
     def kind(self) -> str:
@@ -181,7 +181,7 @@ class ToolSourceKind(Protocol):
 
 
 Tell: TypeAlias = Callable[[str], None]
-"""Is told what a call says while it runs: what it prints, how far it is."""
+"""Callback for the output and progress of a running call."""
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""The tools of one run: what the model is offered, and the way each call takes.
+"""The tools of one run: those that the model is offered, and the way of each call.
 
 A call is checked against the schema, gets its bound inputs, and goes to its mock or its source.
 Whether the user must be asked first is said here and done by the run (`needs_approval`).
@@ -27,8 +27,8 @@ AskUser: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
 
 
 _LONGEST_OUTPUT = 20_000
-"""Characters of what a call under way has said that are shown; twice as many are held, so that a
-secret which is cut in two is never among those that are shown."""
+"""Characters of a running call's output that are shown; twice as many are kept, so that a secret
+that is cut in two is never among those that are shown."""
 
 _NO_VALUE = (
     "The call was not made: a secret in its arguments has no value here. Set the variable that "
@@ -37,7 +37,7 @@ _NO_VALUE = (
 
 
 class Toolbox:
-    """The tools of one run. A tool may be switched to a mock and back while the run stands."""
+    """The tools of one run. A tool can be switched to a mock and back during the run."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Toolbox:
         approved: Callable[[ToolId], object] | None = None,
         rule: Callable[[], OutputRule] = lambda: USUAL_RULE,
     ) -> None:
-        """Make a toolbox.
+        """Create a toolbox.
 
         Args:
             registry: gives the tools as they are now.
@@ -80,7 +80,7 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is offered."""
+        """Return the tools that the model is offered."""
         return self._tools().specs
 
     def _tools(self) -> ToolRegistry:
@@ -92,7 +92,7 @@ class Toolbox:
         return self._named
 
     def origin(self, name: str) -> Literal["live", "mock"]:
-        """Whether a call of the tool runs it or its stand-in."""
+        """Return whether a call of the tool runs it or its mock."""
         entry = self._tools().named(name)
         return "mock" if entry is not None and entry.mock is not None else "live"
 
@@ -108,7 +108,7 @@ class Toolbox:
         return entry.approval == "always"
 
     def why_approval(self, name: str) -> str:
-        """Why the tool asks although its approval may not; empty where the approval says it all."""
+        """Return why the tool asks although its approval may not; empty if the approval says it."""
         entry = self._tools().named(name)
         if entry is None or entry.change is None or entry.mock is not None:
             return ""
@@ -129,7 +129,7 @@ class Toolbox:
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
     ) -> tuple[str, ...]:
-        """What is wrong with a call before it is made: its name, or its arguments.
+        """Check a call before it is made: its name, and its arguments.
 
         Args:
             name: as the model wrote it.
@@ -185,7 +185,7 @@ class Toolbox:
         return limited(self._secrets.outcome(outcome), self._rule())
 
     def live_output(self, call_id: str = "") -> str:
-        """What a call under way has printed, or said of its progress (the newest part)."""
+        """Return the newest output and progress of a running call."""
         return self._secrets.masked(self._said.get(call_id, ""))[-_LONGEST_OUTPUT:]
 
     def _unknown(self, name: str) -> str:
@@ -214,12 +214,12 @@ class Toolbox:
 
 @lru_cache(maxsize=64)
 def _is_live(kind: type[ToolSource]) -> bool:
-    """Whether sources of a type say something meanwhile; Python 3.11 takes long to tell it."""
+    """Return whether sources of a type report progress; Python 3.11 needs long to find out."""
     return issubclass(kind, LiveSource)
 
 
 def _checked_schema(entry: ToolEntry) -> JsonObject:
-    """What a whole call must meet: the implementation's own schema, otherwise the declared one."""
+    """Return the schema of a whole call: the implementation's own, otherwise the declared one."""
     if entry.mock is None and entry.schema is not None:
         return entry.schema
     if not entry.spec.bindings:

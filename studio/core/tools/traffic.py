@@ -1,4 +1,4 @@
-"""What went to a source of tools and came from it, newest last, within bounds."""
+"""Messages to and from a source of tools, newest last, within bounds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TrafficMessage:
     """Sent by the studio, or received by it."""
 
     title: str
-    """What it is, in a few words: a method, a request line, a status."""
+    """Title in a few words: a method, a request line, a status."""
 
     size: int
     """Its size in bytes, as it is on the wire without headers of HTTP."""

@@ -1,4 +1,4 @@
-"""What a server sends is read within bounds, whatever it claims: decoded here, counted, ended.
+"""Read a server's response within bounds, whatever it claims: decode, count, end.
 
 A reply of three megabytes can unpack to gigabytes, and an error's body need never end. The content
 is decoded by the transport, in small pieces, so that no reader above it can be made to hold more.
@@ -16,7 +16,7 @@ import httpx2
 from studio.core.wire.wire_call import RECORDER, WireRecorder
 
 ENCODINGS = "gzip, deflate"
-"""What servers are told that they may use."""
+"""Encodings that servers are offered."""
 
 _PIECE = 64 * 1024
 _BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
@@ -24,7 +24,7 @@ _BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
 
 @dataclass(frozen=True, slots=True)
 class ReplyBounds:
-    """How much is read, in bytes after decoding."""
+    """The limits of a response, in bytes after decoding."""
 
     body: int = 64 * 1024 * 1024
     """A whole reply, streamed or not."""
@@ -136,7 +136,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 def _since_blank_line(piece: bytes, before: int) -> int:
-    """How long the event is that is under way after a piece."""
+    """Return the length of the unfinished event after a piece."""
     ends = [at + len(line) for line in _BLANK_LINES if (at := piece.rfind(line)) >= 0]
     return len(piece) - max(ends) if ends else before + len(piece)
 

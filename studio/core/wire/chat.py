@@ -81,7 +81,7 @@ def chat_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Jso
 
 
 def function_definition(tool: ToolSpec, draft: RequestDraft | None = None) -> dict[str, Json]:
-    """A function as OpenAI describes one; a draft is told where it stands."""
+    """Return a function in OpenAI's form; its place is added to a draft."""
     made: dict[str, Json] = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description

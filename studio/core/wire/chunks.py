@@ -32,22 +32,22 @@ class ChunkReader(Protocol):
     """Reads a stream event by event."""
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
-        """What one event adds."""
+        """Read the deltas of one event."""
         ...
 
     @property
     def has_ended(self) -> bool:
-        """Whether the server has said that the answer is at its end, with whatever reason."""
+        """Return whether the server has ended the answer, for whatever reason."""
         ...
 
     def end(self) -> tuple[ReplyDelta, ...]:
-        """What the end of the stream adds; the last is `Finished`."""
+        """Return the deltas at the end of the stream; the last is `Finished`."""
         ...
 
 
 @dataclass(slots=True)
 class _Held:
-    """What is known of a call under way; its arguments in pieces, as they may be a megabyte."""
+    """A running call; its arguments are pieces, as they can be a megabyte."""
 
     id: str = ""
     name: str = ""
@@ -119,7 +119,7 @@ class CallSlots:
 
 
 def unlisted(word: str, reason: FinishReason) -> tuple[ReplyNotice, ...]:
-    """What is remarked of an end with a word of the server's own, or without any."""
+    """Return the remark on an unknown or missing finish reason."""
     if reason != "unknown":
         return ()
     if not word:
@@ -142,7 +142,7 @@ class ChatChunks:
         return bool(self._word)
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
-        """What one chunk adds."""
+        """Read the deltas of one chunk."""
         made: list[ReplyDelta] = []
         choices = chunk.get("choices")
         if isinstance(choices, Sequence) and not isinstance(choices, str):
@@ -165,7 +165,7 @@ class ChatChunks:
         return (*self._calls.identifiers(), *notices, Finished(reason))
 
     def _of_choice(self, choice: Mapping[str, Json]) -> list[ReplyDelta]:
-        """The first choice is the reply; the texts of others (`n` above 1) stand beside it."""
+        """Read the first choice as the reply; the others (`n` above 1) are shown beside it."""
         index = choice.get("index", 0)
         if self._first is None:
             self._first = index
@@ -227,7 +227,7 @@ class ChatChunks:
 
 
 def _signed(call: Mapping[str, Json]) -> tuple[ReplyDelta, ...]:
-    """What Gemini signs a call with, and wants back with it (`extra_content.google`)."""
+    """Return Gemini's signature of a call, which it wants back (`extra_content.google`)."""
     signed = call.get("extra_content")
     if not isinstance(signed, Mapping) or not call.get("id"):
         return ()
@@ -258,7 +258,7 @@ def _part_text(part: Json) -> str:
 
 
 def chunk_error(chunk: JsonObject) -> str | None:
-    """What an error in place of an answer says; None where there is none."""
+    """Return the error in place of an answer; None if there is none."""
     error = chunk.get("error")
     if chunk.get("type") == "error" and not error:
         error = {"message": chunk.get("message", "the provider reports an error")}

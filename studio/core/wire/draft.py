@@ -1,4 +1,4 @@
-"""What all request forms share: options, tools that can be sent, schemas, and remarks.
+"""Common parts of all request bodies: options, tools, schemas, and remarks.
 
 Resolves media parts to an address or to data, and says what a provider cannot take.
 """
@@ -61,7 +61,7 @@ class RequestDraft:
         span: Span | None = None,
         severity: Severity = Severity.WARNING,
     ) -> None:
-        """Tell the user about something that the provider does not get as it was written."""
+        """Report what the provider does not get as it was written."""
         self.problems.append(Problem(code, severity, message, span or _NOWHERE))
 
     def note_model(self) -> None:
@@ -153,7 +153,7 @@ class RequestDraft:
         self.origins.note_top(key, ValueOrigin(self.model.span, keys=path, is_deep=True))
 
     def note_nested(self, holder: dict[str, Json], names: Mapping[str, str]) -> None:
-        """Say where options come from that stand in an object of their own.
+        """Record the places of options in an object of their own.
 
         Args:
             holder: that object.
@@ -175,7 +175,7 @@ class RequestDraft:
 
 
 def described_tool(tool: ToolSpec, draft: RequestDraft, schema_key: str) -> dict[str, Json]:
-    """A tool by name, description and schema; the draft is told where each comes from."""
+    """Return a tool as name, description and schema, with their places in the draft."""
     made: dict[str, Json] = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description
@@ -228,7 +228,7 @@ _EVERYWHERE = frozenset(("type", "mediaType", "media_type", "alt", "name", "file
 
 
 def resolve_media(part: MediaPart, draft: RequestDraft) -> MediaData | str:
-    """Data to send, or the source as it is (an address, or a path that nobody can read here)."""
+    """Return the data to send, or the source unchanged (an address, or an unreadable path)."""
     source = part.source
     data = split_data_uri(source)
     if data is not None:

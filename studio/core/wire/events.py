@@ -61,7 +61,7 @@ class ResponseEvents:
         return self._word is not None
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
-        """What one event adds."""
+        """Read the deltas of one event."""
         kind = str(chunk.get("type", ""))
         text = text_of(chunk.get("delta"))
         match kind:
@@ -92,7 +92,7 @@ class ResponseEvents:
                 return ()
 
     def end(self) -> tuple[ReplyDelta, ...]:
-        """Why the answer ended."""
+        """Return why the answer ended."""
         word = self._word or ""
         reason = finish_reason(word)
         notices = unlisted(word, reason)
@@ -169,7 +169,7 @@ class AnthropicEvents:
         return bool(self._word) or self._is_stopped
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
-        """What one event adds."""
+        """Read the deltas of one event."""
         match chunk.get("type"):
             case "message_start":
                 message = chunk.get("message")
@@ -191,7 +191,7 @@ class AnthropicEvents:
                 return ()
 
     def end(self) -> tuple[ReplyDelta, ...]:
-        """Why the answer ended."""
+        """Return why the answer ended."""
         reason = finish_reason(self._word)
         return (*self._calls.identifiers(), *unlisted(self._word, reason), Finished(reason))
 
@@ -245,7 +245,7 @@ class AnthropicEvents:
         block[key] = f"{block.get(key, '')}{piece}"
 
     def _closed(self, index: object) -> tuple[ReplyDelta, ...]:
-        """A block is whole: thinking goes back as it is, of others only where they stood."""
+        """Close a block: thinking is sent back unchanged, of other blocks only their places."""
         block = self._blocks.pop(index, {})
         kind = block.get("type")
         if kind in ("thinking", "redacted_thinking"):
@@ -288,7 +288,7 @@ class ServerEvent:
     """Its data; several lines are joined by line breaks."""
 
     name: str = ""
-    """What `event:` names it; empty where it has no name."""
+    """Name of the event in `event:`; empty if it has none."""
 
 
 class LineSplitter:

@@ -74,7 +74,7 @@ _MOST_CHOICES = 128
 
 
 def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
-    """The body of a generateContent request; the model stands in the address."""
+    """Build the body of a generateContent request; the address contains the model."""
     body: dict[str, Json] = {}
     system = [message for message in messages if message.role in _SYSTEM]
     if system:
@@ -114,7 +114,7 @@ def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, J
 
 
 def _contents(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
-    """The conversation; the results of one turn stand in one content."""
+    """Build the conversation; the results of one turn are one content."""
     made: list[Json] = []
     results: list[Json] = []
     for index, message in enumerate(messages):
@@ -202,11 +202,11 @@ class GeminiChunks:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the server has said why the answer ended."""
+        """Return whether the server has sent a finish reason."""
         return self._word is not None
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
-        """What one chunk adds."""
+        """Read the deltas of one chunk."""
         made: list[ReplyDelta] = []
         candidates = chunk.get("candidates")
         for candidate in candidates if isinstance(candidates, list) else ():
@@ -257,7 +257,7 @@ class GeminiChunks:
         return made
 
     def end(self) -> tuple[ReplyDelta, ...]:
-        """Why the answer ended."""
+        """Return why the answer ended."""
         word = self._word or ""
         reason: FinishReason = finish_reason(word)
         notices = unlisted(word, reason)

@@ -63,7 +63,7 @@ class MediaData:
 
 @dataclass(frozen=True, slots=True)
 class MediaFault:
-    """Why a file cannot be sent."""
+    """The reason why a file cannot be sent."""
 
     code: str
     """Problem code."""

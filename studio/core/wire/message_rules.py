@@ -1,4 +1,4 @@
-"""What each form of request takes beside the text of a message: one table, from the references.
+"""Contents of a message that each API accepts besides text: one table, from the references.
 
 OpenAI's and Anthropic's references of their APIs say which keys, names, ids and media a message may
 have; their servers refuse the whole request for one that they do not know. What has no place is not
@@ -36,7 +36,7 @@ _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 @dataclass(frozen=True, slots=True)
 class MessageRules:
-    """What one form of request takes."""
+    """The rules of one API."""
 
     who: str
     """The provider or its API, as the subject of a sentence."""
@@ -51,7 +51,7 @@ class MessageRules:
     """Most characters of a `name`."""
 
     call_id: re.Pattern[str]
-    """What the id of a call looks like."""
+    """Pattern of a call's id."""
 
     call_id_words: str
     """The same in words."""
@@ -140,7 +140,7 @@ GEMINI = MessageRules(
 
 
 def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) -> dict[str, Json]:
-    """The attributes of a message as the provider takes them; what stays here is said."""
+    """Return the attributes of a message that the provider accepts; the others are reported."""
     taken = rules.attributes.get(message.role, frozenset())
     made: dict[str, Json] = {}
     for key, value in message.attributes.items():
@@ -212,7 +212,7 @@ def report_media(messages: Sequence[Message], draft: RequestDraft, rules: Messag
 
 
 def _type_of(part: MediaPart, draft: RequestDraft) -> str:
-    """The MIME type of what is sent as data; empty where nobody knows it, and for addresses."""
+    """Return the MIME type of data to send; empty if unknown, and for addresses."""
     source = part.source
     data = split_data_uri(source)
     if data is not None:
@@ -231,7 +231,7 @@ _ANY_TYPE = "application/octet-stream"
 
 
 def _media_refusal(part: MediaPart, message: Message, rules: MessageRules, media_type: str) -> str:
-    """Why a part that is sent is refused; empty where it is taken, or left out and said before."""
+    """Return why a part is refused; empty if it is sent, or was reported as left out before."""
     if part.kind in rules.others:
         return f"{part.kind} is refused; only other servers that speak this form may take it."
     if part.kind not in rules.data:

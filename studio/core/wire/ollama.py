@@ -161,11 +161,11 @@ class OllamaChunks:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the server has said `done`."""
+        """Return whether the server has sent `done`."""
         return self._word is not None
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
-        """What one line adds."""
+        """Read the deltas of one line."""
         made: list[ReplyDelta] = []
         message = chunk.get("message")
         if isinstance(message, Mapping):
@@ -209,7 +209,7 @@ class OllamaChunks:
         return made
 
     def end(self) -> tuple[ReplyDelta, ...]:
-        """Why the answer ended; with calls, its thinking goes back with them."""
+        """Return why the answer ended; with calls, its thinking goes back with them."""
         word = self._word or ""
         reason = finish_reason(word)
         notices = unlisted(word, reason)

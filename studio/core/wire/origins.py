@@ -1,4 +1,4 @@
-"""Where the values of a request were written: kept beside the body, which stays as it is.
+"""Origins of the values of a request, kept beside the unchanged body.
 
 A builder notes an origin for a key of a dict or list that it makes. Nothing is looked up by text
 afterwards: two equal values have each their own origin. A value without a note of its own has that
@@ -30,19 +30,19 @@ JsonPath: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class ValueOrigin:
-    """Where a value was written."""
+    """The origin of a value."""
 
     span: Span | None = None
-    """What made the value, where it is one place of the source."""
+    """Source range of the value, if it is one place."""
 
     pieces: tuple[Segment, ...] = ()
     """Of a text: the pieces whose texts joined are it."""
 
     keys: tuple[str, ...] = ()
-    """Of a value of the front matter: the keys to it; items of lists stand by their names."""
+    """Keys of a front matter value; items of lists are named."""
 
     is_deep: bool = False
-    """Whether what the value holds stands under `keys` too, by its own keys."""
+    """Whether the parts of the value are under `keys` too, by their own keys."""
 
     attribute: str = ""
     """Of an attribute of a role marker, which `span` is then: its name."""
@@ -59,7 +59,7 @@ class FoundOrigin:
     """Its own, or that of what holds it."""
 
     further: JsonPath = ()
-    """What leads from there to the value; empty where the origin is its own."""
+    """Path from there to the value; empty if the origin is its own."""
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class OriginNotes:
         self.note(made, "strict", ValueOrigin(tool.span, keys=("tools", tool.name, "strict")))
 
     def find(self, body: JsonObject, place: JsonPath) -> FoundOrigin | None:
-        """The nearest origin of a value; `None` where nobody wrote it or what holds it."""
+        """Find the nearest origin of a value; `None` if no part of its path was written."""
         holder: Json = body
         found: FoundOrigin | None = None
         for depth, key in enumerate(place):
@@ -130,12 +130,12 @@ class OriginNotes:
 
 
 def message_origin(message: Message) -> ValueOrigin:
-    """Where a message stands."""
+    """Return the origin of a message."""
     return ValueOrigin(message.origin.marker or message.origin.span, input=message.origin.input)
 
 
 def text_origin(*messages: Message, between: str = "") -> ValueOrigin:
-    """Where the texts of messages come from, joined by `between`."""
+    """Return the origin of messages' texts joined by `between`."""
     pieces: tuple[Segment, ...] = ()
     for index, message in enumerate(messages):
         if index:
@@ -149,7 +149,7 @@ def text_origin(*messages: Message, between: str = "") -> ValueOrigin:
 
 
 def part_origin(part: Part, message: Message) -> ValueOrigin:
-    """Where a part of a message stands."""
+    """Return the origin of a part of a message."""
     own = message.origin
     span = part.span or own.marker or own.span
     match part:

@@ -18,7 +18,7 @@ from studio.core.text.values import Json, JsonObject
 FinishReason: TypeAlias = Literal[
     "stop", "tool_calls", "length", "content_filter", "refusal", "cancelled", "error", "unknown"
 ]
-"""Why the model stopped, in one vocabulary for all providers."""
+"""Reason why the model stopped, in one vocabulary for all providers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class CarriedDelta:
     """Something that the provider wants back with the next request, exactly as it came."""
 
     item: JsonObject
-    """Signed thinking, an encrypted reasoning item; of texts and calls only where they stood."""
+    """Signed thinking, or an encrypted reasoning item; of texts and calls only their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class UsageDelta:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Why the reply ended."""
+    """The reason why the reply ended."""
 
     reason: FinishReason
 
@@ -163,7 +163,7 @@ class RefusedOption:
 
     @property
     def sentence(self) -> str:
-        """What became of it, for people."""
+        """Describe the outcome, for people."""
         how = f"sent as {self.instead!r}" if self.instead else "left out"
         return f"The server takes no {self.name!r}: {self.value} is {how}."
 
@@ -212,7 +212,7 @@ class Reply:
     """Options that the server does not take, in the order of the refusals."""
 
     carried: tuple[JsonObject, ...] = ()
-    """What the provider wants back, in its order; the keys are the provider's own."""
+    """Data that the provider wants back, in its order; the keys are the provider's own."""
 
     further_choices: tuple[str, ...] = ()
     """Texts of the further choices, where several were asked for (`n`)."""
@@ -286,7 +286,7 @@ class ReplyMask:
         return any(stream.is_holding for stream in self._streams.values())
 
     def feed(self, delta: ReplyDelta) -> tuple[ReplyDelta, ...]:
-        """What can be shown by now."""
+        """Return the text that can be shown so far."""
         match delta:
             case TextDelta(text) | ReasoningDelta(text) | RefusalDelta(text):
                 shown = self._stream(type(delta)).feed(text)
@@ -310,7 +310,7 @@ class ReplyMask:
                 return (delta,)
 
     def close(self) -> tuple[ReplyDelta, ...]:
-        """What was held, now that nothing follows."""
+        """Return the rest of the text."""
         made: list[ReplyDelta] = []
         for (kind, index), stream in self._streams.items():
             text = stream.close()

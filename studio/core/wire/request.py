@@ -1,4 +1,4 @@
-"""What a request to a provider is made of, and the one function that makes it."""
+"""The parts of a request to a provider, and the one function that builds it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def name_refusal(
     name: str,
     provider: Literal["openai-chat", "openai-responses", "anthropic", "ollama", "gemini"],
 ) -> str:
-    """Why a provider refuses a tool of that name, one sentence; empty where it takes it."""
+    """Return why a provider refuses a tool of that name, one sentence; empty where it takes it."""
     match provider:
         case "openai-chat" | "openai-responses":
             who, rule, most = "OpenAI", _OPENAI, 64
@@ -100,7 +100,7 @@ def _further(draft: RequestDraft, taken: Sequence[str]) -> dict[str, Json]:
 
 
 def history_problems(messages: Sequence[Message]) -> tuple[Problem, ...]:
-    """What a provider would refuse in a conversation."""
+    """Return the problems of a conversation that a provider would refuse."""
     found: list[Problem] = []
     open_: dict[str, Message] = {}
     for message in messages:
@@ -136,16 +136,16 @@ class WireRequest:
     """A request's body with what had to be changed or left out on the way."""
 
     body: JsonObject
-    """What is sent, as JSON; it holds no key."""
+    """JSON body; it contains no key."""
 
     problems: tuple[Problem, ...] = ()
-    """What the provider does not take, media that cannot be read, calls without results."""
+    """Problems: what the provider does not accept, unreadable media, calls without results."""
 
     origins: OriginNotes = field(default_factory=OriginNotes, compare=False, repr=False)
-    """Where the values of the body were written."""
+    """Origins of the body's values."""
 
     def origin(self, place: JsonPath) -> FoundOrigin | None:
-        """Where the value at a place of the body was written."""
+        """Return the origin of the value at a place of the body."""
         return self.origins.find(self.body, place)
 
 
@@ -248,7 +248,7 @@ _OF_THE_MESSAGES = frozenset(
 
 
 def message_problems(request: WireRequest) -> tuple[Problem, ...]:
-    """What a request says of the messages themselves: a check of the prompt tells it too."""
+    """Return the problems of the messages themselves, which a check of the prompt reports, too."""
     return tuple(item for item in request.problems if item.code in _OF_THE_MESSAGES)
 
 

@@ -89,7 +89,7 @@ def responses_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
 
 
 def _add_options(body: dict[str, Json], draft: RequestDraft) -> dict[str, Json]:
-    """Add the options; gives what the author wrote of `text`, which the outputs stand beside."""
+    """Add the options; returns the author's own `text`, beside which the outputs are put."""
     effort = draft.model.options.get("reasoningEffort")
     options = draft.options({**OPTIONS, "reasoningEffort": "effort"}, _TAKEN)
     options.pop("effort", None)
@@ -112,7 +112,7 @@ def _add_options(body: dict[str, Json], draft: RequestDraft) -> dict[str, Json]:
 
 
 def _format(asked: dict[str, Json]) -> dict[str, Json]:
-    """A `response_format` of chat completions as this API has it: the schema stands beside it."""
+    """Return a `response_format` of chat completions in this API's form."""
     return {
         **{k: v for k, v in asked.items() if k != "json_schema"},
         **_mapping(asked.get("json_schema")),

@@ -45,7 +45,7 @@ def sent_parameters(tool: ToolSpec) -> JsonObject:
 
 
 def strict_schema(schema: JsonObject) -> dict[str, Json]:
-    """The schema for OpenAI's strict mode (Prompty spec §7.1.4, §7.1.6).
+    """Return the schema for OpenAI's strict mode (Prompty spec §7.1.4, §7.1.6).
 
     Every property is required and what was optional may be null instead, at every depth; no object
     takes further properties. What strict mode has no word for is told in the description.

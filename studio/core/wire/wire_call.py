@@ -31,7 +31,7 @@ _FIRST_EVENTS = 20
 
 @dataclass(frozen=True, slots=True)
 class WireCall:
-    """What one model call sent and received, as text without secrets."""
+    """The request and response of one model call, as text without secrets."""
 
     path: str
     """Path and query of the request."""
@@ -68,7 +68,7 @@ class WireCall:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What each mark in the body stands for, a line each."""
+        """Return the meaning of each mark in the body, a line each."""
         numbered = enumerate(self.secrets, 1)
         return tuple(f"${{{self.mark}:{number}}} = {name}" for number, name in numbered)
 

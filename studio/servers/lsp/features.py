@@ -125,7 +125,7 @@ def _code_action(
 def completions(
     reading: OpenText, position: types.Position, *, asked: bool, snippets: bool
 ) -> types.CompletionList:
-    """What can stand at a place.
+    """Return the completions at a place.
 
     Args:
         reading: the text.
@@ -165,7 +165,7 @@ def completions(
 
 
 def hover_at(reading: OpenText, position: types.Position) -> types.Hover | None:
-    """What there is to say about a place, as Markdown; findings are shown by the editor itself."""
+    """Describe a place as Markdown; the editor itself shows the findings."""
     text = hover(reading.document, (), reading.positions.offset(position), reading.around)
     if not text:
         return None
@@ -185,7 +185,7 @@ def formatting(reading: OpenText) -> list[types.TextEdit]:
 
 
 def messages_text(reading: OpenText) -> str:
-    """The messages that a model would get, as Markdown; samples stand where values are missing."""
+    """Return the messages for a model, as Markdown; samples replace missing values."""
     document = reading.document
     prepared = shown_prompt(document, {}, None, reading.trust).prepared
     return messages_as_markdown(prepared.messages.messages)
@@ -295,7 +295,7 @@ def _keys(reading: OpenText, parent: tuple[str | int, ...]) -> Iterator[types.Do
 
 
 def symbol_name(document: PromptDocument, path: tuple[str | int, ...]) -> str:
-    """How a key is listed: an item of a list by its name, where it has one."""
+    """Return the label of a key: for an item of a list its name, if it has one."""
     last = path[-1]
     if isinstance(last, str):
         return last

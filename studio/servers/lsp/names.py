@@ -39,7 +39,7 @@ _MOST = 200
 
 
 def definition_at(reading: OpenText, position: types.Position) -> types.Location | None:
-    """Where the name at a place is declared, or the file that it refers to."""
+    """Find the declaration of the name at a place, or the file that it refers to."""
     offset = reading.positions.offset(position)
     path = reading.document.source.path
     if reading.document.is_experiment:
@@ -149,7 +149,7 @@ class _Known:
 
 
 class SymbolIndex:
-    """What stands in the prompts of some folders."""
+    """The names in the prompts of some folders."""
 
     def __init__(self, encoding: PositionEncoding) -> None:
         self._encoding = encoding

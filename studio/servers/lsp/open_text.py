@@ -28,7 +28,7 @@ from studio.core.tools.trust.store import TrustStore
 # Places of the language server protocol: lines and units of the encoding that was agreed on.
 
 PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
-"""What a character of a position counts (LSP 3.17, PositionEncodingKind)."""
+"""Unit of a position's characters (LSP 3.17, PositionEncodingKind)."""
 
 
 class Positions:
@@ -94,7 +94,7 @@ class OpenText:
     """The parsed text."""
 
     encoding: PositionEncoding
-    """What a character of a position counts."""
+    """Unit of a position's characters."""
 
     trust: TrustStore = field(default_factory=TrustStore)
     """Folders whose files and variables may be read."""
@@ -107,7 +107,7 @@ class OpenText:
     @cached_property
     @evaluation_limits()
     def problems(self) -> tuple[Problem, ...]:
-        """What `check` says of it."""
+        """Return the problems that `check` finds in it."""
         return findings_of(self.document, self.trust)
 
     def workspace_edit(self, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
@@ -116,7 +116,7 @@ class OpenText:
 
     @property
     def around(self) -> EditorContext:
-        """What is known around the prompt: its tools, its files, the names of variables."""
+        """Return the context of the prompt: its tools, its files, the names of variables."""
         path = self.document.source.path
         folder = path.parent if path is not None else None
         trusted = is_trusted(path, self.trust)

@@ -57,7 +57,7 @@ class PromptLanguageServer(LanguageServer):
 
     @property
     def encoding(self) -> PositionEncoding:
-        """What a character of a position counts, as it was agreed on with the editor."""
+        """Return the unit of a position's characters that the editor has chosen."""
         agreed = self.workspace.position_encoding
         value = agreed.value if isinstance(agreed, types.PositionEncodingKind) else agreed
         return "utf-8" if value == "utf-8" else "utf-32" if value == "utf-32" else "utf-16"
@@ -280,7 +280,7 @@ def _add_studio(server: PromptLanguageServer) -> None:
 
 
 def _start_studio(uri: str, *options: str) -> None:
-    """A window for a file; a studio that is open takes it over, and nobody waits here for it."""
+    """Open a file in the running studio, else in a new one, without waiting."""
     path = to_fs_path(uri)
     if path is None or not Path(path).is_file():
         raise JsonRpcInvalidParams(f"{uri} is not a file on this machine")
@@ -301,7 +301,7 @@ def _start_studio(uri: str, *options: str) -> None:
 
 
 def _messages_file(prompt: Path | None) -> Path:
-    """Where the messages of a prompt are written to be shown, among what can be made again."""
+    """Return the file for the messages of a prompt, in the cache."""
     folder = user_paths().cache / "messages"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{prompt.stem if prompt is not None else 'prompt'}.messages.md"

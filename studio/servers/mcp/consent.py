@@ -1,4 +1,4 @@
-"""What the user is asked before something leaves the machine or changes a file: elicitation.
+"""Questions to the user before something leaves the machine or changes a file: elicitation.
 
 A client that cannot ask its user gets a refusal that says how the user allows it beforehand.
 """

@@ -101,7 +101,7 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         max_steps: Annotated[int | None, Field(description="Model calls at most", ge=1)] = None,
         wait: Wait = 300,
     ) -> Answer:
-        """Run a prompt or agent until it ends, or stands still because it needs a decision."""
+        """Run a prompt or agent until it ends, or pauses because it needs a decision."""
         needs(consent)
         wish = wish_for(folder, file, inputs, connection, model)
         live = await runs.begin(replace(wish, most_steps=max_steps))
@@ -118,7 +118,7 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         breakpoints: Breaks = None,
         wait: Wait = 60,
     ) -> Answer:
-        """Start a run in the debugger; it stands still before its first request."""
+        """Start a run in the debugger; it pauses before its first request."""
         needs(consent)
         wish = wish_for(folder, file, inputs, connection, model)
         made = _breakpoints(breakpoints or [])
@@ -159,7 +159,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
         ] = "into",
         wait: Wait = 60,
     ) -> Answer:
-        """Go on to a nearby place of a run, and say where it stands then."""
+        """Step to a nearby place of a run, and return its state there."""
         return await _send(runs, run, commands.StepOn(how), wait)
 
     @server.tool(name="continue", annotations=OUTWARD)
@@ -182,7 +182,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
             str, Field(description="The new text; arguments as a JSON object; the name of a repair")
         ] = "",
     ) -> Answer:
-        """Change what a run goes on with where it stands; `continue` or `step` then goes on."""
+        """Edit a paused run before it continues with `continue` or `step`."""
         live = runs.own(run)
         try:
             command = command_of(f"{_WORDS[what]} {text}".rstrip(), live.run.state, live.run.tree)
@@ -275,7 +275,7 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         ] = 0,
         reply: Annotated[int, Field(description="Also the raw reply of this step", ge=0)] = 0,
     ) -> Answer:
-        """Where a run stands, live or of the history."""
+        """Return the state of a run, live or from the history."""
         if runs.drives(run):
             live = runs.get(run)
             await live.settle(wait)
@@ -288,7 +288,7 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
 
 
 def _sent(folder: ServedFolder, run: str, state: RunState, request: int, reply: int) -> Answer:
-    """What steps sent and received, byte for byte but for secrets."""
+    """Return what steps sent and received, byte for byte but for secrets."""
     found: Answer = {}
     try:
         if request:
@@ -322,7 +322,7 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         connection: ConnectionName = "",
         model: Model = "",
     ) -> Answer:
-        """Go back to a step of a run and stand there as a new branch; what was is kept."""
+        """Go back to a step of a run and pause there on a new branch; the old branch is kept."""
         needs(consent)
         at = PausePoint.of(place)
         if at is None:

@@ -42,7 +42,7 @@ VariantNames: TypeAlias = Annotated[
     list[str] | None, Field(description="Names of variants; all of the file's otherwise")
 ]
 _MOST = 50
-"""Cells that fail which are told whole."""
+"""Maximum number of failing cells that are returned completely."""
 
 
 def add_experiment_tools(server: MCPServer, folder: ServedFolder) -> None:
@@ -55,7 +55,7 @@ def add_experiment_tools(server: MCPServer, folder: ServedFolder) -> None:
 def _add_plan(server: MCPServer, folder: ServedFolder) -> None:
     @server.tool(annotations=READS)
     async def experiment_plan(file: ExperimentPath, variants: VariantNames = None) -> Answer:
-        """What an experiment would send and cost. Nothing is sent."""
+        """Return what an experiment would send and cost. Nothing is sent."""
         with _opened(folder, file) as ledger:
             plan = _plan(folder, file, variants)
             runner = ExperimentRunner(plan, _services(folder), ledger)
@@ -135,7 +135,7 @@ def _add_run(server: MCPServer, folder: ServedFolder) -> None:
 
 
 class _CellProgress:
-    """Tells the agent how many cells are over, at the pace at which it listens."""
+    """Reports the number of finished cells, at the pace at which the agent listens."""
 
     def __init__(self, ctx: Context, cells: int) -> None:
         self._ctx = ctx

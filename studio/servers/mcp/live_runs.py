@@ -54,7 +54,7 @@ _CHOICES = {
 
 
 def state_as_json(run: str, state: RunState, *, is_working: bool, steps: bool) -> dict[str, Any]:
-    """A run at one moment.
+    """Encode a moment of a run as JSON.
 
     Args:
         run: its id.
@@ -142,7 +142,7 @@ _MOST = 20
 
 @dataclass(frozen=True)
 class RunWish:
-    """What a run is to be started with."""
+    """The options of a run to start."""
 
     document: PromptDocument
     """The prompt."""
@@ -151,13 +151,13 @@ class RunWish:
     """The values of its inputs."""
 
     choice: ModelChoice
-    """What answers."""
+    """Model that answers."""
 
     breakpoints: tuple[Breakpoint, ...] = ()
-    """Where it stands still."""
+    """Breakpoints of the run."""
 
     stops_first: bool = False
-    """Whether it stands still before the first request."""
+    """Whether it pauses before the first request."""
 
     most_steps: int | None = None
     """Model calls at most; None takes the prompt's own number."""
@@ -180,10 +180,10 @@ class LiveRun:
     """Set with every fact of the run."""
 
     task: asyncio.Task[RunState] | None = None
-    """What drives it."""
+    """Task that drives the run."""
 
     fault: str = ""
-    """What broke it off from outside; empty where nothing did."""
+    """Reason of an abort from outside; empty if there was none."""
 
     @property
     def is_working(self) -> bool:
@@ -208,7 +208,7 @@ class LiveRun:
             self.changed.set()
 
     async def settle(self, seconds: float) -> None:
-        """Wait until it stands still or is over, or the time is."""
+        """Wait until it pauses, is over, or the time is up."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await asyncio.sleep(0)  # a command that was just sent is taken first
@@ -258,7 +258,7 @@ class LiveRuns:
         return live
 
     def drives(self, name: str) -> bool:
-        """Whether this server drives a run, and nobody has taken it over."""
+        """Return whether this server drives a run that was not taken over."""
         if not self.holds(name):
             return False
         return self._folder.history.owns(self.get(name).run.state.setup.run)
@@ -268,7 +268,7 @@ class LiveRuns:
         return sum(run.startswith(name) for run in self._runs) == 1
 
     def described(self, live: LiveRun, *, steps: bool = False) -> dict[str, Any]:
-        """Where a run stands, without secrets."""
+        """Describe the state of a run, without secrets."""
         state = live.run.state
         found = state_as_json(state.setup.run, state, is_working=live.is_working, steps=steps)
         found |= {"connection": live.choice.connection.name, "chosen": choice_words(live.choice)}
@@ -324,7 +324,7 @@ class LiveRuns:
         self._runs.clear()
 
     async def _plan(self, wish: RunWish, opened: AsyncExitStack) -> RunPlan:
-        """What is run, with its model and tools, which `opened` lets go of."""
+        """Return the plan of a run, with its model and tools, which `opened` releases."""
         folder = self._folder
         trusted = folder.is_trusted(wish.document)
         path = wish.document.source.path

@@ -53,7 +53,7 @@ def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
 
     @server.tool(annotations=READS)
     async def messages(file: File, inputs: Inputs = None, text: UnsavedText = None) -> Answer:
-        """The messages that a model would get; samples stand where values are missing."""
+        """Return the messages for a model; samples replace missing values."""
         prepared, _ = await _shown(folder, file, inputs, text)
         made = prepared.messages
         return {
@@ -145,7 +145,7 @@ def _origins_of(
     occurrence: int,
     provider: Provider | None,
 ) -> dict[str, Any] | None:
-    """Where a quote of the request comes from, in pieces; None where the request does not hold it.
+    """Return the origins of a quote from the request, in pieces; None if it is not in it.
 
     Args:
         prepared: the prompt with its values.

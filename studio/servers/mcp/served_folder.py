@@ -45,7 +45,7 @@ class ServedFolder:
 
     @cached_property
     def secrets(self) -> SecretStore:
-        """Where keys are."""
+        """Return the store of the keys."""
         return secret_store()
 
     @cached_property
@@ -69,12 +69,12 @@ class ServedFolder:
 
     @property
     def connections(self) -> Connections:
-        """What the user has set up, as it is now."""
+        """Return the present connections of the user."""
         return user_connections()
 
     @property
     def answerers(self) -> Answerers:
-        """What models are opened with."""
+        """Return the services with which models are opened."""
         return Answerers(self.connections, self.secrets, self.embedded)
 
     async def close(self) -> None:
@@ -109,7 +109,7 @@ class ServedFolder:
         return path
 
     def name(self, path: Path | None) -> str:
-        """What a file is called in arguments and results."""
+        """Return the name of a file in arguments and results."""
         if path is None:
             return ""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else ""
@@ -190,7 +190,7 @@ class ServedFolder:
         return choice
 
     async def offered_tools(self, document: PromptDocument) -> tuple[ToolSpec, ...] | None:
-        """What a trusted prompt's sources offer; None where only its own tools are known."""
+        """Return the tools of a trusted prompt's sources; None if only its own tools are known."""
         if not asks_sources(document, self.trust):
             return None
         registry = await registry_of(document, self.trust, self.connections, self.secrets)

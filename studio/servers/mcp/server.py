@@ -205,10 +205,10 @@ class PromptTool:
     """A prompt as a tool."""
 
     name: str
-    """What it is called by."""
+    """Name of the prompt."""
 
     description: str
-    """What it is good for, as its file says."""
+    """Description of the prompt, from its file."""
 
     call: Callable[..., Awaitable[Answer]]
     """Runs it; its signature has the prompt's inputs."""
@@ -332,7 +332,7 @@ class StudioServer(MCPServer[Any]):
         return await super().call_tool(name, arguments, context)
 
     def _misnamed(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """What is wrong with the names of arguments; one that nobody knows is not just left out."""
+        """Report unknown argument names, which are never ignored."""
         tool = self._tool_manager.get_tool(name)
         if tool is None:
             return ""

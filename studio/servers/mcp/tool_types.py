@@ -1,4 +1,4 @@
-"""What several tools take and answer, and what clients are told of a tool."""
+"""Common arguments and results of the tools, and their descriptions for clients."""
 
 # The annotations are values: the SDK makes the schemas of them.
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from studio.core.wire.request import Provider
 
 Answer: TypeAlias = dict[str, Any]
-"""What a tool answers: a JSON object."""
+"""Answer of a tool: a JSON object."""
 
 File: TypeAlias = Annotated[str, Field(description="A prompt file, relative to the served folder")]
 UnsavedText: TypeAlias = Annotated[
@@ -24,7 +24,7 @@ BodyForm: TypeAlias = Annotated[
 ]
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-"""For tools that change nothing and ask nobody outside."""
+"""Hints of tools that change nothing and reach nothing outside."""
 
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 """For tools that may write a file of the folder."""

@@ -1,4 +1,4 @@
-"""What the window's actions do: one table from action to function."""
+"""The window's commands: one table from action to function."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Commands(QObject):
 
     @cached_property
     def navigation(self) -> Navigation:
-        """Where the user was, from the moment that it is first asked for."""
+        """Return the caret history, created at the first use."""
         from studio.ui.app.navigation import Navigation
 
         return Navigation(self._window.tabs, self)
@@ -78,7 +78,7 @@ class Commands(QObject):
 
     @cached_property
     def comparisons(self) -> Comparisons:
-        """What compares a prompt with its earlier texts."""
+        """Return the comparisons of a prompt with its earlier texts."""
         from studio.ui.app.comparisons import Comparisons
 
         return Comparisons(self._window, self._panes, lambda: self.chooser.palette)
@@ -102,7 +102,7 @@ class Commands(QObject):
 
     @cached_property
     def chooser(self) -> Chooser:
-        """What asks for one of many things, made when it is first asked for."""
+        """Return the dialog to choose one of many things, created at the first use."""
         from studio.ui.app.navigation import Chooser
 
         return Chooser(self._window, self.files.new_from, self)

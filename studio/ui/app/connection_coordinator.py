@@ -117,7 +117,7 @@ class ConnectionCoordinator(QObject):
         return True
 
     def refuse(self, error: ModelError, asked: RequestedModel, again: Callable[[], None]) -> None:
-        """Say why no model answers; what may stand in for a missing connection is offered.
+        """Report why no model answers, and offer a replacement of a missing connection.
 
         Args:
             error: why.

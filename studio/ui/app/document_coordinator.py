@@ -1,4 +1,4 @@
-"""Stands between the document that is open and what follows it: inputs, preview, tools, trust."""
+"""Connects the open document with its inputs, preview, tools and trust."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class DocumentCoordinator(QObject):
         self._tell_editor()
 
     def _tell_editor(self) -> None:
-        """What completion and hover know of the world around the prompt."""
+        """Give completion and hover the context of the prompt."""
         page, path = self._window.tabs.current, self._path
         if page is None:
             return

@@ -1,4 +1,4 @@
-"""What the window's actions do in the editor area: the part of the table about texts and sides."""
+"""The commands of the editor area: the part of the table about texts and sides."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class ExperimentsCoordinator(QObject):
         self._views.clear()
 
     def _services(self) -> ExperimentServices:
-        """What experiments are run with, as it is set up now."""
+        """Return the services of experiments, in their present setup."""
         return ExperimentServices(
             self._run.trust,
             self._connections.connections,
@@ -103,7 +103,7 @@ class ExperimentsCoordinator(QObject):
         )
 
     def _on_ended(self, report: ExperimentReport) -> None:
-        """Tell the desktop that a run has ended, where the user wants that."""
+        """Notify the desktop that a run has ended, if the user wants that."""
         if self._window.services.settings.value.notify_ended:
             self._notice.tell(*ended_words(report))
 

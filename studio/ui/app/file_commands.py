@@ -1,4 +1,4 @@
-"""What the window does with files and folders: new ones, examples, those of other programs."""
+"""The commands for files and folders: new ones, examples, imports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 BEGINNINGS = {"run": "run.start", "step": "run.step"}
-"""What a later start or an editor can ask for, by the action that does it."""
+"""Actions that a later start or an editor can request, by name."""
 
 
 class FileCommands(QObject):
@@ -60,7 +60,7 @@ class FileCommands(QObject):
         self._window.files.take_keyboard()
 
     def open_example(self, example: object) -> None:
-        """Open the user's own copy of an example, with the tools that stand beside it."""
+        """Open the user's own copy of an example, with its tools."""
         if not isinstance(example, Path):
             return
         folder = self._window.services.paths.data / "examples"
@@ -84,7 +84,7 @@ class FileCommands(QObject):
         self.run_open()
 
     def run_open(self, action: str = "run.start") -> None:
-        """Run the open prompt as soon as it is read; the first example where none is open.
+        """Run the open prompt as soon as it is parsed; the first example if none is open.
 
         Args:
             action: what begins: `run.start`, or `run.step` to stand still at the first place.
@@ -315,7 +315,7 @@ class ExchangeCommands(QObject):
         dialog.set_document(parse(page.editor.text(), page.controller.path))
 
     def _tools(self) -> tuple[ToolSpec, ...] | None:
-        """What a run would be offered; None while a source has not said."""
+        """Return the tools of a run; None while a source is loading."""
         from studio.ui.tools.pane import ToolsPane
 
         pane = self._panes().tools

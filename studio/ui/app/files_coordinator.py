@@ -1,4 +1,4 @@
-"""Stands between the tree of files and the open texts: names, copies, the bin, marks."""
+"""Connects the tree of files with the open texts: names, copies, trash, marks."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class FilesCoordinator(QObject):
             )
 
     def _delete_for_good(self, path: Path) -> None:
-        """Delete what the system has no bin for, as the user said after being told so."""
+        """Delete what the system cannot put into its trash, after the user has agreed."""
         if self._try(delete, path) is not None:
             self._close_pages(path)
 

@@ -1,4 +1,4 @@
-"""What looks after a running studio once its window stands.
+"""Log, session and crash handling of a running studio.
 
 The log, defects of the studio itself, later starts, and the open files of the next start. Nothing
 of this is needed, or imported, before the window's first paint.
@@ -25,11 +25,11 @@ from studio.viewmodels.app.crashes import Crash, Crashes
 from studio.viewmodels.app.instance import InstanceServer
 
 _KEEP_MS = 5000
-"""How often what is open is written down, so that a crash leaves a session too."""
+"""Interval at which the open files are saved, so that a crash leaves a session, too."""
 
 
 class Lifecycle(QObject):
-    """Begins once the panes stand, ends with the window."""
+    """Starts once the panes exist, ends with the window."""
 
     def __init__(
         self,

@@ -49,7 +49,7 @@ _RECOVERY_MS = 500
 _TWICE_MS = 700
 """Two presses of Esc are one wish within this time."""
 _TITLE_BAR = 40
-"""What a desktop's title bar takes at most, in pixels."""
+"""Maximum height of a desktop's title bar, in pixels."""
 
 
 class MainWindow(QMainWindow):
@@ -106,7 +106,7 @@ class MainWindow(QMainWindow):
             self.run_choices,
             self.recent_menu,
         )
-        """What is handed to all that works with the window."""
+        """Parts of the window for everything that works with it."""
         self.page_coordinator = PageCoordinator(self.parts)
         self.commands = Commands(self.parts, lambda: self.panes, self.page_coordinator)
         self._wire()
@@ -205,7 +205,7 @@ class MainWindow(QMainWindow):
 
     @cached_property
     def _files_coordinator(self) -> FilesCoordinator:
-        """What does with files what their tree asks for, made with the first tree."""
+        """Return the coordinator of files, created with the first tree."""
         from studio.ui.app.files_coordinator import FilesCoordinator
 
         coordinator = FilesCoordinator(self.parts)
@@ -287,7 +287,7 @@ class MainWindow(QMainWindow):
     # -- events ---------------------------------------------------------------------------------
 
     def createPopupMenu(self) -> QMenu:  # noqa: N802 - Qt's name
-        """What a right click beside the panes offers.
+        """Build the context menu beside the panes.
 
         Qt's own menu hides the toolbar, and the menus in it, with no way back.
         """
@@ -307,12 +307,12 @@ class MainWindow(QMainWindow):
         self._on_welcome()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """What has no room beside the editor goes, or comes back."""
+        """Hide what has no room beside the editor, or show it again."""
         super().resizeEvent(event)
         self.docks.fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc, which nobody else took, goes back from the run to writing: twice while typing."""
+        """Go back from the run to writing on Esc if nothing else took it: twice while typing."""
         if event.key() != Qt.Key.Key_Escape or not self.docks.is_running:
             super().keyPressEvent(event)
             return

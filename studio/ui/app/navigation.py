@@ -233,7 +233,7 @@ class Navigation(QObject):
         self._tabs = tabs
         self._history = PlaceHistory()
         self.open_run: Callable[[str], object] | None = None
-        """Shows a run by its identifier; None before the panes stand."""
+        """Shows a run by its identifier; None before the panes exist."""
         tabs.caret_moved.connect(self._on_caret)
         tabs.jumping.connect(self._on_jump)
         tabs.current_changed.connect(self._on_page)

@@ -1,4 +1,4 @@
-"""Stands between the page that is shown and what tells of it: outline, problems, status bar.
+"""Connects the page in front with its outline, problems and status bar.
 
 These stand from the first paint on; the panes that come later follow by `DocumentCoordinator`.
 """
@@ -38,7 +38,7 @@ class PageCoordinator(QObject):
         super().__init__(window.widget)
         self._window = window
         self._extra: tuple[Problem, ...] = ()
-        """What later stages found, at places of the text that was read last."""
+        """Problems of later stages, in the text that was parsed last."""
         self._read = ""
         """That text."""
         self._place = QTimer(self, singleShot=True, interval=_PLACE_MS)

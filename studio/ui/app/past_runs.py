@@ -96,7 +96,7 @@ class PastRuns(QObject):
             self.resume()
 
     def rerun(self, chosen: Literal["", "own", "now"] = "") -> None:
-        """Run the prompt of the editor with the results of the run that is shown.
+        """Run the prompt of the editor with the results of the shown run.
 
         Args:
             chosen: the user's word on the model: the run's own, or the one that the prompt asks
@@ -175,7 +175,7 @@ class PastRuns(QObject):
 
 
 class RunFiles(QObject):
-    """What stands between the wish for a file and the file."""
+    """Asks for the file of a run before it is written."""
 
     def __init__(
         self, window: QWidget, messages: Notifications, run: RunController, exchange: RunExchange
@@ -216,7 +216,7 @@ class RunFiles(QObject):
         ask_target(self._window, form, target, write, self._kept(run.id, form))
 
     def _kept(self, run: str, form: RunForm) -> str:
-        """What the file will contain beside the events."""
+        """Describe what the file will contain besides the events."""
         return self._exchange.kept_words(run) if form.whole else ""
 
     def take(self) -> None:

@@ -1,4 +1,4 @@
-"""What the window does with the run of the open prompt: starts it, and answers what it asks."""
+"""Starts and controls the run of the open prompt."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from studio.viewmodels.run.controller import RunController
 from studio.viewmodels.tools.controller import ToolsController
 
 _SHARE = 0.46
-"""How much of the window's height the run has at least, when the first one begins."""
+"""Minimum share of the window's height for the run, when the first one begins."""
 
 
 class RunCoordinator(QObject):
-    """Stands between the run pane's wishes and the run's controller."""
+    """Connects the run pane with the run's controller."""
 
     request_input = Signal(str)  # name of an input that wants a value
     protocol_changed = Signal(object)  # ProtocolName for runs, or None for the prompt's own
@@ -88,7 +88,7 @@ class RunCoordinator(QObject):
     # -- starting -------------------------------------------------------------------------------
 
     def start(self, at_entry: bool, to: PausePoint | None = None) -> None:
-        """Run the prompt as it stands in the editor.
+        """Run the prompt as written in the editor.
 
         Args:
             at_entry: stand still at its first place.
@@ -147,7 +147,7 @@ class RunCoordinator(QObject):
         self.messages.say("warning", words, hint, offers=tuple(offers), key="run")
 
     def tell_elsewhere(self, path: str, words: str) -> None:
-        """Say that the run of another prompt than the one that is open wants the user, or ended.
+        """Notify the user that the run of a prompt other than the open one waits or has ended.
 
         Args:
             path: its file; empty for a prompt that was never saved.
@@ -190,18 +190,18 @@ class RunCoordinator(QObject):
         self.run.set_model_now(self._model_now())
 
     def take_pick(self) -> None:
-        """The user picked another model while the run goes on: it stands still, and asks."""
+        """Pause the run after the user has chosen another model, and ask."""
         self.run.take_pick(self._model_now())
 
     def _model_now(self) -> RunModel | None:
-        """The model that a run of the open prompt would begin with now; None where nobody knows."""
+        """Return the model with which a run of the open prompt would begin; None if unknown."""
         document = self.window.tabs.document
         if document is None or not document.is_prompt:
             return None
         return self.connections.model_now(document.source.path)
 
     def switch_model(self) -> None:
-        """Go on with the model that the prompt asks for by now, as the user said."""
+        """Continue with the model that the prompt asks for now, as the user decided."""
         state, document = self.run.state, self.window.tabs.document
         stand_in = self.run.stand_in
         if state is not None and stand_in is not None:
@@ -243,7 +243,7 @@ class RunCoordinator(QObject):
         self.protocol_changed.emit(self._protocol)
 
     def send(self, commands: tuple[Command, ...]) -> None:
-        """Tell the run something."""
+        """Send a command to the run."""
         self.run.send(*commands)
 
     def checked_plan(
@@ -253,7 +253,7 @@ class RunCoordinator(QObject):
         again: Callable[[], None],
         answers: ChatModel | None = None,
     ) -> RunPlan | None:
-        """A plan, where nothing keeps the prompt from being run; what does is said.
+        """Return a plan if the prompt can be run; otherwise report why not.
 
         Args:
             document: the prompt.
@@ -276,7 +276,7 @@ class RunCoordinator(QObject):
         *,
         answers: ChatModel | None = None,
     ) -> RunPlan | None:
-        """What a run of a prompt needs; None where it has no model, which is said.
+        """Return the plan of a prompt's run; None without a model, which is reported.
 
         Args:
             document: the prompt.
@@ -313,11 +313,11 @@ class RunCoordinator(QObject):
         )
 
     def references(self, path: Path | None) -> ReferenceContext:
-        """What the `${env:}` and `${file:}` of a prompt may read."""
+        """Return the resolver of a prompt's `${env:}` and `${file:}`."""
         return references_of(path, self.trust, masker=self.connections.secrets.masker)
 
     def _make_room(self) -> None:
-        """At the first run of a window, a low dock grows: what was said should be readable."""
+        """Enlarge a low dock at the first run of a window, so that the answer is readable."""
         window = self.window
         dock = window.docks["run"]
         wanted = int(window.widget.height() * _SHARE)

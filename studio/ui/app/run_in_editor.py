@@ -109,7 +109,7 @@ def _run_of(state: RunState | None) -> str:
 
 
 class PersistentEdits(QObject):
-    """Carries an edit of a run over to the editor or the registry; what cannot be is said."""
+    """Applies an edit of a run to the editor or the registry, or reports why that is impossible."""
 
     request_mock = Signal(ToolId, Mapping)  # {"mock": Mock}
     refused = Signal(str)  # sentence for the user

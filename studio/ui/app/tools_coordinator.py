@@ -78,7 +78,7 @@ class SavedCallsCoordinator(QObject):
         return calls_file(path) if path is not None else None
 
     def _tried(self, act: Callable[[], _Result], where: Path | None) -> _Result | None:
-        """Return what `act` returns; None where a file cannot be used, which the user is told."""
+        """Return what `act` returns; None if a file cannot be used, which is reported."""
         try:
             return act()
         except SavedCallsError as error:
@@ -111,7 +111,7 @@ class SavedCallsCoordinator(QObject):
         self._pane.detail.try_panel.show_saved(tool, self._calls_of(tool))
 
     def _offer_answers(self, tool: ToolEntry) -> None:
-        """A tool's saved calls can stand in for it."""
+        """Offer a tool's saved calls as its mock."""
         self._pane.offer_saved_answers(tool.id, answers_of(self._calls_of(tool.id)))
 
     def _save(self, trial: ToolTrial) -> None:
@@ -425,7 +425,7 @@ class ToolsCoordinator(QObject):
         dialog.show()
 
     def _show_operations(self, key: str, rows: tuple[OperationRow, ...], problem: str) -> None:
-        """Let the user choose among a service's operations; the choice stands in the prompt."""
+        """Let the user choose operations of a service, and write the choice into the prompt."""
         if problem:
             self._messages.error(problem)
             return

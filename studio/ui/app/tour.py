@@ -28,7 +28,7 @@ class TourStep:
     """One step of the tour."""
 
     part: str
-    """What it points at: a dock's name, "editor", "toolbar" or "status"."""
+    """Target of the step: a dock's name, "editor", "toolbar" or "status"."""
 
     title: str
     """In a few words."""
@@ -80,7 +80,7 @@ class Tour(FollowsTheme, QWidget):
 
     @property
     def part(self) -> str:
-        """What the step points at."""
+        """Return the target of the step."""
         return STOPS[self._index].part
 
     def start(self) -> None:
@@ -166,7 +166,7 @@ class Tour(FollowsTheme, QWidget):
         return False
 
     def hideEvent(self, event: QEvent) -> None:
-        """Tell that it is over."""
+        """Emit that the tour is over."""
         self._window.widget.removeEventFilter(self)
         self.ended.emit()
         super().hideEvent(event)  # type: ignore[arg-type]

@@ -150,7 +150,7 @@ class Workbench(QObject):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the panes show the document as it stands; for taking pictures."""
+        """Return whether the panes show the present document; for taking pictures."""
         document = self.window.tabs.document
         preview = self.preview.preview
         if document is None:
@@ -391,7 +391,7 @@ class Workbench(QObject):
         self.connections.show_prompt(path)
 
     def _say_run(self) -> None:
-        """Where the run stands is said once: by its pane, else by the status bar."""
+        """Show the run's state once: in its pane, else in the status bar."""
         self.window.status.set_run("" if self.run_pane.isVisible() else self.run.view.sentence)
 
     def _on_run(self, view: RunView) -> None:
@@ -399,7 +399,7 @@ class Workbench(QObject):
         self.call_request.follow(self.run.state)
 
     def _keep_runs(self, keep: int, days: int) -> None:
-        """How long runs are kept: remembered, shown, and done."""
+        """Save, show and apply how long runs are kept."""
         settings = self._services.settings
         settings.set(replace(settings.value, history_keep=keep, history_days=days))
         self.history_pane.show_retention(keep, days)

@@ -23,7 +23,7 @@ class ActionSpec:
     """Stable identifier, used in settings and by tests."""
 
     text: str
-    """What the menu and the palette say."""
+    """Text in the menu and the palette."""
 
     shortcut: str = ""
     """The usual shortcuts, separated by spaces."""

@@ -10,7 +10,7 @@ from studio.application.words import CONTEXT, translate_by
 from studio.core.paths import resource
 
 LANGUAGES: dict[str, str] = {"en": "English", "de": "Deutsch"}
-"""What there is, by code, each called as it calls itself."""
+"""Available languages by code, each with its own name."""
 
 
 def language_for(setting: str) -> str:

@@ -28,9 +28,9 @@ TextWidget: TypeAlias = QLineEdit | QPlainTextEdit | QTextEdit
 
 SEPARATOR = ""
 RECENT = "file.recent"
-"""Stands in a menu for the submenu of recent files."""
+"""Placeholder in a menu for the submenu of recent files."""
 PANES = "view.panes"
-"""Stands in a menu for the switches of the docks."""
+"""Placeholder in a menu for the switches of the docks."""
 
 
 def _items(words: str) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ IN_EDITOR = _items(
     view.commands
     """
 )
-"""What a right click in a prompt offers."""
+"""Context menu of a prompt."""
 
 ON_CARD = _items("run.start run.step | view.maximize view.right view.commands")
 ON_INPUT = _items("run.start run.step prompt.compare_sets | view.right view.commands")
@@ -157,8 +157,8 @@ ON_WELCOME = _items(
     """
 )
 ON_TOOL = _items("tools.search tools.sources tools.reload tools.window")
-"""What a right click on a card of the preview, an input, the run, a find, a problem, the outline, a
-tab and a tool offers besides."""
+"""Additional context menu items of a card of the preview, an input, the run, a find, a problem,
+the outline, a tab and a tool."""
 
 _IN_TEXT = (
     ("edit.undo", "undo"),
@@ -170,7 +170,7 @@ _IN_TEXT = (
     (SEPARATOR, ""),
     ("edit.all", "selectAll"),
 )
-"""What a right click in a text offers, by the name of what the widget does."""
+"""Context menu of a text, with the names of the widget's functions."""
 _READ_ONLY = ("edit.copy", "edit.all")
 
 
@@ -243,7 +243,7 @@ def _with_actions(window: QWidget) -> QWidget:
 
 
 def text_menu(text: TextWidget) -> QMenu:
-    """What a right click in a field or a read-only text offers."""
+    """Build the context menu of a field or a read-only text."""
     menu = own_menu(text)
     is_read_only = text.isReadOnly()
     for identifier, act in _IN_TEXT:
@@ -327,7 +327,7 @@ class FocusMenus(QObject):
 
 
 def _asked(widget: TextWidget | QAbstractItemView) -> tuple[QWidget, ...]:
-    """What a click reaches, and what the menu key reaches."""
+    """Return the item under a click, or the current one for the menu key."""
     return (widget,) if isinstance(widget, QLineEdit) else (widget, widget.viewport())
 
 
@@ -368,7 +368,7 @@ def copy_rows(view: QAbstractItemView) -> None:
 
 
 def item_menu(view: QAbstractItemView) -> QMenu:
-    """What a right click offers."""
+    """Build the context menu."""
     menu = own_menu(view)
     _add(menu, view, "edit.copy", partial(copy_rows, view), enabled=any(map(_text, _chosen(view))))
     if view.selectionMode() not in _SINGLE:

@@ -1,4 +1,4 @@
-"""What the window is given to work with; built once by the composition root."""
+"""Services of the window; built once by the composition root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model can do and costs, as known, with the user's corrections."""
+"""Abilities and prices of a model, with the user's corrections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of connections: kind, name, default mark, and how the last try went.
+"""The list of connections: kind, name, default mark, and the result of the last test.
 
 Below it stands what can be done: add one, duplicate, make the default, delete.
 """
@@ -159,7 +159,7 @@ class ConnectionList(QListWidget):
         self.blockSignals(False)
 
     def show_trial(self, connection: Connection, trial: ConnectionTrial) -> None:
-        """Say how a connection's try stands."""
+        """Show the state of a connection's test."""
         for row in range(self.count()):
             if self.item(row).data(_NAME) == connection.name:
                 self._say(self.item(row), connection, trial)

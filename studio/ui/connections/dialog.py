@@ -138,7 +138,7 @@ class ConnectionsDialog(QDialog):
         self._show_marks()
 
     def _show_marks(self) -> None:
-        """What goes with the chosen row, and what the open prompt uses."""
+        """Show the buttons of the selected row, and the connection that the open prompt uses."""
         connections = self._controller.connections
         name = self.list.name
         last = is_last_embedded(connections, name)
@@ -213,7 +213,7 @@ class ConnectionsDialog(QDialog):
             self._controller.trials.start(self.current, abilities=abilities)
 
     def _on_tried(self, name: str, _table: JsonObject) -> None:
-        """What the test showed is kept with the connection; what is being written stays."""
+        """Keep the result of a test with the connection; unsaved fields stay."""
         if name == self.list.name and self.current is not None:
             self.form.kept(self.current)
 
@@ -267,7 +267,7 @@ class ConnectionsDialog(QDialog):
         return self._try(lambda: self._controller.save(connections))
 
     def _try(self, work: Callable[[], None]) -> bool:
-        """Save something; what keeps it from being saved is said above the form."""
+        """Save something; an error is shown above the form."""
         try:
             work()
         except OSError as error:
@@ -293,7 +293,7 @@ class ConnectionsDialog(QDialog):
         self.add_connection(replace(EMBEDDED, name=path.stem, settings={"weights": str(path)}))
 
     def done(self, result: int) -> None:
-        """Keep what stands in the fields, and break a try off."""
+        """Save the fields, and cancel a test."""
         self.form.commit()
         self._controller.trials.cancel(self.list.name)
         super().done(result)

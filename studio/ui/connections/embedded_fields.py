@@ -1,4 +1,4 @@
-"""How the embedded model runs: its weights, context, threads, and the grammar's level."""
+"""Settings of the embedded model: its weights, context, threads, and the grammar's level."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FetchBar(QWidget):
         self.hide()
 
     def show_state(self, state: WeightsState) -> None:
-        """Say how it stands."""
+        """Show the state."""
         is_running = state.fetched is not None
         self.fetch.setText(tr("Fetch the model ({size} MB)").format(size=state.megabytes))
         self.fetch.setVisible(not is_running)

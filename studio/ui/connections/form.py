@@ -83,7 +83,7 @@ class CollapsibleSection(QToolButton):
     """Checked while its body is open; closed at first."""
 
     def __init__(self, title: str, body: QWidget) -> None:
-        """Make a heading.
+        """Create a heading.
 
         Args:
             title: what is said.
@@ -115,7 +115,7 @@ class FormLine(QWidget):
     def __init__(self, *fields: QWidget, stretch: bool = True) -> None:
         super().__init__()
         self.tone: FieldTone = "hint"
-        """How the note is meant."""
+        """Tone of the note."""
         self._usual = ""
         self.note = QLabel(self, wordWrap=True)
         row = QHBoxLayout()
@@ -129,7 +129,7 @@ class FormLine(QWidget):
         self._paint()
 
     def set_usual(self, text: str) -> None:
-        """What is noted as long as nothing is wrong."""
+        """Set the note that is shown if nothing is wrong."""
         self._usual = text
         self.say("", "hint")
 
@@ -229,12 +229,12 @@ class ConnectionForm(QScrollArea):
         self.setMinimumWidth(max(self.minimumWidth(), page.width() + bar.width()))
 
     def kept(self, connection: Connection) -> None:
-        """What was committed is saved; the fields are as they are."""
+        """Mark the committed fields as saved; they stay unchanged."""
         self.shown = connection
         self._check()
 
     def commit(self) -> None:
-        """Take what stands in the fields; does nothing while something in it is wrong."""
+        """Apply the fields; does nothing while one is invalid."""
         if self._loading:
             return
         candidate = self._check()
@@ -267,7 +267,7 @@ class ConnectionForm(QScrollArea):
         self.through.setCurrentIndex(max(0, self.through.findData(settings.get("through", ""))))
 
     def candidate(self) -> Connection:
-        """What stands in the fields."""
+        """Return the contents of the fields."""
         shown = self.shown
         changed = replace(shown, name=self.name.text().strip(), settings=self._settings())
         return self.remote.value(changed) if shown.is_remote else changed

@@ -1,4 +1,4 @@
-"""How kinds of connections are called and drawn."""
+"""Names and icons of the kinds of connections."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NAMES: Mapping[ConnectionKind, str] = {
     "manual": marked("You are the model"),
     "replay": marked("Record and replay"),
 }
-"""What each kind is called."""
+"""Name of each kind."""
 
 _HELP: Mapping[GrammarLevel, tuple[str, str]] = {
     "off": (
@@ -59,7 +59,7 @@ _HELP: Mapping[GrammarLevel, tuple[str, str]] = {
         ),
     ),
 }
-"""How much is decided for the embedded model: one word and one sentence."""
+"""Levels of the embedded model's grammar: one word and one sentence."""
 
 
 def help_words(level: GrammarLevel) -> tuple[str, str]:
@@ -78,17 +78,17 @@ _STATES = {
 
 
 def state_words(trial: ConnectionTrial) -> str:
-    """How a try went, in few words; empty where there was none."""
+    """Describe the result of a test in few words; empty if there was none."""
     return tr(_STATES[trial.state]) if _STATES[trial.state] else ""
 
 
 def second_line(connection: Connection, trial: ConnectionTrial) -> str:
-    """What the list says of a connection under its name."""
+    """Return the second line of a connection in the list."""
     return " · ".join(filter(None, (_what(connection), state_words(trial))))
 
 
 def _what(connection: Connection) -> str:
-    """What tells a connection from others of its kind."""
+    """Return what tells a connection from others of its kind."""
     settings = connection.settings
     match connection.kind:
         case "compatible":
@@ -106,12 +106,12 @@ def _what(connection: Connection) -> str:
 
 
 def name_of(kind: ConnectionKind) -> str:
-    """What a kind is called, in the language of the window."""
+    """Return the name of a kind, in the language of the window."""
     return tr(NAMES[kind])
 
 
 def hint_of(connection: Connection) -> str:
-    """What the user must have or do for a connection of this kind."""
+    """Return the prerequisites for a connection of this kind."""
     of_kind = [each for each in PRESETS if each.connection.kind == connection.kind]
     same = (each for each in of_kind if each.connection.base_url == connection.base_url)
     found = next(same, of_kind[-1])

@@ -27,7 +27,7 @@ def make_editable(combo: ComboBox, placeholder: str) -> None:
 
 
 class _ModelLine(QLineEdit):
-    """A line whose first key replaces what stands in it."""
+    """A line edit whose first key replaces its text."""
 
     _was_entered = False
 

@@ -39,7 +39,7 @@ from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
 
 
 class ProviderDialog(QDialog):
-    """Nothing is saved before a model is taken; what is still missing is said beside the button."""
+    """The dialog to connect a provider; nothing is saved before a model is chosen."""
 
     request_run = Signal()
     request_settings = Signal(str)  # name of the connection whose other settings are wanted
@@ -126,7 +126,7 @@ class ProviderDialog(QDialog):
         self._show_ready()
 
     def _on_key(self, name: str, state: KeyState) -> None:
-        """A key that could not go into the store is said: it is gone when the studio ends."""
+        """Report a key that could not be stored, and is lost when the studio ends."""
         if name in self._pasted and state.place == "session" and state.reason:
             self.fields.say(
                 tr("The key is held for this session only: {reason}.").format(reason=state.reason)
@@ -287,7 +287,7 @@ class _Choice(QPushButton):
         self.say(self._known(start))
 
     def say(self, text: str) -> None:
-        """What is known of it, in few words."""
+        """Show a short message."""
         self._said.setText(text)
         self.setAccessibleName(f"{self._name}, {text}" if text else self._name)
 

@@ -1,4 +1,4 @@
-"""What a provider needs, and the models that it offers."""
+"""Fields of a provider, and the models that it offers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ProviderFields(QWidget):
             self.form.addRow(text, field)
         column_of(self.hint, self.form, self.note, (self.models, 1), on=self, margins=0, spacing=12)
         self.place = QWidget(self)
-        """Stands below the button, in the room that models would take."""
+        """Placeholder below the button, in the room of the models."""
         self._connect()
         self._show_lines(())
 
@@ -86,7 +86,7 @@ class ProviderFields(QWidget):
         {"address": self.address, "key": self.key, "deployment": self.deployment}[ask].setFocus()
 
     def answers(self) -> ProviderAnswers:
-        """What is written."""
+        """Return the contents of the fields."""
         is_azure = self._start is not None and "deployment" in self._start.asks
         model = (self.deployment if is_azure else self.model).text().strip()
         if not is_azure and self._listed and model not in self._listed:

@@ -90,7 +90,7 @@ class KeyField(QWidget):
         self._paint()
 
     def reference(self) -> str:
-        """What is saved of it: where the key is."""
+        """Return the saved reference to the key."""
         place = self.place.currentData()
         if place == "environment":
             return f"${{env:{self.variable.text().strip()}}}"
@@ -201,7 +201,7 @@ class RemoteFields(QObject):
 
     @property
     def main(self) -> dict[Field, QWidget]:
-        """What is always seen, by the line it stands in."""
+        """Return the fields that are always shown, by line."""
         return {
             "base_url": self.base_url,
             "api_version": self.api_version,
@@ -211,12 +211,12 @@ class RemoteFields(QObject):
 
     @property
     def rare(self) -> dict[Field, QWidget]:
-        """What is folded away, by the line it stands in."""
+        """Return the fields that are folded away, by line."""
         return {"api": self.api, "headers": self.headers, "limits": self.limits}
 
     @property
     def header_problem(self) -> str:
-        """What is wrong with the headers as they are written; empty for nothing."""
+        """Return what is wrong with the headers; empty if they are valid."""
         return read_headers(self.headers.toPlainText())[1]
 
     def set_value(self, connection: Connection) -> None:
@@ -241,7 +241,7 @@ class RemoteFields(QObject):
         self.abilities.set_value(connection.capabilities)
 
     def value(self, connection: Connection) -> Connection:
-        """The connection with what stands in the fields."""
+        """Return the connection with the contents of the fields."""
         return replace(
             connection,
             base_url=self.base_url.text().strip(),

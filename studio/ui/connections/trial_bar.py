@@ -80,7 +80,7 @@ class TrialBar(QWidget):
         self.show_trial(ConnectionTrial())
 
     def show_trial(self, trial: ConnectionTrial) -> None:
-        """Say how it stands."""
+        """Show the state."""
         is_running = trial.state == "running" or bool(trial.asks)
         self.test.setVisible(not is_running)
         self.cancel.setVisible(is_running)

@@ -52,7 +52,7 @@ class TrustDialog(QDialog):
 
 
 def _explained(choice: ModelChoice) -> str:
-    """What would go there."""
+    """Describe what would be sent there."""
     sent = tr("The messages, the values of the inputs and what tools answer would go there")
     variable = environment_name(choice.connection.key)
     if variable is not None:

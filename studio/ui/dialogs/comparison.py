@@ -1,4 +1,4 @@
-"""What differs between two texts, in a dialog: a prompt now and before, rewritten, on disk."""
+"""Compare two texts in a dialog: a prompt now and before, rewritten, on disk."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class RewriteDialog(QDialog):
     accepted_fix = Signal(Fix)  # Fix that the user wants
 
     def __init__(self, document: PromptDocument, parent: QWidget | None = None) -> None:
-        """Make it.
+        """Create the dialog.
 
         Args:
             document: the prompt as it stands in the editor.

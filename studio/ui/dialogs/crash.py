@@ -89,7 +89,7 @@ class CrashDialog(QDialog):
         self.go_on.setFocus()
 
     def add(self, summary: str, report: str) -> None:
-        """Report one defect more; one that was told already is only counted."""
+        """Add one more defect; one that is listed already is only counted."""
         if report not in self._reports:
             self._reports.append(report)
         self.what.setText(
@@ -102,7 +102,7 @@ class CrashDialog(QDialog):
         self.report.setPlainText("\n\n".join(reversed(self._reports)))
 
     def tell_of_end(self, report: str) -> None:
-        """Tell that the studio ended by itself the last time."""
+        """Report that the studio crashed the last time."""
         self.setWindowTitle(tr("The studio ended unexpectedly"))
         self.title.setText(tr("The studio ended unexpectedly the last time."))
         self.leave.hide()

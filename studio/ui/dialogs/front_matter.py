@@ -266,5 +266,5 @@ class FrontMatterDialog(QDialog):
 
 
 def editor_text(editor: QLineEdit | ComboBox) -> str:
-    """What stands in a field."""
+    """Return the contents of a field."""
     return editor.currentText() if isinstance(editor, ComboBox) else editor.text()

@@ -56,7 +56,7 @@ class StateLine(FollowsTheme, QWidget):
         return self._said.text()
 
     def say(self, picture: str, tone: StateTone, text: str) -> None:
-        """Say how it stands now."""
+        """Show the current state."""
         self._picture, self._tone = picture, tone
         self._said.setText(text)
         self._paint()
@@ -110,7 +110,7 @@ class ImportDialog(QDialog):
         self._given = text
         self._messages = messages
         self.imported: Imported | None = None
-        """What the file becomes."""
+        """Result of the import."""
         self.setWindowTitle(tr("Import {name}").format(name=path.name))
         resize_within_screen(self, 880, 640)
         self.state = StateLine()

@@ -223,7 +223,7 @@ class ExperimentTable(QTableView):
         return max(wanted, min(name, wanted + 60))
 
     def _give_rest(self) -> None:
-        """What a row is about gets what the variants leave."""
+        """Give the first column the width that the variants leave."""
         if self.model().columnCount() < FIRST_VARIANT:
             return
         others = sum(

@@ -185,7 +185,7 @@ class ImproveDialog(QDialog):
 
     @property
     def provider(self) -> str:
-        """Who proposes, as an experiment names it."""
+        """Return the proposer's provider, as an experiment names it."""
         written = self.model.currentText().strip()
         return "" if written == self.model.itemText(0) else written
 

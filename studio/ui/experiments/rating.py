@@ -141,7 +141,7 @@ class BlindDialog(QDialog):
 
     @property
     def summary(self) -> str:
-        """Who was better how often."""
+        """Return how often each variant was better."""
         counts = ", ".join(
             f"{self._names[at]} {count}" for at, count in self._won.items() if at is not None
         )

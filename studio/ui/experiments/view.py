@@ -271,7 +271,7 @@ class ExperimentView(QWidget):
         layout.addWidget(self.pages, 1)
 
     def _more_menu(self) -> QMenu:
-        """What is done more rarely."""
+        """Build the menu of the rarer commands."""
         menu = QMenu(self)
         for name, text, act in (
             ("workers", tr("Workers…"), self.request_workers.emit),

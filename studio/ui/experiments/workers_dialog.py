@@ -1,4 +1,4 @@
-"""Where the cells of an experiment are asked: this process, or workers."""
+"""Choice of the cells' asker: this process, or workers."""
 
 from __future__ import annotations
 

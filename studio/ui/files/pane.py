@@ -42,7 +42,7 @@ class FolderSection(QWidget):
         from studio.ui.files.tree import FilesTree  # not before the first paint
 
         self.folder = Path()
-        """What is shown."""
+        """Folder that is shown."""
         self.tree = FilesTree()
         self.tree.request_leave.connect(self.request_leave)
         self._name = ElidedLabel()

@@ -1,4 +1,4 @@
-"""The tree of a folder's files: looking, opening, naming, and what is said of each."""
+"""The tree of a folder's files: browse, open, rename, and marks."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _BESIDE_NAME = 56
 
 @dataclass(frozen=True, slots=True)
 class FileMark:
-    """What is said of an open file in the tree."""
+    """The marks of an open file in the tree."""
 
     severity: Severity | None = None
     """The worst problem in it."""
@@ -81,11 +81,11 @@ class FileMark:
     """Whether its text differs from the file."""
 
     state: FileState | None = None
-    """How the file differs from the last commit."""
+    """Difference of the file from the last commit."""
 
 
 class _Drawings(QStyledItemDelegate):
-    """Draws the studio's own icons beside files, and what is to be said of them.
+    """Draws the studio's own icons and the marks of files.
 
     Not an icon provider of the model: Qt asks that one in a thread of its own.
     """
@@ -156,7 +156,7 @@ class FilesTree(QTreeView):
     def __init__(self) -> None:
         super().__init__()
         self.marks: Mapping[Path, FileMark] = {}
-        """What is said of files, by path."""
+        """Marks of files, by path."""
         self.is_one_of_many = False
         """Whether other folders are shown beside this one, so that it can leave."""
         self.setHeaderHidden(True)
@@ -171,7 +171,7 @@ class FilesTree(QTreeView):
         self.files.setNameFilters(list(PATTERNS))
         self.setModel(self.files)
         self._expected: Path | None = None
-        """What was made or named here and has no row yet."""
+        """File that was created or renamed here and has no row yet."""
         self.files.rowsInserted.connect(self._on_rows)
         self._finding = LatestJob(self, self._unfold)
         self._unfolded: list[QPersistentModelIndex] = []
@@ -194,7 +194,7 @@ class FilesTree(QTreeView):
         )
 
     def mark_at(self, index: QModelIndex | QPersistentModelIndex) -> FileMark | None:
-        """What is said of a row's file."""
+        """Return the marks of a row's file."""
         return self.marks.get(Path(self.files.filePath(index)))
 
     def set_root(self, folder: Path) -> None:
@@ -260,7 +260,7 @@ class FilesTree(QTreeView):
             self.reveal(path)
 
     def path_at(self, index: QModelIndex) -> Path | None:
-        """What a row stands for."""
+        """Return the path of a row."""
         return Path(self.files.filePath(index)) if index.isValid() else None
 
     # -- asked for ------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ class FilesTree(QTreeView):
             self.request_rename.emit(path, name)
 
     def menu_for(self, index: QModelIndex) -> QMenu:
-        """What a right click offers."""
+        """Build the context menu."""
         menu = own_menu(self)
         path = self.path_at(index)
         root = Path(self.files.rootPath())

@@ -1,4 +1,4 @@
-"""Below the list of runs: what the chosen one said, how many there are, and how long they stay."""
+"""Footer of the list of runs: the selected run's answer, the number of runs, and the retention."""
 
 from __future__ import annotations
 

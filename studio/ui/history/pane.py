@@ -46,7 +46,7 @@ _MOST_COMPARED = 12
 """Runs that are compared in one table."""
 
 _LIVE_MS = 2_000
-"""How often a list in sight is read again: other windows and terminals write, too."""
+"""Interval at which a visible list is read again, because other processes write, too."""
 
 
 class NotesDialog(QDialog):
@@ -161,7 +161,7 @@ class HistoryPane(QWidget):
         self._live.stop()
 
     def _on_live(self) -> None:
-        """A run that is said to be running may be over by now, elsewhere."""
+        """Read a running run again, which another process may have ended."""
         if any(row.run.status == "running" for row in self.model.rows):
             self.request_refresh.emit()
 

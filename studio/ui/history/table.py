@@ -54,7 +54,7 @@ _ORDER = (
     "Tags",
     "Note",
 )
-"""The columns as they stand at first; they are dragged, and sorted by a click."""
+"""Initial order of the columns, which can be dragged, and sorted by a click."""
 
 
 class _EndDelegate(QStyledItemDelegate):
@@ -170,7 +170,7 @@ class RunTable(QTableView):
             self.menu().popup(self.viewport().mapToGlobal(place))
 
     def menu(self) -> QMenu:
-        """What can be done with the chosen runs, then the window's actions."""
+        """Build the menu of the selected runs and the window's actions."""
         menu, chosen = own_menu(self), self.chosen_runs()
         if len(chosen) == 1:
             add_own(menu, tr("Open"), self.open_chosen, drawing="eye", keys="Return")

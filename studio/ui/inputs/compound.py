@@ -72,7 +72,7 @@ class ObjectField(FieldEditor):
         self._tell_rows()
 
     def value(self) -> FieldValue:
-        """What is filled; absent where nothing is. Keys without a field are kept.
+        """Return the filled value; absent if all is empty. Keys without a field are kept.
 
         A user who fills one property changes what was shown: the rest of it stays, as in a list.
         """
@@ -96,7 +96,7 @@ class ObjectField(FieldEditor):
         return next((f"{r.spec.name}: {p}" for r in self.rows if (p := r.editor.problem())), "")
 
     def set_folder(self, folder: Path | None) -> None:
-        """Tell the fields inside."""
+        """Set the folder of the fields inside."""
         for row in self.rows:
             row.editor.set_folder(folder)
 
@@ -122,7 +122,7 @@ class ObjectField(FieldEditor):
 
 
 def _base(spec: FieldSpec) -> dict[str, Json]:
-    """What an object holds beside the properties that a user fills."""
+    """Return the part of an object that has no fields."""
     if isinstance(spec.fallback, Mapping):
         return dict(spec.fallback)
     return {each.name: each.proposed for each in spec.properties if each.proposed is not ABSENT}
@@ -207,7 +207,7 @@ class ListField(FieldEditor):
         )
 
     def set_folder(self, folder: Path | None) -> None:
-        """Tell the items."""
+        """Set the folder of the items."""
         self._folder = folder
         for item in self.items:
             item.editor.set_folder(folder)
@@ -295,7 +295,7 @@ class _Turn(QWidget):
         self.text.textChanged.connect(self._changed)
 
     def message(self) -> dict[str, Json]:
-        """The message as it stands."""
+        """Return the present message."""
         text = self.text.toPlainText()
         content: Json = text
         if not self._is_text:

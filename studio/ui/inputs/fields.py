@@ -112,7 +112,7 @@ _PLACEHOLDER = 40
 
 
 class FieldEditor(QWidget):
-    """What every editor of a value has in common."""
+    """The interface of every editor of a value."""
 
     changed = Signal()  # by the user, not by `set_value`
     request_sample = Signal(str)  # take the sample or default of this input as the user's value
@@ -131,7 +131,7 @@ class FieldEditor(QWidget):
         raise NotImplementedError
 
     def problem(self) -> str:
-        """What is wrong with what is written; empty where nothing is."""
+        """Return what is wrong with the text; empty if it is valid."""
         return ""
 
     def set_folder(self, folder: Path | None) -> None:
@@ -285,7 +285,7 @@ class JsonField(FollowsTheme, FieldEditor):
         self._quiet = False
 
     def problem(self) -> str:
-        """Where the JSON cannot be read."""
+        """Return the error of the JSON."""
         return read_json(self.text.toPlainText()).problem
 
     def recolor(self) -> None:

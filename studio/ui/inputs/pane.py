@@ -202,7 +202,7 @@ def _literal(name: str) -> str:
 
 
 _NO_LIMIT = 16_777_215
-"""What Qt takes for no largest size."""
+"""Qt's value for no maximum size."""
 _OF_VALUES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
 """Endings of files that hold values."""
 _OF_THE_DOCK = 8
@@ -296,7 +296,7 @@ class InputsPane(FollowsTheme, QWidget):
         column_of(bar, (self._stack, 1), on=self, margins=0, spacing=0)
 
     def set_document(self, document: PromptDocument | None, untitled: str = "") -> None:
-        """Show the inputs of a document; values already given stay.
+        """Show the inputs of a document; given values stay.
 
         Args:
             document: the prompt; None where none is open.

@@ -79,7 +79,7 @@ class FieldRow(QWidget):
         self._tell_state()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with the input, and the window's actions with their keys."""
+        """Show the menu of the input, with the window's actions and their keys."""
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
@@ -110,7 +110,7 @@ class FieldRow(QWidget):
 
     @property
     def problem(self) -> str:
-        """What is shown to be wrong."""
+        """Return the shown problem."""
         return self._problem.text()
 
     def set_value(self, value: FieldValue) -> None:
@@ -168,16 +168,16 @@ class FieldRow(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class GroupWords:
-    """What a group says of itself, in the language of the window."""
+    """The texts of a group, in the language of the window."""
 
     heading: str
-    """The heading; `{shown}` stands for the names, cut where they are many."""
+    """Heading; `{shown}` is the names, cut if there are many."""
 
     name: str
-    """The heading for a screen reader; `{names}` stands for all names."""
+    """Heading for a screen reader; `{names}` is all names."""
 
     tip: str
-    """What its values are."""
+    """Description of its values."""
 
 
 class FieldGroup(FollowsTheme, QWidget):

@@ -200,7 +200,7 @@ class SchemaForm(FollowsTheme, QWidget):
         self._tell_group()
 
     def problems(self) -> dict[str, str]:
-        """What is wrong, by field: unreadable values, and required ones without any."""
+        """Return the problems by field: unreadable values, and required ones without any."""
         found: dict[str, str] = {}
         for name, row in self.rows.items():
             problem = row.editor.problem()
@@ -302,7 +302,7 @@ class SchemaForm(FollowsTheme, QWidget):
 
 
 def _is_shown(editor: FieldEditor, value: FieldValue) -> bool:
-    """Whether an editor shows this very value, so that what it tells is what was given."""
+    """Return whether an editor shows this very value, so that its changes are those of the user."""
     shown = editor.value()
     return type(shown) is type(value) and shown == value
 

@@ -41,7 +41,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self._items: list[QTreeWidgetItem] = []
         """The keys, then the sections."""
         self._spans: list[Span] = []
-        """Where each item stands."""
+        """Place of each item."""
         self._keys: tuple[tuple[str | int, ...], ...] = ()
         """Paths of the keys listed."""
         self._said: list[tuple[str, str]] = []
@@ -212,7 +212,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         menu.popup(self._tree.viewport().mapToGlobal(at))
 
     def menu_for(self, item: QTreeWidgetItem | None) -> QMenu:
-        """What a right click on a part offers."""
+        """Build the context menu of a part."""
         menu = own_menu(self)
         if item is not None:
             add_own(

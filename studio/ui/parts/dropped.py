@@ -1,4 +1,4 @@
-"""What is dropped or pasted from the desktop: files of this machine."""
+"""Files of this machine that are dropped or pasted from the desktop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an empty pane says: one sentence on what to do there."""
+"""The text of an empty pane: one sentence on what to do there."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class EmptyState(QWidget):
 
     @property
     def title(self) -> str:
-        """What it says first."""
+        """Return the title."""
         return self._title.text()
 
     @property
     def sentence(self) -> str:
-        """What it says below."""
+        """Return the sentence below."""
         return self._sentence.text()
 
     def offer(self, *buttons: QWidget) -> None:
@@ -84,7 +84,7 @@ class Banner(QWidget):
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Return the text."""
         return self._text.text()
 
     def say(self, text: str, place: str = "", tone: str = "error", fix: str = "") -> None:

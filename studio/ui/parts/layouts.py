@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 LayoutPart: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | int
-"""What a layout holds: a part, a part with its stretch, or an empty stretch."""
+"""Item of a layout: a part, a part with its stretch, or an empty stretch."""
 
 Margins: TypeAlias = int | tuple[int, int, int, int] | None
 """All four, or left, top, right and bottom, in pixels; None for those of the style."""
@@ -80,7 +80,7 @@ class FlowLayout(QLayout):
         self._items.append(item)
 
     def count(self) -> int:
-        """How many items there are."""
+        """Return the number of items."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:  # noqa: N802 - Qt's name

@@ -15,10 +15,10 @@ class PaintedPart:
     """One thing that is painted."""
 
     name: str
-    """What it is, and how it stands."""
+    """Name and state of the part."""
 
     place: QRect
-    """Where, in the widget's own coordinates."""
+    """Place in the widget's own coordinates."""
 
 
 class PaintedParts(QObject):
@@ -44,11 +44,11 @@ class PaintedParts(QObject):
 
     @property
     def children_shown(self) -> tuple[QWidget, ...]:
-        """What stands for the parts, in order."""
+        """Return the accessible parts, in order."""
         return tuple(self._children)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """What is painted anew may have other parts."""
+        """Update the parts when the widget is painted again."""
         if event.type() == QEvent.Type.Paint and QAccessible.isActive():
             self._later.start()
         return False

@@ -120,7 +120,7 @@ def units(text: str) -> int:
 
 
 def wrap_mode(text: str) -> QTextOption.WrapMode:
-    """How the lines of a text are broken."""
+    """Return the wrap mode of a text."""
     is_long = _LONG_WORD.search(text) is not None
     mode = QTextOption.WrapMode
     return mode.WrapAnywhere if is_long else mode.WrapAtWordBoundaryOrAnywhere
@@ -137,7 +137,7 @@ _LONGEST_LINE = 20_000
 
 
 class JsonHighlighter(QSyntaxHighlighter):
-    """Colors keys, strings, numbers and words; a line stands for itself in JSON."""
+    """Colors keys, strings, numbers and words; a line of JSON is colored by itself."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
@@ -203,7 +203,7 @@ class JsonView(FollowsTheme, LongText):
             self._highlighter.recolor()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click that selects nothing tells its place."""
+        """Emit the place of a click that selects nothing."""
         super().mouseReleaseEvent(event)
         signal = {
             Qt.KeyboardModifier.NoModifier: self.place_clicked,
@@ -215,7 +215,7 @@ class JsonView(FollowsTheme, LongText):
             signal.emit(place)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Somebody may know what to tell of the place where the mouse rests."""
+        """Show a tooltip for the place under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             cursor = self.cursorForPosition(event.pos())
             if self.cursorRect(cursor).adjusted(-20, 0, 20, 0).contains(event.pos()):
@@ -334,7 +334,7 @@ class ComparisonView(FollowsTheme, ClosedText):
 
 @dataclass(frozen=True, slots=True)
 class _RowLook:
-    """How one kind of row is written."""
+    """The look of one kind of row."""
 
     paragraph: QTextBlockFormat
     number: QTextCharFormat

@@ -1,4 +1,4 @@
-"""Tabs that stand closer together where there is little room, and scroll where there is less."""
+"""Tabs that move closer together if there is little room, and scroll if there is less."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QTabBar, QWidget
 
 _AROUND_TAB = 20
-"""What the style sheet leaves beside the name of a tab, in pixels."""
+"""Width that the style sheet adds to the name of a tab, in pixels."""
 
 
 class YieldingTabs(QTabBar):
@@ -40,7 +40,7 @@ class YieldingTabs(QTabBar):
             self.fit(self.width())
 
     def fit(self, room: int) -> None:
-        """Stand closer together where the names need more than so many pixels."""
+        """Move the tabs closer together if the names need more than this width in pixels."""
         metrics = self.fontMetrics()
         names = [self.tabText(at) for at in range(self.count()) if self.isTabVisible(at)]
         needed = sum(metrics.horizontalAdvance(name) + _AROUND_TAB for name in names)

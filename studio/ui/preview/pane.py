@@ -81,7 +81,7 @@ class DiffTab(QWidget):
 
     @property
     def pair(self) -> Pair:
-        """What is compared with what."""
+        """Return the two sides of the comparison."""
         return Pair(self._side(self.before), self._side(self.after))
 
     @property

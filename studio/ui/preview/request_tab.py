@@ -214,7 +214,7 @@ class RequestTab(QWidget):
         QToolTip.showText(point, plain_tip(tip), self._columns[provider].view)
 
     def source_tip(self, provider: Provider, place: int) -> str:
-        """What is informed of the value at a place of a body, UTF-16 units."""
+        """Return the tooltip of the value at a place of a body, UTF-16 units."""
         preview, source = self._preview, self._source(provider, place)
         if preview is None:
             return ""

@@ -25,7 +25,7 @@ from studio.ui.style.icons import icon
 _PROBLEM = Qt.ItemDataRole.UserRole
 _MOST = 1000
 _WITH_CODE = 560
-"""Where the pane is narrower, in pixels, the sentence has the room of the code."""
+"""Width below which the sentence takes the room of the code, in pixels."""
 
 
 class ProblemsPane(QStackedWidget):
@@ -61,7 +61,7 @@ class ProblemsPane(QStackedWidget):
         self.clear()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """What is wrong is read before its code."""
+        """Give the sentence more room than its code."""
         super().resizeEvent(event)
         self._list.setColumnHidden(1, self.width() < _WITH_CODE)
 
@@ -122,7 +122,7 @@ class ProblemsPane(QStackedWidget):
         self.menu_for(self._list.itemAt(at)).popup(self._list.viewport().mapToGlobal(at))
 
     def menu_for(self, item: QTreeWidgetItem | None) -> QMenu:
-        """What a right click on a problem offers."""
+        """Build the context menu of a problem."""
         menu = own_menu(self)
         if item is not None:
             problem: Problem = item.data(0, _PROBLEM)

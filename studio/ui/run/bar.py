@@ -1,4 +1,4 @@
-"""The bar of the run pane: stepping buttons, where the run stands, and what it has used."""
+"""The bar of the run pane: stepping buttons, the state of the run, and its use."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RunBar(QWidget):
         self._paint()
 
     def show_view(self, view: RunView) -> None:
-        """Enable what can be done, and say where the run stands."""
+        """Enable the possible actions, and show the state of the run."""
         before, self._view = self._view, view
         if view.state is not None and _says(view) == _says(before):
             return  # a reply streams: only the timeline has changed
@@ -222,7 +222,7 @@ def _button(name: str, words: str, keys: str) -> QToolButton:
 
 
 def _says(view: RunView) -> tuple[object, ...]:
-    """What the bar shows of a view; the state is the same object while a reply streams."""
+    """Return the shown parts of a view; the state is the same object while a reply streams."""
     return (id(view.state), view.record, view.sentence, view.branches, view.choice)
 
 
@@ -292,7 +292,7 @@ class RunHead(QWidget):
             self.branch_chosen.emit(ways[at + by].last)
 
     def limits_menu(self) -> QMenu:
-        """What is used of each limit; of a run that goes on each can be set."""
+        """Build the menu of the limits; those of a running run can be changed."""
         menu = QMenu(self)
         state = self._view.state
         for line in limit_lines(state) if state is not None else ():

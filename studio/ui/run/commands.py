@@ -1,4 +1,4 @@
-"""What the user has the run do: start, go on, step, go back to a card and do something there."""
+"""The user's commands for a run: start, continue, step, go back to a card and act there."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class RunCommands(QObject):
         self.run_or_continue_shown()
 
     def step(self, how: str = "over") -> None:
-        """F10, F11, Shift+F11: go on to a nearby place, or start and stand at the first.
+        """Step with F10, F11, Shift+F11 to a nearby place, or start and pause at the first.
 
         In a run of the past: to the next place, and with "out" to the one before; at its end a
         new run starts.
@@ -72,13 +72,13 @@ class RunCommands(QObject):
         self.step_shown(how)
 
     def approve(self) -> None:
-        """Run the call at which the run stands: the user's word, by a key of its own."""
+        """Approve the current call of the run."""
         call = self._view.approvable
         if call is not None:
             self._tell(Approve(call))
 
     def pause(self) -> None:
-        """Stand still at the next place."""
+        """Pause at the next place."""
         if self._view.is_busy:
             self._tell(PauseRun())
 
@@ -135,7 +135,7 @@ class RunCommands(QObject):
         self._tell(*commands)
 
     def take_offer(self, offer: Offer) -> None:
-        """Do what is offered at the place where the run stands."""
+        """Perform the action that is offered at the current place of the run."""
         match offer.ask:
             case "again":
                 self._again(*(offer.commands or (StepOn("over"),)))
@@ -193,7 +193,7 @@ class RunCommands(QObject):
             self._go_back(card, then)
 
     def _go_back(self, card: StepCard, then: Callable[[], object]) -> None:
-        """Stand at the place of a card as a new branch, and do something there."""
+        """Go back to a card on a new branch, and act there."""
         self.request_fork.emit(card)
         if self._view.record:
             self.request_offer.emit("resume")

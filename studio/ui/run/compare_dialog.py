@@ -103,7 +103,7 @@ _TITLE, _ENDING = 220, 200
 
 
 class FiguresTable(FollowsTheme, QWidget):
-    """What both ways came to, in one row of figures: first, second, difference."""
+    """The figures of both branches in one row each: first, second, difference."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -117,7 +117,7 @@ class FiguresTable(FollowsTheme, QWidget):
 
     @property
     def words(self) -> list[list[str]]:
-        """What is shown, a list for each figure."""
+        """Return the shown texts, a list for each figure."""
         if self._comparison is None:
             return []
         return [

@@ -28,7 +28,7 @@ _STAYS: tuple[Tab, ...] = ("request", "usage", "watch")
 
 
 class CursorViews(QObject):
-    """The timeline has the cursor; the others are told, and ask it to go elsewhere."""
+    """Updates the views from the timeline, which has the cursor, and forwards their requests."""
 
     moved = Signal(RunCursor)  # the moment that all show
     request_inspection = Signal(Inspection)  # what the inspector should show
@@ -119,7 +119,7 @@ class CursorViews(QObject):
             self.go_to_step(step)
 
     def go_to_node(self, node: Node) -> None:
-        """Go to the card that a node of the diagram stands for, near the one that is shown."""
+        """Go to the card of a diagram's node that is nearest to the shown one."""
         cursor = cursor_at_node(self._timeline.cards, self._timeline.current_card, node)
         if cursor is not None:
             self._timeline.choose(cursor.key)

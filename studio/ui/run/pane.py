@@ -58,7 +58,7 @@ class RunPane(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.view = RunView()
-        """What is shown."""
+        """View that is shown."""
         self.head = RunHead()
         self.bar = RunBar()
         self.diagram = LoopDiagram()
@@ -210,12 +210,12 @@ class RunPane(FollowsTheme, QWidget):
         super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What its head says needs not be said elsewhere."""
+        """Emit that the head of the pane shows the run's state."""
         super().showEvent(event)
         self.seen_changed.emit(True)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What the run does is said elsewhere."""
+        """Emit that the head of the pane is hidden."""
         super().hideEvent(event)
         self.seen_changed.emit(False)
 

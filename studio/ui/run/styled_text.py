@@ -53,7 +53,7 @@ class StyledText(FollowsTheme, QTextEdit):
         """
         super().__init__(parent)
         self.blocks: Blocks = ()
-        """What is shown."""
+        """Blocks that are shown."""
         self._starts: list[int] = []  # position of each block in the document
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)

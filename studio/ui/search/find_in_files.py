@@ -68,7 +68,7 @@ class FindInFiles(QWidget):
         self._replacing = replace
         self._roots = roots
         self._replaced = ""
-        """What a replacement came to, told with the next result."""
+        """Result of a replacement, shown with the next search."""
         self._searching = LatestJob(self, self._show, self._on_failed)
         self._soon = QTimer(self, singleShot=True, interval=_TYPED_MS)
         self.field = QLineEdit(text, self, clearButtonEnabled=True)
@@ -275,16 +275,16 @@ def _places(matches: int, files: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What came of it."""
+    """The result of a replacement."""
 
     places: int = 0
-    """How many places have the new text."""
+    """Number of replaced places."""
 
     files: int = 0
     """In how many files."""
 
     failed: tuple[str, ...] = ()
-    """Why files were left as they were, one sentence each."""
+    """Reason why files were left as they were, one sentence each."""
 
 
 class FileReplacer:

@@ -58,7 +58,7 @@ SHEET_ROLES: Mapping[str, str] = {
 
 
 def palette(theme: Theme) -> QPalette:
-    """The theme as a palette, with the inactive and disabled groups said too."""
+    """Return the theme as a palette, with the inactive and disabled groups."""
     role = QPalette.ColorRole
     colors = {
         role.Window: theme.window,

@@ -36,12 +36,12 @@ _RECOLOR = QEvent.Type(QEvent.registerEventType())
 
 
 def recolor_now() -> None:
-    """Let those that Qt told of another theme take its colors, before anything is painted."""
+    """Recolor the registered widgets before anything is painted with another theme."""
     QCoreApplication.sendPostedEvents(None, _RECOLOR.value)
 
 
 class FollowsTheme(Widget):
-    """Stands before a widget's class: one whose colors are not the palette's nor the style sheet's.
+    """A mixin of widgets whose colors come neither from the palette nor from the style sheet.
 
     Qt tells each widget of another palette or style; a widget that paints with `theme_in_use()`
     needs nothing more. This one fills texts, items or palettes of its own with colors: `recolor`
@@ -74,7 +74,7 @@ class FollowsTheme(Widget):
             QCoreApplication.postEvent(self, QEvent(_RECOLOR))
 
     def customEvent(self, event: QEvent) -> None:
-        """Color after Qt has told everyone."""
+        """Recolor after Qt has informed all widgets."""
         super().customEvent(event)
         if event.type() == _RECOLOR:
             self.follow_theme()

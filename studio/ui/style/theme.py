@@ -33,7 +33,7 @@ class Theme:
     """Behind everything: toolbar, docks, status bar."""
 
     surface: str
-    """Where text is read and written: editor, cards, lists, fields."""
+    """Background of text: editor, cards, lists, fields."""
 
     raised: str
     """Card headers, hovered rows, popups."""

@@ -36,7 +36,7 @@ from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import fixed_font, paint_text
 
 ServerPlace: TypeAlias = Literal["prompt", "folder", "own"]
-"""Where a server is written: the folder's `.mcp.json` and the prompt, that file, or the user's."""
+"""Place of a new server: the folder's `.mcp.json` and the prompt, that file, or the user's."""
 
 _LINES = 3
 _COMMAND = "npx -y @modelcontextprotocol/server-everything"

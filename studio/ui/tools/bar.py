@@ -41,7 +41,7 @@ _FILTERS: dict[ToolFilter, str] = {
 
 
 _ROOM_FOR_COUNT = 340
-"""Width, in pixels, from which the number of tools is said."""
+"""Width from which the number of tools is shown, in pixels."""
 
 
 class ToolsBar(QWidget):
@@ -87,7 +87,7 @@ class ToolsBar(QWidget):
 
     @property
     def text(self) -> str:
-        """What is searched for."""
+        """Return the search text."""
         return self.search.text()
 
     def set_only(self, only: ToolFilter) -> None:
@@ -162,7 +162,7 @@ class ReadingBars(QWidget):
 
 
 class ReadingBar(QWidget):
-    """How far one reading is: in words, as a bar, and a button that stops it."""
+    """The progress of one reading: in words, as a bar, with a button that stops it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

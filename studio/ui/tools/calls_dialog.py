@@ -68,7 +68,7 @@ class CallRow:
 
     @cached_property
     def differs(self) -> str:
-        """What of the answer is not as the file has it, in a sentence."""
+        """Describe the difference of the answer to the file in a sentence."""
         if self.filed is None or self.outcome is None:
             return ""
         return difference(self.call, self.outcome)
@@ -187,7 +187,7 @@ class CallsTable(RowTable[CallRow]):
         return flags | Qt.ItemFlag.ItemIsEditable if index.column() == NAME else flags
 
     def cell(self, row: CallRow, column: int, role: int) -> object:
-        """What a cell shows of a call."""
+        """Return the text of a call's cell."""
         if role == _EDIT and column == NAME:
             return row.call.name
         if role == TIP and column == TOOL:
@@ -253,7 +253,7 @@ class CallsDialog(QDialog):
         write: Callable[[Sequence[CallChange]], CallsWritten | None],
         parent: QWidget,
     ) -> None:
-        """Make the dialog.
+        """Create the dialog.
 
         Args:
             tool: the tool that rows are for.

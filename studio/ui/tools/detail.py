@@ -56,7 +56,7 @@ _STATE_TONES = {"bound": "success", "mocked": "accent"}
 
 
 class ChangeNote(FollowsTheme, QWidget):
-    """How a tool differs from what was allowed, and a button that allows it; hidden otherwise."""
+    """A note on the difference to the allowed tool, and a button that allows it; else hidden."""
 
     allowed = Signal()
 

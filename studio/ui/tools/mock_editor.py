@@ -1,4 +1,4 @@
-"""Choosing and writing a stand-in for a tool."""
+"""Choose and write the mock of a tool."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _HINTS = {
 
 
 class MockEditor(FollowsTheme, QWidget):
-    """A combo, placed by the owner, and where the stand-in has one, its text."""
+    """A combo box, placed by the owner, and the text of a mock that has one."""
 
     mock_changed = Signal()
     request_recordings = Signal()  # what the tool answered in former runs is wanted
@@ -45,7 +45,7 @@ class MockEditor(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.mock: Mock | None = None
-        """What answers in place of the tool, if anything does."""
+        """Mock that answers in place of the tool, if there is one."""
         self._saved: tuple[RecordedAnswer, ...] = ()
         self.kind = ComboBox()
         self.kind.setAccessibleName(tr("What answers the calls"))
@@ -78,7 +78,7 @@ class MockEditor(FollowsTheme, QWidget):
         return self._label, self.kind
 
     def show_mock(self, mock: Mock | None) -> None:
-        """Show a tool's stand-in, without telling of a change."""
+        """Show a tool's mock, without a change signal."""
         if mock == self.mock and self.kind.currentIndex() == self._index(mock):
             self._arrange(mock)
             return

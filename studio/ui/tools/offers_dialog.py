@@ -206,7 +206,7 @@ class OffersDialog(QDialog):
 
 
 def shown_text(content: OfferContent) -> str:
-    """What was opened, as a user reads it; nothing in it is hidden."""
+    """Return the opened content for display; nothing in it is hidden."""
     whole = "\n\n".join(f"{role}:\n{text}" if role else text for role, text in content.parts)
     more = f"\n… {len(whole):,} characters in all" if len(whole) > _MOST_SHOWN else ""
     return reveal(whole[:_MOST_SHOWN]) + more

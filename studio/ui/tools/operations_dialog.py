@@ -28,7 +28,7 @@ from studio.ui.style.icons import icon
 
 _NAME = int(Qt.ItemDataRole.UserRole)
 _NEARLY = 100
-"""From so many tools on it is said how many providers take."""
+"""Number of tools from which providers' limits are mentioned."""
 
 _WIDTH, _HEIGHT = 760, 560
 _NAME_WIDTH = 300

@@ -97,7 +97,7 @@ class ConsentDialog(QDialog):
 
 
 def covered_text(wants: Sequence[Want]) -> str:
-    """What trust covers, by kind: each thing once, with what wants it."""
+    """Describe what trust covers, by kind: each thing once, with its source."""
     lines: list[str] = []
     for kind, title in _TITLES.items():
         found = dict.fromkeys(
@@ -113,7 +113,7 @@ def covered_text(wants: Sequence[Want]) -> str:
 
 
 def doubt_text(doubt: Doubt) -> str:
-    """What is asked about, and where it changed what was allowed before."""
+    """Describe the question, and how the thing differs from what was allowed before."""
     now = doubt.want.pin.lines if doubt.want.pin is not None else (doubt.want.text,)
     if doubt.before is None:
         return _block(now)
@@ -159,7 +159,7 @@ class ToolsPane(QWidget):
         self.setAccessibleName(tr("Tools"))
         self.setMinimumWidth(_NARROWEST)
         self.registry = ToolRegistry()
-        """What is shown."""
+        """Registry that is shown."""
         self._chosen = ToolId()
         self._is_inside = False
         self._is_filtering = False
@@ -269,7 +269,7 @@ class ToolsPane(QWidget):
         self.answered.emit(number, text, is_error)
 
     def settle_question(self, number: int) -> None:
-        """Nobody waits for that answer any more."""
+        """Withdraw a question whose answer is not needed any more."""
         dialog = self._questions.pop(number, None)
         if dialog is not None:
             dialog.withdraw()
@@ -294,7 +294,7 @@ class ToolsPane(QWidget):
         self.bar.sources.setChecked(True)
 
     def show_own_window(self, alone: bool) -> None:
-        """Say whether the pane stands in a window of its own."""
+        """Show whether the pane is in a window of its own."""
         self.bar.own_window.setChecked(alone)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -30,7 +30,7 @@ _FIELD, _MOST_HEIGHT = 64, 448
 
 
 class _QuestionDialog(QDialog):
-    """A question that waits; closing the dialog answers it, too: nobody must wait for ever."""
+    """A waiting question; closing the dialog answers it, too, so that its caller never hangs."""
 
     def __init__(self, title: str, width: int, parent: QWidget) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class _QuestionDialog(QDialog):
         self.setMinimumWidth(width)
 
     def withdraw(self) -> None:
-        """Nobody waits for the answer any more."""
+        """Close a question whose answer is not needed any more."""
         self._is_given = True
         self.close()
 
@@ -56,7 +56,7 @@ class _QuestionDialog(QDialog):
 
 
 class AnswerDialog(_QuestionDialog):
-    """Shows a call and takes its answer; closing it tells the caller that nobody answered."""
+    """Shows a call and takes its answer; closing it reports that there is none."""
 
     answered = Signal(int, str, bool)  # question, the answer, whether it tells of a failure
 
@@ -95,7 +95,7 @@ class AnswerDialog(_QuestionDialog):
 
 
 class InputDialog(_QuestionDialog):
-    """What a server wants to know: a form, or a page to open. Closing it decides nothing."""
+    """A question of a server: a form, or a page to open. Closing it decides nothing."""
 
     given = Signal(int, InputGiven)  # question, what the user filled in
 

@@ -1,4 +1,4 @@
-"""Where the tools come from: each source's state, what its server says, its log; and trust.
+"""Sources of the tools: each source's state, its server's description, its log; and trust.
 
 One source of tools: its state, what its server says and has, its log.
 """
@@ -61,7 +61,7 @@ _MOST_LOG_LINES = 8
 
 
 class SourceRequests(QObject):
-    """What the user asks for at the blocks of all sources."""
+    """The requests of the user at the blocks of all sources."""
 
     restart = Signal(str)  # key of the source
     start = Signal(str)  # key of the server
@@ -222,7 +222,7 @@ def _color(theme: Theme, source: SourceStatus) -> str:
 
 
 _LOG_MS = 1000
-"""How often the logs are looked at while they are in sight."""
+"""Interval at which visible logs are read, in milliseconds."""
 
 
 class _Page(QWidget):
@@ -334,7 +334,7 @@ class SourcesPage(FollowsTheme, QWidget):
         self._follow.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop reading the logs."""
         super().hideEvent(event)
         self._follow.stop()
 
@@ -432,14 +432,14 @@ class SourceBanners(QWidget):
 
 
 def _named(source: SourceStatus) -> str:
-    """What a source says, with its name in front, once."""
+    """Return a source's message, with its name in front, once."""
     if source.message.startswith(f"{source.label}:"):
         return reveal(source.message)
     return reveal(f"{source.label}: {source.message.removeprefix(f'{source.label} ')}")
 
 
 def why_no_tools(sources: tuple[SourceStatus, ...]) -> tuple[str, str]:
-    """Why there is no tool, in two words, and what to do about it."""
+    """Return why there is no tool, in two words, and what to do about it."""
     states = {source.state for source in sources if source.key != VARIABLES_KEY}
     if states & {"untrusted", "waiting"}:
         why = tr("The tools that this prompt names are listed once they are trusted.")

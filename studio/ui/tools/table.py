@@ -171,7 +171,7 @@ class ToolTable(QTreeView):
             self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """What can be done with the selected tools, and the window's actions, with their keys."""
+        """Build the menu of the selected tools, with the window's actions and their keys."""
         menu, chosen = own_menu(self), self.selected
         enter = partial(self._enter, self.currentIndex())
         add_own(menu, tr("Show it whole"), enter, drawing="wrench", keys="Return")

@@ -38,7 +38,7 @@ _STATUS_WORDS = {
 
 
 def status_words(outcome: ToolOutcome) -> str:
-    """How a call ended, in words."""
+    """Describe the outcome of a call, in words."""
     return tr(_STATUS_WORDS[outcome.status])
 
 
@@ -102,7 +102,7 @@ def _pixmap(picture: ToolPicture) -> tuple[QPixmap | None, str]:
 
 
 class ToolAnswer(QScrollArea):
-    """Shows one outcome; of a call that runs, what it has said so far."""
+    """Shows one outcome; of a running call, its output so far."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -153,7 +153,7 @@ class ToolAnswer(QScrollArea):
         self.show_live_output(outcome.stderr.strip() if outcome is not None else "")
 
     def show_live_output(self, text: str) -> None:
-        """Show what a call has printed, or said, so far."""
+        """Show the output of a call so far."""
         if text != self.printed.toPlainText():
             self.printed.setPlainText(text)
             bar = self.printed.verticalScrollBar()

@@ -1,4 +1,4 @@
-"""What goes to a source of tools and comes from it: every message, with its size and time."""
+"""The messages to and from a source of tools, with their sizes and times."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class TrafficDialog(QDialog):
         return next((each for each in self._messages if each.number == number), None)
 
     def show_traffic(self, key: str, messages: Sequence[TrafficMessage]) -> None:
-        """Show what was said by now; what is looked at stays."""
+        """Show the messages so far; the selected one stays."""
         if key != self._key or tuple(messages) == self._messages:
             return
         known = {each.number for each in self._messages}
@@ -126,7 +126,7 @@ class TrafficDialog(QDialog):
         self._timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop reading the messages."""
         super().hideEvent(event)
         self._timer.stop()
 

@@ -39,7 +39,7 @@ from studio.viewmodels.tools.trial import ToolTrial
 
 _MOST_PAST = 30
 _ROOM_BESIDE = 560
-"""Width of the panel, in pixels, from which the answer stands beside the form."""
+"""Width of the panel from which the answer is beside the form, in pixels."""
 
 _MOST_LISTED = 20
 """Saved calls of a tool that its menu lists."""
@@ -198,7 +198,7 @@ class TryPanel(QWidget):
         self._request_timer.stop()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The answer stands beside the form; where that is too narrow, each has half the height."""
+        """Put the answer beside the form; in a narrow panel, each gets half the height."""
         super().resizeEvent(event)
         is_wide = self.width() >= _ROOM_BESIDE
         wanted = Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical
@@ -246,7 +246,7 @@ class TryPanel(QWidget):
         self._allow()
 
     def show_live_output(self, text: str) -> None:
-        """Show what the running call has said so far."""
+        """Show the output of the running call so far."""
         if self._entry is not None and self._entry.id == self._running:
             self.answer.show_live_output(text)
             self._beside.setVisible(bool(text) or self._beside.isVisibleTo(self))

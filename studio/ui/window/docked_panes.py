@@ -1,4 +1,4 @@
-"""The docks of a window, each with its head: where they stand, and what is seen of them."""
+"""The docks of a window, each with its head: their places and visibility."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _HEAD_MARK = 16
 
 
 class DockHead(QWidget):
-    """Stands in the place of Qt's title bar, whose marks are too small to be hit."""
+    """A replacement of Qt's title bar, whose buttons are too small to be hit."""
 
     request_maximize = Signal()
     request_close = Signal()
@@ -95,11 +95,11 @@ class DockHead(QWidget):
         return QSize(0, 0 if self._bare else _HEAD_HEIGHT)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with the pane."""
+        """Show the menu of the pane."""
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """What a right click offers."""
+        """Build the context menu."""
         menu = own_menu(self)
         window = self._dock.parentWidget() or self
         keys = keys_of(window, "view.maximize")
@@ -119,7 +119,7 @@ class DockHead(QWidget):
 
 
 class OwnHead(QWidget):
-    """Stands for the head of a pane whose first row says what it is; takes no room."""
+    """An empty head for a pane whose first row has its title."""
 
     request_maximize = Signal()
 
@@ -235,7 +235,7 @@ class DockedPanes(QObject):
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
     def places(self) -> dict[str, PanePlace]:
-        """Where each pane is, as the user may have dragged it."""
+        """Return the place of each pane, which the user can drag."""
         return {name: self._place(dock) for name, dock in self._docks.items()}
 
     def seen(self) -> frozenset[str]:
@@ -259,7 +259,7 @@ class DockedPanes(QObject):
         return next((name for name, dock in self._docks.items() if dock.isAncestorOf(widget)), "")
 
     def in_order(self, names: Iterable[str]) -> list[str]:
-        """Panes as they stand below each other."""
+        """Return the panes in order from top to bottom."""
         wanted = set(names)
         return [name for name in self._docks if name in wanted]
 
@@ -285,7 +285,7 @@ class DockedPanes(QObject):
         self._window.resizeDocks([self._docks[name]], [height], Qt.Orientation.Vertical)
 
     def show_titles_soon(self) -> None:
-        """Say which panes are seen, and name those that are tabs, once they stand."""
+        """Announce the visible panes, and name those that are tabs, once they are placed."""
         # A window that is deleted without being closed takes its docks away first.
         if isValid(self._window) and self._window.isVisible():
             self._titles.start()
@@ -329,7 +329,7 @@ class DockedPanes(QObject):
 
 
 def _as_window(dock: QDockWidget) -> None:
-    """Make a pane of its own a window like others, which can be maximized and stand behind."""
+    """Make the separate window of a pane one that can be maximized and be behind others."""
     dock.setWindowFlags(Qt.WindowType.Window)
     dock.show()
     dock.windowHandle().setTransientParent(None)  # type: ignore[arg-type]

@@ -44,12 +44,13 @@ class Docks(QObject):
             column=self._kept_width(_COLUMN_KEY), run=self._kept_width(_RUN_KEY)
         )
         self._together: tuple[WindowLayout, QByteArray] | None = None
-        """What comes back after one part had the window for itself; none: the first layout."""
+        """Layout to restore after one part had the whole window; None: the first layout."""
         self._has_ended = False
         self._halves = 1
         self._inputs_height = 0
         self._share = QTimer(self)
-        """Once the column stands: before that, Qt takes a height for a share of what was there."""
+        """Timer until the column is complete: before that, Qt takes a height for a share of the
+        old one."""
         self._share.setSingleShot(True)
         self._share.setInterval(0)
         self._share.timeout.connect(self._share_column)
@@ -137,11 +138,11 @@ class Docks(QObject):
         self._change(lambda layout: steps.show_welcome(layout, shown))
 
     def write(self) -> None:
-        """Give the room of the run back to what stands beside the editor while writing."""
+        """Give the room of the run back to the parts beside the editor while writing."""
         self._change(steps.end_run)
 
     def leave_to_window(self, name: str) -> None:
-        """A pane has a window of its own now: what stood aside for it comes back."""
+        """Restore the parts that made room for a pane that has its own window now."""
         if self._panes[name].isFloating():
             self._change(lambda layout: layout)
 
@@ -159,7 +160,7 @@ class Docks(QObject):
         self._change(lambda layout: steps.show_prompt(layout, shown))
 
     def set_halves(self, count: int) -> None:
-        """So many editors stand beside each other now, and each needs its room."""
+        """Set the number of editors beside each other, each of which needs its room."""
         self._halves = count
         self.fit()
 
@@ -239,7 +240,7 @@ class Docks(QObject):
                 self._center().setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _leave_alone(self) -> WindowLayout:
-        """Bring back what stood before one part had the window, and say what that was."""
+        """Restore the layout from before one part had the window, and return the former state."""
         together, self._together = self._together, None
         self._center().show()
         self._share.start()
@@ -335,7 +336,7 @@ class Docks(QObject):
             self._panes.give_widths({RUN: self._sizes.run_in(width, layout.halves)})
 
     def _is_spread(self, layout: WindowLayout) -> bool:
-        """Whether the column still has the width of the editor's place, in which it stood."""
+        """Return whether the column still has the width of the editor's place."""
         column = self._docked(layout, PanePlace.COLUMN)
         return column is not None and self._is_wide(column)
 
@@ -373,7 +374,7 @@ class Docks(QObject):
         return center
 
     def _focus_column(self) -> None:
-        """Let the pane that stands in the editor's place have the keys."""
+        """Give the keyboard to the pane in the editor's place."""
         place = PanePlace.RUN if self._layout.has_run else PanePlace.COLUMN
         pane = self._panes[self._first(self._layout, place)].widget()
         if pane is not None:

@@ -42,7 +42,7 @@ class BundledPrompt:
     """A prompt that comes with the studio."""
 
     path: Path
-    """Where it is."""
+    """Path of the example."""
 
     name: str
     """Its `name`."""
@@ -102,11 +102,11 @@ class ExampleCard(QPushButton):
         self.setSizePolicy(policy)
 
     def sizeHint(self) -> QSize:
-        """What the labels need."""
+        """Return the size of the labels."""
         return self._row.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """What the labels need at least; a button's own is its whole text on one line."""
+        """Return the minimum size of the labels; a button's own is its whole text on one line."""
         return self._row.minimumSize()
 
     def hasHeightForWidth(self) -> bool:

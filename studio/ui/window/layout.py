@@ -1,4 +1,4 @@
-"""Which panes stand around the editor, as a value: no Qt, and no width but the window's own.
+"""The panes around the editor, as a value: no Qt, and no width but the window's own.
 
 What the user wants (which panes are open, which side its key has closed, what has the window for
 itself) is kept apart from what just is (a run has the column, an experiment is looked at, the
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 LEAST_RUN = 560
-"""What its rows would like to have is more; they are cut at their ends before the editor is."""
+"""Minimum width of the run, in pixels; its rows are cut at their ends before the editor is."""
 LEAST_HALF = 320
 """Of an editor that is split: the side bar is its icons before a half is narrower than this."""
 SIDE_WIDTH = 248
@@ -26,7 +26,7 @@ _COLUMN_WIDTH, _COLUMN_WIDTH_SMALL = 440, 400
 _WIDE = 1400
 _RUN_SHARE = 0.6
 _MOST = 0.75
-"""Of the window's width, for whatever stands on the right."""
+"""Maximum share of the window's width for the right side."""
 _MOST_INPUTS = 0.28
 """Of the window's height: the cards below need the rest."""
 
@@ -84,20 +84,20 @@ WIDE = 1440
 """Every pane has its room at this width."""
 
 EDITOR = "editor"
-"""What is maximized where no pane is."""
+"""Name of the maximized part if it is no pane."""
 RUN = "run"
 """The pane that has the right column for itself while it is looked at."""
 FIRST = ("files", "inputs", "preview")
-"""The panes that stand at the first start."""
+"""Panes at the first start."""
 
 
 class PanePlace(Enum):
-    """Where a pane stands."""
+    """The place of a pane."""
 
     LEFT = auto()
     """The side bar: one pane at a time."""
     COLUMN = auto()
-    """The right, where inputs and preview stand while writing."""
+    """The right side, with inputs and preview while writing."""
     RUN = auto()
     """The right, while a run has it for itself."""
     BOTTOM = auto()
@@ -109,7 +109,7 @@ class PanePlace(Enum):
 
 
 class AsideFor(Enum):
-    """Why a place is empty although its panes are open."""
+    """The reason why a place is empty although its panes are open."""
 
     WELCOME = auto()
     """The welcome page has nothing around it."""
@@ -122,12 +122,12 @@ class AsideFor(Enum):
 
 
 RIGHT = frozenset({PanePlace.COLUMN, PanePlace.RUN})
-"""What stands right of the editor, or in a narrow window in its place."""
+"""Places at the right of the editor, or in a narrow window in its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowLayout:
-    """What the user wants around the editor, what stands in its way, and what is seen of it."""
+    """The wishes of the user for the panes, the present limits, and the resulting visibility."""
 
     places: Mapping[str, PanePlace] = field(default_factory=dict)
     """Every pane of the window with its place; the right is `COLUMN` here, also for a run."""
@@ -144,11 +144,11 @@ class WindowLayout:
     is_prompt: bool = True
     """Whether a prompt is looked at, and not an experiment."""
     is_welcome: bool = False
-    """Whether the welcome page stands with nothing around it."""
+    """Whether the welcome page is shown with nothing around it."""
     width: int = WIDE
     """Of the window, in pixels."""
     halves: int = 1
-    """How many editors stand beside each other."""
+    """Number of editors beside each other."""
 
     # -- what is seen ---------------------------------------------------------------------------
 
@@ -163,12 +163,12 @@ class WindowLayout:
 
     @property
     def shows_center(self) -> bool:
-        """Whether the editor, or what stands in its place, is there to be seen."""
+        """Return whether the editor, or the part in its place, is visible."""
         return self.maximized in ("", EDITOR) and not self.is_column_in_place
 
     @property
     def is_column_in_place(self) -> bool:
-        """Whether the right column stands in the editor's place, in a narrow window."""
+        """Return whether the right column is in the editor's place, in a narrow window."""
         if self.is_alone or not self.is_narrow:
             return False
         return any(self.open_in(place) for place in self.asked & RIGHT)
@@ -184,7 +184,7 @@ class WindowLayout:
         return self.width < NARROW
 
     def place_of(self, name: str) -> PanePlace:
-        """Where a pane stands now."""
+        """Return the present place of a pane."""
         place = self.places[name]
         is_run = name == RUN and self.has_run and place is PanePlace.COLUMN
         return PanePlace.RUN if is_run else place
@@ -194,7 +194,7 @@ class WindowLayout:
         return frozenset(name for name in self.shown if self.place_of(name) is place)
 
     def aside(self, place: PanePlace) -> AsideFor | None:
-        """Why a place is empty unless it is asked for; nothing where it has its room."""
+        """Return why a place is empty unless it is asked for; nothing where it has its room."""
         if place is PanePlace.WINDOW:
             return None
         if self.is_welcome:
@@ -229,7 +229,7 @@ _USUAL = {
     PanePlace.COLUMN: ("inputs", "preview"),
     PanePlace.BOTTOM: ("problems",),
 }
-"""What the key of a side opens where nothing is open."""
+"""Panes that the key of an empty side opens."""
 
 # -- what the user does -------------------------------------------------------------------------
 
@@ -305,7 +305,7 @@ def bring_back(layout: WindowLayout) -> WindowLayout:
 
 
 def end_run(layout: WindowLayout) -> WindowLayout:
-    """The run gives its room back to what stands beside the editor while writing."""
+    """Give the run's room back to the parts beside the editor while writing."""
     if not layout.has_run:
         return layout
     is_alone = layout.maximized == RUN
@@ -341,7 +341,7 @@ def fit(layout: WindowLayout, width: int, halves: int) -> WindowLayout:
 def observe(
     layout: WindowLayout, places: Mapping[str, PanePlace], seen: frozenset[str]
 ) -> WindowLayout:
-    """What the user did by hand: dragged panes elsewhere, closed their windows.
+    """Apply manual changes: panes dragged elsewhere, windows closed.
 
     Args:
         layout: as it was made last.
@@ -373,7 +373,7 @@ def reset(layout: WindowLayout) -> WindowLayout:
 def restore(
     layout: WindowLayout, places: Mapping[str, PanePlace], seen: frozenset[str]
 ) -> WindowLayout:
-    """The panes stand as a kept layout, also one of an older version, has put them."""
+    """Restore a saved layout, also one of an older version."""
     return WindowLayout(
         places=dict(places),
         open=seen,
@@ -401,7 +401,7 @@ def to_keep(layout: WindowLayout) -> WindowLayout:
 
 
 def _lapsed(before: WindowLayout, after: WindowLayout) -> WindowLayout:
-    """What was asked for holds as long as the reason why it had to be asked for."""
+    """Drop requests whose reason is gone."""
     same = (place for place in after.asked if after.aside(place) is before.aside(place))
     return replace(after, asked=frozenset(same))
 

@@ -1,4 +1,4 @@
-"""Shows notices in the editor's corner: what happened, where, what to do.
+"""Notices in the editor's corner: what happened, where, what to do.
 
 Where the user wants it and is looking elsewhere, the desktop is told too.
 """
@@ -69,7 +69,7 @@ class NoticeArea(QWidget):
 
     @property
     def notices(self) -> list[Notification]:
-        """What is shown, the oldest first."""
+        """Return the shown notices, the oldest first."""
         return [card.notice for card in self._cards]
 
     def show_notice(self, notice: Notification) -> None:
@@ -130,7 +130,7 @@ class NoticeArea(QWidget):
         self.raise_()
 
     def _room(self) -> QRect:
-        """Where the cards lie: over the editor, for the panes around it are read meanwhile."""
+        """Return the area of the cards: over the editor, because the panes stay readable."""
         center, inside = self._center(), self._inside()
         if center is None or center.isHidden() or center.width() < _LEAST:
             return inside
@@ -224,7 +224,7 @@ class _Card(QFrame):
 
 
 class DesktopNotice(QObject):
-    """Tells by the desktop's tray, which is there only while there is something to tell."""
+    """Notifies by the desktop's tray, which exists only while there is a notice."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -234,7 +234,7 @@ class DesktopNotice(QObject):
         self._over.timeout.connect(self._hide)
 
     def tell(self, head: str, text: str) -> bool:
-        """Tell it; whether the desktop took it, and the window was not in front."""
+        """Show a notice; returns whether the desktop took it while the window was not in front."""
         if self._window.isActiveWindow() or not QSystemTrayIcon.isSystemTrayAvailable():
             return False
         if self._tray is None:

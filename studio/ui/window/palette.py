@@ -36,10 +36,10 @@ class PaletteItem:
     """One line of the palette."""
 
     text: str
-    """What it is."""
+    """Text of the choice."""
 
     act: Callable[[], object]
-    """What happens when it is chosen."""
+    """Function that is called when it is chosen."""
 
     detail: str = ""
     """Shown at the right: a shortcut, a folder."""
@@ -62,7 +62,7 @@ class CommandPalette(QFrame):
         self.setObjectName("palette")
         self._choices: Sequence[PaletteItem] = ()
         self._make: Callable[[str], Sequence[PaletteItem]] | None = None
-        """Makes the choices of what is typed, where they do not stand before."""
+        """Builds the choices for typed text, if they are not given."""
         self._before: QWidget | None = None
         self._field = QLineEdit()
         self._field.setAccessibleName(tr("Search"))
@@ -182,7 +182,7 @@ class CommandPalette(QFrame):
 
 
 def detail_room(row: QRect, text_width: int) -> QRect:
-    """Where the detail of a row is painted: what icon and text leave of it.
+    """Return the area of a row's detail: the rest beside icon and text.
 
     Args:
         row: the whole row.

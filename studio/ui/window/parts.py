@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowParts:
-    """What commands, dialogs and coordinators get of the window, in place of the window itself."""
+    """The parts of the window that commands, dialogs and coordinators get."""
 
     widget: QWidget
     """The window as the parent of dialogs; nothing else is asked of it."""
@@ -63,7 +63,7 @@ class WindowParts:
 
     @property
     def messages(self) -> Notifications:
-        """Where the user is told things."""
+        """Return the road of notices to the user."""
         return self.services.messages
 
 

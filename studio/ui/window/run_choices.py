@@ -1,4 +1,4 @@
-"""What answers a run: one button that names it, and the panel in which it is chosen."""
+"""Choice of a run's model: one button with its name, and the panel in which it is chosen."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _ModelBox(ComboBox):
 
 
 class _ChoicesPanel(QFrame):
-    """What answers and why, the boxes to choose it, and the ways to the connections."""
+    """The chosen model and the reason, the boxes to change it, and links to the connections."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -97,7 +97,7 @@ class _ChoicesPanel(QFrame):
 
 
 class RunChoices(QWidget):
-    """Which connection, model and protocol a run takes; the window's owner fills the first two.
+    """The connection, model and protocol of a run; the window's owner fills the first two.
 
     One button names them; what can be chosen stands in the panel that it opens.
     """
@@ -126,7 +126,7 @@ class RunChoices(QWidget):
 
     @cached_property
     def panel(self) -> _ChoicesPanel:
-        """What the button opens, made when it is first filled or opened."""
+        """Return the panel of the button, created when it is first filled or opened."""
         panel = _ChoicesPanel(self)
         panel.connection.activated.connect(
             lambda: self.connection_chosen.emit(panel.connection.currentData() or "")

@@ -144,7 +144,7 @@ class StatusBar(QStatusBar):
         self._say(self._tokens, text, detail)
 
     def set_speed(self, text: str, detail: str = "") -> None:
-        """Show how fast the model wrote its last reply; its name stands in the row above."""
+        """Show the speed of the model's last reply; its name is in the row above."""
         self._say(self._speed, text, detail)
 
     def set_run(self, text: str, detail: str = "") -> None:

@@ -58,7 +58,7 @@ _ROOM = 1100
 
 
 def name_step(action: QAction, window: QWidget, verb: str) -> None:
-    """Say what a step does where the run stands.
+    """Show what a step does at the current place.
 
     Args:
         action: the step.

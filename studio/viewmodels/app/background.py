@@ -111,7 +111,7 @@ class Background(QObject):
 
 
 class LatestTask:
-    """Work in the loop that may be asked for again meanwhile: only the end of the newest is told.
+    """Work in the loop that can be requested again meanwhile: only the newest result is emitted.
 
     What takes long and is no work for the pool, which has a thread for each core; see `LatestJob`.
     """

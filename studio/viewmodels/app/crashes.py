@@ -1,4 +1,4 @@
-"""Defects of the studio itself: caught wherever they come up, told once, written to the log.
+"""Defects of the studio itself: caught everywhere, shown once, written to the log.
 
 Four places let an error fall: a slot of the window, a thread, a task of the asyncio loop that
 nobody waited for, and an object that Python takes away. All of them end here, as one value.
@@ -35,10 +35,10 @@ class Crash:
     """Kind and message, on one line, without secrets."""
 
     report: str
-    """What a user can copy into a report: versions and the way to the error, without secrets."""
+    """Text for a bug report: versions and the traceback, without secrets."""
 
     place: CrashOrigin
-    """Where it fell."""
+    """Origin of the exception."""
 
 
 def crash_of(
@@ -47,7 +47,7 @@ def crash_of(
     environment: Mapping[str, str],
     hide: Callable[[str], str] = str,
 ) -> Crash:
-    """Report an error without anything that is nobody's business.
+    """Describe an error without private data.
 
     Args:
         error: what came up.
@@ -106,7 +106,7 @@ class Crashes(QObject):
         threading.excepthook = self._in_thread
 
     def watch_tasks(self) -> None:
-        """Catch what falls in tasks too: asyncio tells its logger of them."""
+        """Catch exceptions in tasks, too: asyncio logs them."""
         import logging
 
         self._handler = _TaskHandler(self)
@@ -126,7 +126,7 @@ class Crashes(QObject):
             self._handler = None
 
     def tell(self, error: BaseException, place: CrashOrigin) -> None:
-        """Log an error and let the window tell the user; from any thread."""
+        """Log an error and let the window show it; from any thread."""
         import logging
 
         crash = crash_of(error, place, os.environ, self._hide)
@@ -148,7 +148,7 @@ class Crashes(QObject):
 
 
 class _TaskHandler:
-    """Listens to asyncio's logger; `logging` is imported only once the window stands."""
+    """A handler of asyncio's logger; `logging` is imported only once the window is shown."""
 
     def __init__(self, crashes: Crashes) -> None:
         import logging

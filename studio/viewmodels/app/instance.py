@@ -1,4 +1,4 @@
-"""One studio for one user's folders: a second start hands its files to the first.
+"""One studio for each data folder: a second start hands its files to the first.
 
 The first one (`primary_instance.py`) listens on a local socket and leaves a mark beside the
 user's data. A start that finds no mark has nothing to ask, and pays nothing. A mark whose owner

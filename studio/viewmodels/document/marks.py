@@ -1,4 +1,4 @@
-"""What is marked in one prompt, worked out in the background: changed lines, misspelled words."""
+"""Marks of one prompt, computed in the background: changed lines, misspelled words."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class SpellingController(QObject):
         self._checking.submit(lambda: _look_through(document, language, own))
 
     def suggestions(self, word: str) -> tuple[str, ...]:
-        """What may be meant by a word; the dictionary is loaded, as the word was marked by it."""
+        """Return suggestions for a word; the dictionary is loaded, as the word was marked by it."""
         from studio.core.spelling import dictionary, suggestions
 
         return suggestions(word, dictionary(self._language)) if self._language else ()

@@ -1,4 +1,4 @@
-"""Swap files: what was typed since the last save, kept where a crash cannot take it.
+"""Swap files: unsaved text, kept where a crash cannot destroy it.
 
 Each running studio has a folder of its own below the user's data folder, held by a lock file. A
 folder whose lock nobody holds was left by a crash; its texts are offered when the studio starts.

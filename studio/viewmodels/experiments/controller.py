@@ -55,7 +55,7 @@ class _Loaded:
 
 
 class ExperimentController(QObject):
-    """Reads, runs and tells of one experiment file."""
+    """Reads and runs one experiment file, and emits its state."""
 
     loaded = Signal()
     report_changed = Signal(ExperimentReport)  # ExperimentReport | None

@@ -55,7 +55,7 @@ Result = TypeVar("Result")
 
 
 class DialogTask(QObject):
-    """Runs it, and says what went wrong; once it is closed nobody is told any more."""
+    """Runs a task, and reports its failure unless the dialog is closed."""
 
     running_changed = Signal(bool)
     failed = Signal(str)  # a sentence
@@ -97,7 +97,7 @@ class DialogTask(QObject):
             self._work.cancel()
 
     def close(self) -> None:
-        """End what is under way; its end is not told."""
+        """Cancel the running task, without a signal."""
         work, self._work = self._work, None
         if work is not None:
             work.cancel()
@@ -118,7 +118,7 @@ class DialogTask(QObject):
 
 
 def failure_words(error: Exception) -> str:
-    """What went wrong, and what a model's error says to do."""
+    """Describe a failure, with the advice of a model's error."""
     hint = error.hint if isinstance(error, ModelError) else ""
     return f"{named_reason(error)} {hint}".strip()
 
@@ -127,7 +127,7 @@ _ERRORS = (ExperimentError, ImproveError, LedgerError, ModelError, ToolSourceErr
 
 
 class ImproveController(DialogTask):
-    """Searches and proposes for one experiment, as its file stands when it was made."""
+    """Searches and proposes for one experiment, as its file was when the dialog was opened."""
 
     progress_changed = Signal(ImproveProgress)
     ended = Signal(Improvement)
@@ -293,7 +293,7 @@ class InventedRowsController(DialogTask):
 
     @property
     def about(self) -> str:
-        """What the prompt says of itself."""
+        """Return the prompt's description."""
         return self._document.description or self._document.name
 
     @property

@@ -54,7 +54,7 @@ class ShownCell:
     """Its row."""
 
     outcome: CellOutcome | None
-    """What came of it; None while it waits."""
+    """Outcome of the cell; None while it waits."""
 
     baseline: CellOutcome | None
     """The same repeat of the baseline; None for the baseline itself."""
@@ -66,7 +66,7 @@ class ShownCell:
     """Whether its run was kept."""
 
     rating: Rating = field(default_factory=Rating)
-    """What the user said of it."""
+    """Rating of the user."""
 
     is_planned: bool = True
     """Whether the row is for the variant."""
@@ -129,7 +129,7 @@ class ExperimentGridModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.grid: ExperimentGrid | None = None
-        """What is shown."""
+        """Grid that is shown."""
         self._shown: list[int] = []
         self._place: dict[int, int] = {}
         self._filter: tuple[RowFilter, str, str] = ("all", "", "")
@@ -146,7 +146,7 @@ class ExperimentGridModel(QAbstractTableModel):
     def set_filter(
         self, wanted: RowFilter, words: str = "", tag: str = "", among: frozenset[int] | None = None
     ) -> None:
-        """Show only some rows, as they stand now; `among` names those that may be shown."""
+        """Show only some rows of the present state; `among` names the rows that can be shown."""
         self._filter, self._among = (wanted, words, tag), among
         self.beginResetModel()
         self._choose_rows()
@@ -235,7 +235,7 @@ class ExperimentGridModel(QAbstractTableModel):
         return None
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401
-        """What stands in an item."""
+        """Return the data of an item."""
         grid, number = self.grid, self.row_at(index)
         if grid is None or number is None:
             return None
@@ -275,7 +275,7 @@ class ShownResult:
     """The result of an experiment that is shown."""
 
     ledger: ExperimentLedger
-    """What has it."""
+    """Ledger that contains it."""
 
     number: int
     """Its number there."""

@@ -27,7 +27,7 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.ledger import ExperimentLedger
 
 OnBegun = Callable[[ExperimentPlan, ExperimentEstimate, int, ExperimentGrid], None]
-"""Told, on the loop's thread, what is about to be asked."""
+"""Callback on the loop's thread with the plan before the first request."""
 
 
 class StartedRun:
@@ -68,7 +68,7 @@ class StartedRun:
 
     @property
     def progress(self) -> ExperimentProgress | None:
-        """How far it is; None before the first rows are read."""
+        """Return the progress; None before the first rows are read."""
         if self._runner is not None:
             return self._runner.progress
         read = self._rows_read

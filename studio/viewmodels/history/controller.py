@@ -43,7 +43,7 @@ _TYPING_MS = 150
 """Pause in typing after which the filter is used."""
 
 _WATCH_MS = 700
-"""How often it is looked whether the file has changed."""
+"""Interval at which the file is checked for changes, in milliseconds."""
 
 
 class HistoryController(QObject):
@@ -76,7 +76,7 @@ class HistoryController(QObject):
         self._filter = RunFilter()
         self._expression = ""
         self._interrupted: list[RunSummary] = []
-        """Runs that were found without their process; told once the list is there."""
+        """Runs that were found without their process; reported once the list is complete."""
         self._changes: list[Callable[[RunStore], None]] = []
         self._jobs: list[LatestJob[Any]] = []
         self._listing = self._job(self._on_listed)
@@ -162,7 +162,7 @@ class HistoryController(QObject):
         self._change(partial(_name_branch, run, branch, name))
 
     def prune(self, keep: int, days: int) -> None:
-        """Delete runs that nobody pinned: all but so many of the newest, or older than some days.
+        """Delete unpinned runs: all but a number of the newest, or older than some days.
 
         Args:
             keep: how many of the newest stay; 0 for all.
@@ -273,7 +273,7 @@ Stamp: TypeAlias = tuple[tuple[int, int], ...]
 
 
 def _stamp(path: Path) -> Stamp:
-    """How the history's files are now; cheap enough for a timer."""
+    """Return the present state of the history's files; cheap enough for a timer."""
     found: list[tuple[int, int]] = []
     for name in (path, path.with_name(f"{path.name}-wal")):
         try:
@@ -323,7 +323,7 @@ class _PartlyDeletedError(StoreError):
 
 
 def _still_going(going: int, deleted: int) -> str:
-    """What became of the runs that were to be deleted, where some are under way."""
+    """Describe the runs that were not deleted because they are running."""
     kept = (
         tr("1 run is under way and was kept; stop it first")
         if going == 1
@@ -423,7 +423,7 @@ class HistoryModel(RowTable[HistoryRow]):
         self.show_rows(rows, lambda row: (row.run.id, row.group))
 
     def head(self, column: int, role: int) -> object:
-        """A column's title, and on which side it stands."""
+        """Return a column's title and alignment."""
         if role == DISPLAY:
             return column_head(column)
         return _alignment(column) if role == ALIGNMENT else None

@@ -30,7 +30,7 @@ from studio.viewmodels.tools.saved_files import SavedFiles
 
 @dataclass(frozen=True, slots=True)
 class _PromptInputs:
-    """What is known of the inputs of one prompt while the program runs."""
+    """The inputs of one prompt while the program runs."""
 
     given: GivenInputs = field(default_factory=GivenInputs)
     """The user's values."""
@@ -70,7 +70,7 @@ class InputLibrary(QObject):
 
     @property
     def given(self) -> GivenInputs:
-        """What the user gave the open prompt."""
+        """Return the inputs that the user gave the open prompt."""
         return self._now.given
 
     @property
@@ -107,7 +107,7 @@ class InputLibrary(QObject):
     # -- the open prompt ------------------------------------------------------------------------
 
     def set_document(self, document: PromptDocument | None, untitled: str = "") -> None:
-        """Follow the open prompt and its inputs; values stay under their names.
+        """Follow the open prompt and its inputs; values are kept by name.
 
         Args:
             document: the prompt; None where none is open.
@@ -131,7 +131,7 @@ class InputLibrary(QObject):
             self.given_changed.emit(given)
 
     def follow_path(self, before: str, now: str) -> None:
-        """Take the values along when a prompt gets another file.
+        """Move the values when a prompt gets another file.
 
         Args:
             before: its path, or what told it from others while it was never saved.

@@ -18,7 +18,7 @@ from studio.core.prompty.document import PromptDocument
 
 
 class FileBreakpoints(QObject):
-    """Holds the set of one file and changes it; a run under way is told through `changed`."""
+    """Holds and changes the breakpoints of one file; `changed` informs a running run."""
 
     changed = Signal(BreakpointSet)
 

@@ -1,4 +1,4 @@
-"""The run that is shown: what the run pane says of it, and what the user tells it."""
+"""The run that is shown: the view of the run pane, and the user's commands."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class RunController(QObject):
         self.breakpoints = breakpoints if breakpoints is not None else FileBreakpoints(self)
         self._slots = RunSlots()
         self.sessions = RunSessions(self._slots, background, journal, self.breakpoints, self)
-        """What drives the runs."""
+        """Sessions that drive the runs."""
         self._model_now: RunModel | None = None
         self._wanted = Inspection()
         self._listening = QTimer(self, interval=_OUTPUT_MS)
@@ -96,7 +96,7 @@ class RunController(QObject):
 
     @property
     def view(self) -> RunView:
-        """What the pane shows."""
+        """Return the view of the pane."""
         return self._slot.view
 
     @property
@@ -126,7 +126,7 @@ class RunController(QObject):
         first: tuple[Command, ...] = (),
         follows_prompt: bool = True,
     ) -> None:
-        """Run a prompt; a run of the same prompt that is still under way is stopped first.
+        """Run a prompt; a running run of the same prompt is stopped first.
 
         Args:
             plan: what to run.
@@ -144,13 +144,13 @@ class RunController(QObject):
         self.sessions.begin(slot, plan, *first, at_entry=at_entry)
 
     def set_model_now(self, model: RunModel | None) -> None:
-        """Say which model a run of the open prompt would begin with; None where nobody knows."""
+        """Set the model with which a run of the open prompt would begin; None if unknown."""
         if model != self._model_now:
             self._model_now = model
             self._show(self._slot)
 
     def take_pick(self, model: RunModel | None) -> None:
-        """Say what the user picked for the open prompt; a run that goes on by another stands."""
+        """Take the user's choice of a model for the open prompt; a run with another one pauses."""
         self.set_model_now(model)
         begins, asked = self._slot.begins_with, self._model_to_ask(self._slot)
         is_other = begins is not None and asked is not None and not asked.is_same(begins)
@@ -160,7 +160,7 @@ class RunController(QObject):
     def take_up(
         self, plan: RunPlan, checkpoint: int, *, missing_model: RunModel | None = None
     ) -> None:
-        """Go on with the run of the past that is shown, from one of its places.
+        """Continue the shown run of the past from one of its places.
 
         Args:
             plan: what it goes on with; its past is the run's journal.
@@ -240,7 +240,7 @@ class RunController(QObject):
     # Commands -------------------------------------------------------------------------------------
 
     def send(self, *commands: Command) -> None:
-        """Tell the run something; what is not possible is said, not raised.
+        """Send a command to the run; an impossible one is reported, not raised.
 
         Args:
             commands: in order; a later one is dropped where an earlier one led to a problem.
@@ -252,7 +252,7 @@ class RunController(QObject):
         self.send(StepOn("over"))
 
     def pause(self) -> None:
-        """Stand still at the next place."""
+        """Pause at the next place."""
         self.send(PauseRun())
 
     def stop(self) -> None:
@@ -260,14 +260,14 @@ class RunController(QObject):
         self.send(StopRun())
 
     def run_to(self, place: PausePoint) -> None:
-        """Go on, and stand still at the next place of a sort, or at a breakpoint before it."""
+        """Continue, and pause at the next place of a kind, or at a breakpoint before it."""
         if self._slot.session is not None and self._slot.view.is_waiting:
             self._slot.here = Breakpoint(HERE, frozenset({place}))
             self.sessions.set_breakpoints(self._slot)
             self.send(Continue())
 
     def fork_from(self, card: StepCard, *then: Command) -> None:
-        """Go back to the place of a card, and stand there as a new branch.
+        """Go back to the place of a card, and pause there on a new branch.
 
         Args:
             card: which.
@@ -277,7 +277,7 @@ class RunController(QObject):
         self.go_to(checkpoint.id if checkpoint is not None else -1, *then)
 
     def go_to(self, checkpoint: int, *then: Command) -> None:
-        """Stand at a place that the run has reached; going on from there makes a new branch."""
+        """Go to a place that the run has reached; continuing from there makes a new branch."""
         shown = self._slot.shown
         if shown.record is not None:
             shown.look_at(shown.record.at_checkpoint(checkpoint))
@@ -336,11 +336,11 @@ class RunController(QObject):
         self.inspector_changed.emit(view)
 
     def _calls_of(self, run: str) -> CallLookup:
-        """What the model calls of a run sent and received."""
+        """Return what the model calls of a run sent and received."""
         return partial(self._journal.call, run) if self._journal is not None else no_call
 
     def work_out(self, source: str, card: StepCard | None) -> None:
-        """Work an expression out, at the moment of a card or where the run stands."""
+        """Evaluate an expression at the moment of a card, or at the current place."""
         state = self._state_of(card) if card is not None else self._slot.shown.state
         self.worked_out.emit(evaluated(source, state))
 
@@ -353,7 +353,7 @@ class RunController(QObject):
         return state_at(shown.events, place.id)
 
     def _read_live_output(self) -> None:
-        """Show what the calls under way have said by now."""
+        """Show the output of the running calls so far."""
         session = self._slot.session
         if session is None or not self._slot.view.running_calls:
             self._listening.stop()
@@ -401,7 +401,7 @@ class RunController(QObject):
             self._listening.start()
 
     def _model_to_ask(self, slot: RunSlot) -> RunModel | None:
-        """What the open prompt asks for, or what would answer where the run's own is not here."""
+        """Return the open prompt's model, or a replacement if the run's own is missing."""
         now = self._model_now if self._slots.is_of_open_prompt(slot) else None
         if now is not None or slot.other_model is None:
             return now
@@ -409,7 +409,7 @@ class RunController(QObject):
 
     @property
     def stand_in(self) -> ChatModel | None:
-        """What is to answer a run of another prompt than the open one, whose own is not here."""
+        """Return the replacement of a missing model for a run of a prompt that is not open."""
         has_own = self._model_now is not None and self._slots.is_of_open_prompt(self._slot)
         return None if has_own else self._slot.other_model
 

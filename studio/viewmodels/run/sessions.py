@@ -39,7 +39,7 @@ _BESIDE = "\0"
 """The slot of a run of the past whose prompt has one that goes on."""
 
 RunMark: TypeAlias = Literal["running", "waiting"]
-"""What the tab of a prompt shows of its run."""
+"""Mark of the run on a prompt's tab."""
 
 
 @dataclass(eq=False)
@@ -50,19 +50,19 @@ class RunSlot:
     """The prompt's file; empty for one that was never saved."""
 
     session: RunSession | None = None
-    """What the loop drives; None before the first run, and for a run of the past."""
+    """Session of the loop; None before the first run, and for a run of the past."""
 
     driving: Future[None] | None = None
     """The driving; None while nothing goes on."""
 
     shown: DisplayedRun = field(default_factory=DisplayedRun)
-    """What has arrived of the run."""
+    """State of the run, as far as it has arrived."""
 
     view: RunView = field(default_factory=RunView)
-    """What the pane showed of it last."""
+    """View that the pane showed last."""
 
     announced: str = ""
-    """Id of the run whose start was told."""
+    """Id of the run whose start was reported."""
 
     against: PastRun | None = None
     """A run that it is compared with when it is over."""
@@ -74,7 +74,7 @@ class RunSlot:
     """The run that was shown before this one, for when this one does not begin."""
 
     here: Breakpoint | None = None
-    """The place that it was told to run to."""
+    """Place of "run to"."""
 
     looks: int = 0
     """Number of looks at which nothing had arrived of it yet."""
@@ -98,7 +98,7 @@ class RunSlot:
 
     @property
     def other_model(self) -> ChatModel | None:
-        """What would answer where the run's own model is not to be had here."""
+        """Return the replacement of a run's model that is missing here."""
         if self.can_keep_model or self.session is None:
             return None
         return self.session.plan.model
@@ -117,7 +117,7 @@ class RunSlot:
 
     @property
     def mark(self) -> RunMark | None:
-        """What the prompt's tab shows."""
+        """Return the mark of the prompt's tab."""
         if self.driving is None:
             return None
         state = self.shown.state
@@ -233,7 +233,8 @@ def slot_path(document: PromptDocument) -> str:
 
 
 DRAIN_MS = 33
-"""How often what happened is taken: thirty times a second, whatever the model's speed."""
+"""Interval at which events are taken, in milliseconds: thirty a second, whatever the model's
+speed."""
 
 _LATE = 5
 """Looks without a first fact after which the pane says that the tools are made ready."""
@@ -299,7 +300,7 @@ class RunSessions(QObject):
         self._drive(slot, slot.session, *first)
 
     def send(self, slot: RunSlot, *commands: Command) -> None:
-        """Tell a run something; what is not possible is said, not raised.
+        """Send a command to a run; an impossible one is reported, not raised.
 
         Args:
             slot: that of its prompt.
@@ -420,7 +421,7 @@ class RunSessions(QObject):
             self.streamed.emit(slot)
 
     def _leave_here(self, slot: RunSlot, arrivals: Sequence[Arrival]) -> None:
-        """Once the run stands still, the place that it was to run to is no breakpoint any more."""
+        """Remove the breakpoint of "run to" once the run is paused."""
         state, here = slot.shown.state, slot.here
         pause = state.pause if state is not None else None
         arrived = any(isinstance(each, Arrived) for each in arrivals)

@@ -1,4 +1,4 @@
-"""The timeline's item model, told to a view by what really changed; and the search in a whole run.
+"""The timeline's item model, which emits real changes only; and the search in a whole run.
 
 Looking at the cards of a run of 10,000 steps folds them all, which takes seconds: it is done in the
 pool, a piece at a time, and what was found so far is shown meanwhile.
@@ -29,7 +29,7 @@ CARD_ROLE = int(Qt.ItemDataRole.UserRole)
 """Role that gives the whole `StepCard`."""
 
 _PIECE_SECONDS = 0.1
-"""How long one piece of the search takes, so that new words need not wait for the old ones."""
+"""Time slice of the search, in seconds, so that new words need not wait for the old ones."""
 
 
 class StepListModel(QAbstractListModel):
@@ -66,14 +66,14 @@ class StepListModel(QAbstractListModel):
         return -1
 
     def live_row(self) -> int:
-        """The row where the run stands: the marked card, else the last one; -1 when empty."""
+        """Return the row of the run's place: the marked card, else the last one; -1 if empty."""
         for row in range(len(self.cards) - 1, max(-1, len(self.cards) - 64), -1):
             if self.cards[row].phase in ("live", "paused", "done"):
                 return row
         return len(self.cards) - 1
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """How many cards there are."""
+        """Return the number of cards."""
         return 0 if parent is not None and parent.isValid() else len(self.cards)
 
     def data(
@@ -112,7 +112,7 @@ class RunSearch(QObject):
         super().__init__(parent)
         self._question = SearchOrder(None, (), "")
         self.found = SearchHits()
-        """What has been found so far."""
+        """Matches so far."""
         self._job = LatestJob(self, self._on_piece, self._on_failed)
 
     def look(self, state: RunState | None, cards: Sequence[StepCard], words: str) -> None:

@@ -183,7 +183,7 @@ class ToolsController(QObject):
         self.change_all((tool,), changes)
 
     def change_all(self, tools: Iterable[ToolId], changes: Mapping[str, object]) -> None:
-        """Set the same of many tools, told as one change."""
+        """Set the same of many tools, with one signal."""
         wanted = tuple(tools)
 
         def change() -> None:
@@ -406,7 +406,7 @@ class ToolsModel(RowTable[ToolEntry]):
         self.show_rows(self._in_order(), lambda entry: entry.id)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; by none (-1) they stand as the registry has them."""
+        """Sort by a column; by none (-1) they have the order of the registry."""
         if (column, order) == (self._sorted_by, self._order):
             return
         self._sorted_by, self._order = column, order
@@ -442,7 +442,7 @@ class ToolsModel(RowTable[ToolEntry]):
         return next((row for row, item in enumerate(self._rows) if item.id == tool), -1)
 
     def head(self, column: int, role: int) -> object:
-        """A column's title and what it tells."""
+        """Return a column's title and tooltip."""
         if role == DISPLAY:
             return column_head(column)
         return column_tip(column) if role == TIP else None
@@ -454,12 +454,12 @@ class ToolsModel(RowTable[ToolEntry]):
         return _TICKED if index.column() == 0 else _PLAIN
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
-        """What a cell shows."""
+        """Return the data of a cell."""
         # Most questions are about looks, and there are thousands of them.
         return super().data(index, role) if role in _ROLES else None
 
     def cell(self, row: ToolEntry, column: int, role: int) -> object:
-        """A cell's text, its box, or the whole of what is said of the tool."""
+        """Return a cell's text, its box, or all facts about the tool."""
         if role == DISPLAY:
             return cell_text(row, column)
         if role == TIP:

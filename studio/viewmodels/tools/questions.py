@@ -1,4 +1,4 @@
-"""What waits for the user: calls of the mock "ask me", what servers ask, a request to be sent."""
+"""Questions to the user: calls of the mock "ask me", questions of servers, a request to be sent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class InputQuestion:
     """Its number."""
 
     wanted: InputWanted
-    """What, and by which server."""
+    """Wanted input, and the server that asks."""
 
 
 _Answer = TypeVar("_Answer", ToolOutcome, InputGiven)
@@ -125,7 +125,7 @@ class CallRequest(QObject):
         self._shown = ""
 
     def follow(self, state: RunState | None) -> None:
-        """Look at where a run stands."""
+        """Follow the state of a run."""
         call = _waiting(state)
         if call == self._call:
             return
@@ -151,7 +151,7 @@ class CallRequest(QObject):
 
 
 def _waiting(state: RunState | None) -> Call | None:
-    """The call that a run stands before."""
+    """Return the call at which a run waits."""
     if (
         state is None
         or state.pause is None

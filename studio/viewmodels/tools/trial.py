@@ -99,7 +99,7 @@ class ToolTrials(QObject):
         self.cancel()
 
     def _read_live_output(self) -> None:
-        """Show what the running call has said so far."""
+        """Show the output of the running call so far."""
         if self._background.is_running:
             self._background.ask(self._read(), self._show_live_output)
 

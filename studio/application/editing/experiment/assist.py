@@ -1,4 +1,4 @@
-"""What can stand at the caret of an experiment file, and what hovering over a place tells."""
+"""Completion and hover in an experiment file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def experiment_offers(
     asked: bool,
     editor_context: EditorContext,
 ) -> tuple[str, list[CompletionItem]]:
-    """What was typed of a key or value, and what can stand there.
+    """Return the typed part of a key or value, and the completions for it.
 
     Args:
         text: the whole text.
@@ -160,7 +160,7 @@ def _files(
 
 
 def _variables(document: PromptDocument) -> Iterator[CompletionItem]:
-    """What `{{ }}` in an assertion can name."""
+    """List the variables that `{{ }}` in an assertion can use."""
     inputs = inputs_of(document)
     names = dict.fromkeys((*inputs, *columns_of(document), "expected"))
     for name in names:

@@ -37,7 +37,7 @@ _NAME = re.compile(r"[\w./-]+\.\w+")
 
 @dataclass(frozen=True)
 class FileEdits:
-    """What changes in one file."""
+    """Edits of one file."""
 
     source: SourceText
     """The file as it is."""
@@ -131,7 +131,7 @@ def input_names(document: PromptDocument) -> frozenset[str]:
 
 
 def declaration_of(document: PromptDocument, name: str) -> tuple[PromptDocument, Span] | None:
-    """Where a prompt of the experiment declares or first uses an input."""
+    """Find where a prompt of the experiment declares or first uses an input."""
     for prompt in prompts_of(document):
         item = prompt.input(name)
         if item is not None and item.name_span is not None:

@@ -51,7 +51,7 @@ from studio.core.wire.request import holds_message
 from studio.core.wire.whole import BadReplyError, deltas_of_response
 
 _GATHER_SECONDS = 0.05
-"""How long a wave waits for cells that begin just then; it decides its size, nothing else."""
+"""Time that a wave waits for more cells, in seconds; it affects only the wave's size."""
 
 
 class BatchWaves:
@@ -83,7 +83,7 @@ class BatchWaves:
         body: JsonObject,
         whole: JsonObject,
     ) -> BatchReply:
-        """What comes of a request; what was sent before is not sent again.
+        """Return the outcome of a request; a request that was sent before is not sent again.
 
         Args:
             line: where it goes.
@@ -261,10 +261,10 @@ class BatchAsker(Asker):
     """Cells run here as they always do; their requests leave in waves."""
 
     is_timed = False
-    """What a batch takes is no latency of the model."""
+    """Whether a batch's duration counts as latency; it does not."""
 
     price_share = PRICE_SHARE
-    """What a request costs, of what it costs by itself."""
+    """Price of a request in a batch, as a share of its normal price."""
 
     def __init__(
         self,
@@ -295,7 +295,7 @@ class BatchAsker(Asker):
 
     @property
     def room(self) -> int:
-        """How many cells are worth having under way."""
+        """Return the number of cells that can be started now."""
         return self._plan.options.concurrency or MOST_CELLS
 
     def model(

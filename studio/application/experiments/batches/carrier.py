@@ -1,4 +1,4 @@
-"""One batch after the other through its life: noted, sent, looked at, read.
+"""Carries batches one after the other: noted, sent, polled, read.
 
 Each step stands in the ledger before the next one is taken. After a crash the cells ask again, and
 what they ask for says in which batch it is: that one is found, looked at and read, and nothing that
@@ -39,12 +39,12 @@ from studio.core.models.secrets import SecretStore
 from studio.core.text.values import JsonObject
 
 _FIRST_SECONDS, _GROWTH, _LONGEST_SECONDS = 0.2, 1.5, 60.0
-"""How long is waited before a batch is looked at again: an hour costs some seventy looks."""
+"""Delays before a batch is polled again, in seconds: about seventy polls in the first hour."""
 
 _KEPT_AT_ONCE = 200
 _MOST_FULL, _LONGEST_FULL = 24, 900.0
-"""How often a batch is offered again that finds no room, in halves, and the longest wait between:
-about five hours in all."""
+"""Limits for offering a batch again when the provider has no room: tries, and longest delay in
+seconds; about five hours in all."""
 
 _LEAST_LOOKS = 3
 _NOT_TAKEN = ("refused", "dns", "tls", "proxy", "bad-address", "rate-limited")
@@ -57,7 +57,7 @@ TellBatch = Callable[[str], None]
 
 @dataclass(frozen=True)
 class BatchLine:
-    """Where requests of one connection and model go as batches."""
+    """Connection and model whose requests are sent as batches."""
 
     connection: str
     """The connection's name."""
@@ -69,7 +69,7 @@ class BatchLine:
     """The server."""
 
     retries: int
-    """How often what fails for now is tried again."""
+    """Number of retries after a temporary failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class CellRequest:
     """Which of the cell's requests: `s2` is that of its second step."""
 
     sent: BatchRequest
-    """What is sent."""
+    """Request to send."""
 
     hash: bytes
     """Of all that would be sent, with what the server was found not to take."""
@@ -132,7 +132,7 @@ class BatchCarrier:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def promise(self, name: str) -> asyncio.Future[BatchReply | None]:
-        """What will come of a request; None where it turns out that it was never sent."""
+        """Wait for the outcome of a request; None if it turns out that it was never sent."""
         future: asyncio.Future[BatchReply | None] = asyncio.get_running_loop().create_future()
         self._promises[name] = future
         return future
@@ -214,7 +214,7 @@ class BatchCarrier:
         await self._read(line, kept, remote, [each.sent.name for each in requests])
 
     async def _sent(self, line: BatchLine, kept: KeptBatch, part: BatchPart) -> RemoteBatch:
-        """Send a batch that was noted; what may have been taken is looked for before another try.
+        """Send a noted batch; before a retry, look whether the first try arrived.
 
         Raises:
             ModelError: it was not taken, or nobody can say whether it was.
@@ -262,7 +262,7 @@ class BatchCarrier:
         await self._read(line, kept, remote, names)
 
     async def _found(self, line: BatchLine, kept: KeptBatch) -> RemoteBatch | None:
-        """The batch that was sent when nobody could note it any more; None where it was not."""
+        """Find a batch that was sent but not noted; None if there is none."""
         members = {request_name(*each) for each in self._store.members(kept.id)}
         noted = NotedBatch(
             kept.mark,
@@ -348,7 +348,7 @@ class BatchCarrier:
 
 
 def _missing(name: str, line: BatchLine, remote: RemoteBatch) -> BatchReply:
-    """What is said of a request of which a batch that is over says nothing."""
+    """Return the error for a request that is missing in a finished batch."""
     match remote.status:
         case "expired" | "cancelled":
             return BatchReply(name, unanswered=remote.status)
@@ -372,7 +372,7 @@ def _missing(name: str, line: BatchLine, remote: RemoteBatch) -> BatchReply:
 
 
 async def _patiently(look: Callable[[], Awaitable[RemoteBatch]]) -> RemoteBatch:
-    """Look until the server answers: a batch goes on while nobody can reach it."""
+    """Poll until the server answers; the batch continues at the provider meanwhile."""
     for attempt in count():
         try:
             return await look()
@@ -399,13 +399,13 @@ class ListedBatch:
     """As the ledger has it."""
 
     status: str = ""
-    """How far its provider is with it; `noted` where nobody knows whether it was sent."""
+    """Status at the provider; `noted` if it is unknown whether it was sent."""
 
     answered: int = 0
     """Requests that are over."""
 
     fault: str = ""
-    """Why the provider cannot be asked, one sentence."""
+    """Reason why the provider cannot be asked, one sentence."""
 
 
 async def batches_under_way(

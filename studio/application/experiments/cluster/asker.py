@@ -72,12 +72,12 @@ class DaskPool:
 
     @property
     def workers(self) -> int:
-        """How many there are now."""
+        """Return the number of workers."""
         return self._total("n_workers")
 
     @property
     def threads(self) -> int:
-        """How many batches they work on at once."""
+        """Return the number of batches that the workers run at once."""
         return self._total("total_threads")
 
     def _total(self, name: str) -> int:
@@ -257,7 +257,7 @@ class _UnfitError(WorkersError):
 
 
 def _unfit(report: Mapping[str, Any]) -> str:
-    """Why a worker cannot do the work; empty where it can."""
+    """Return why a worker cannot do the work; empty if it can."""
     host = report["host"]
     if report["version"] != __version__:
         return tr("The worker on {host} has Prompt Studio {theirs}, and here is {ours}.").format(
@@ -271,7 +271,7 @@ def _unfit(report: Mapping[str, Any]) -> str:
 
 
 def _lost_errors(dask: ModuleType) -> tuple[type[Exception], ...]:
-    """What Dask raises where a worker or the scheduler went away."""
+    """Return the exceptions of Dask for a lost worker or scheduler."""
     from concurrent.futures import CancelledError
 
     from distributed.comm import CommClosedError
@@ -280,7 +280,7 @@ def _lost_errors(dask: ModuleType) -> tuple[type[Exception], ...]:
 
 
 class ClusterAsker(Asker):
-    """What is sent is worked out here; it is asked on workers; it is marked and kept here."""
+    """Asks cells on workers; requests are made, judged and kept in this process."""
 
     def __init__(
         self,
@@ -309,7 +309,7 @@ class ClusterAsker(Asker):
 
     @property
     def room(self) -> int:
-        """How many cells are worth having under way."""
+        """Return the number of cells that can be started now."""
         return self._dispatcher.room if self._dispatcher is not None else 1
 
     @property

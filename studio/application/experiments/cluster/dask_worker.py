@@ -1,4 +1,4 @@
-"""What runs inside of a Dask worker."""
+"""Functions that run inside a Dask worker."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def ask_cells(digest: str, cells: list[dict[str, Any]], shares: dict[str, float]
 
 
 async def worker_report(variables: list[str], owners: list[str]) -> dict[str, Any]:
-    """What a worker says of itself: names only, never values."""
+    """Describe a worker: names only, never values."""
     lacking = await missing_names(variables, owners)
     return {"host": socket.gethostname(), "version": __version__, "lacking": lacking}
 

@@ -45,16 +45,16 @@ class BatchLostError(Exception):
 
 
 class WorkerPool(Protocol):
-    """What carries batches to workers and back."""
+    """Carries batches to workers and their results back."""
 
     @property
     def workers(self) -> int:
-        """How many there are now."""
+        """Return the number of workers."""
         ...
 
     @property
     def threads(self) -> int:
-        """How many batches they work on at once."""
+        """Return the number of batches that the workers run at once."""
         ...
 
     async def send(
@@ -195,7 +195,7 @@ class CellDispatcher:
                 self._waiting.appendleft(each)
 
     def _shares(self) -> dict[str, float]:
-        """What each worker may ask at once, of what each connection bears."""
+        """Divide the limit of each connection among the workers."""
         workers = max(1, self._pool.workers)
         return {name: max(1.0, rate / workers) for name, rate in self._rates.items()}
 
@@ -233,7 +233,7 @@ _DAYS = 365
 
 @dataclass(frozen=True, slots=True)
 class WorkersAddress:
-    """Where workers are."""
+    """The address of the workers."""
 
     address: str
     """`local:N`, `tcp://host:port` or `tls://host:port`."""
@@ -246,7 +246,7 @@ class WorkersAddress:
 
     @property
     def local(self) -> int | None:
-        """How many worker processes are started on this machine; None for a scheduler."""
+        """Return the number of worker processes on this machine; None for a scheduler."""
         kind, _, count = self.address.partition(":")
         return int(count) if kind == "local" and count.isdigit() and int(count) else None
 

@@ -1,4 +1,4 @@
-"""What workers get of an experiment: its prompts, tools and files in one zip, never a secret.
+"""Pack an experiment's prompts, tools and files for workers in one zip, never a secret.
 
 The zip is named by its hash: the same experiment is shipped once. A key travels as its reference
 (`${env:NAME}`, `keyring`); a worker looks it up on its own machine.
@@ -381,7 +381,7 @@ async def missing_names(variables: Sequence[str], owners: Sequence[str]) -> list
 
 
 def encode_cell(variant: int, row: ExperimentRow, values: Mapping[str, Json]) -> dict[str, Json]:
-    """What a worker needs of a cell: all that decides what is sent, nothing to mark."""
+    """Encode a cell for a worker: everything that its request needs, without assertions."""
     case = row.case
     return {
         "variant": variant,
@@ -392,7 +392,7 @@ def encode_cell(variant: int, row: ExperimentRow, values: Mapping[str, Json]) ->
 
 
 def encode_asked(asked: AskedCell) -> dict[str, Any]:
-    """What came of a cell, as JSON."""
+    """Encode the outcome of a cell as JSON."""
     answer: dict[str, Any] | None = None
     if asked.answer is not None:
         found = asked.answer
@@ -411,7 +411,7 @@ def encode_asked(asked: AskedCell) -> dict[str, Any]:
 
 
 def decode_asked(found: Mapping[str, Any]) -> AskedCell:
-    """What a worker said of a cell."""
+    """Decode the outcome of a cell from a worker."""
     answer = found["answer"]
     if answer is not None:
         calls = tuple(MadeCall(**each) for each in answer["calls"])

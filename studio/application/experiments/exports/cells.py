@@ -26,7 +26,7 @@ class ExportedCell:
     """Which."""
 
     outcome: CellOutcome
-    """What came of it."""
+    """Outcome of the cell."""
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""What a proposed text becomes: variants of the experiment, or the prompt's own section."""
+"""Turn a proposed text into a variant of the experiment or into an edit of the prompt."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _with_named(text: str, variant: PlannedVariant, name: str, title: str, new: 
 
 
 def acceptance(document: PromptDocument, found: Improvement) -> TextEdit:
-    """What puts the better text into a prompt, one edit.
+    """Return the edit that puts the better text into a prompt.
 
     Raises:
         ImproveError: the section is not what the search began with.
@@ -133,7 +133,7 @@ def section_diff(before: str, after: str) -> list[str]:
 
 
 def improvement_sentences(found: Improvement) -> Iterator[str]:
-    """What came of it, plain: the unseen rows first."""
+    """Describe the outcome of a search, the unseen rows first."""
     learn, choose, decide = found.rows
     if not found.found:
         yield tr("No text was better than the section as it is.")
@@ -238,7 +238,7 @@ def lineage_figure(found: Improvement) -> ChartFigure:
 
 
 def progress_words(found: ImproveProgress) -> str:
-    """How far a search is, in one line."""
+    """Return the progress of a search in one line."""
     words = tr("texts {proposals} of {most} · cells {calls} · tokens {tokens:,}").format(
         proposals=found.proposals, most=found.most, calls=found.calls, tokens=found.tokens
     )

@@ -1,4 +1,4 @@
-"""What may stand in place of a section: the same expressions, no other role, tool or file.
+"""Checks of a text that replaces a section: same expressions, no new role, tool or file.
 
 Whoever proposes a text has read rows and answers, which anybody may have written. So no proposal is
 sent to a model before it has passed here.
@@ -62,7 +62,7 @@ def with_section(document: PromptDocument, title: str, text: str) -> PromptDocum
 
 
 def candidate_refusal(document: PromptDocument, title: str, text: str) -> str:
-    """Why a text may not stand in place of a section; empty where it may."""
+    """Return why a text cannot replace a section; empty if it can."""
     if not text.strip():
         return tr("It is empty.")
     if len(text) > _MOST_CHARACTERS:
@@ -104,7 +104,7 @@ def _refusals(
 def _changed_parts(
     before: PromptDocument, after: PromptDocument, old: Span, new: Span
 ) -> Iterator[str]:
-    """What is not the same of that which a text may not choose by itself."""
+    """Return the parts that differ and that a text may not change."""
     old_text, new_text = before.source.slice(old), after.source.slice(new)
     kind = before.template.format
     was, now = list(_tags(old_text, kind)), list(_tags(new_text, kind))
@@ -129,7 +129,7 @@ def _plain(text: str) -> str:
 
 
 def _difference(was: Counter[str], now: Counter[str]) -> str:
-    """What is too much and what is missing, a sentence; empty for the same."""
+    """Return what is surplus and what is missing in a sentence; empty if equal."""
     added, lost = list((now - was).elements()), list((was - now).elements())
     lines = []
     if added:
@@ -204,7 +204,7 @@ class AnsweredRow:
     """Values by input name."""
 
     answer: str
-    """What the model said; empty where there is no answer."""
+    """Answer of the model; empty if there is none."""
 
     passed: bool
     """Whether it passes."""
@@ -213,21 +213,21 @@ class AnsweredRow:
     """From 0 to 1."""
 
     reasons: tuple[str, ...] = ()
-    """What its assertions say."""
+    """Reasons given by the assertions."""
 
     expected: str = ""
-    """What was expected, where the row says it."""
+    """Expected answer, if the row has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedText:
-    """What came of one request for a text."""
+    """The outcome of one request for a text."""
 
     text: str
     """The text; empty where the reply held none."""
 
     refusal: str = ""
-    """Why it may not be used; empty where it may."""
+    """Reason why it may not be used; empty where it may."""
 
 
 class SectionProposer:

@@ -32,7 +32,7 @@ class SpentError(Exception):
 
 @dataclass(slots=True)
 class Spending:
-    """What was used so far."""
+    """Tokens, calls and money used so far."""
 
     calls: int = 0
     """Cells that were asked."""
@@ -112,7 +112,7 @@ class RowScorer:
         choice = plan.variants[at].choice
         self._is_remote = choice is not None and choice.connection.is_remote
         self.spent = Spending()
-        """What was used so far."""
+        """Spending so far."""
         self.other_tokens = 0
         """Tokens of the proposer, which count too."""
         self.other_cost: float | None = 0.0
@@ -147,14 +147,14 @@ class RowScorer:
         return self.spent.cost + self.other_cost
 
     def count_proposal(self, tokens: int, cost: float | None) -> None:
-        """What the proposer has used so far, after one more round."""
+        """Add the spending of one more round of the proposer."""
         before = self.other_cost or 0.0
         spent = tokens - self.other_tokens, (cost or 0.0) - before
         self.dearest = max(self.dearest[0], spent[0]), max(self.dearest[1], spent[1])
         self.other_tokens, self.other_cost = tokens, cost
 
     def refusal(self) -> str:
-        """Why nothing more may be asked before the deciding rows; empty where something may."""
+        """Return why nothing more may be asked before the deciding rows; empty if it may."""
         if self.is_stopped:
             return tr("It was stopped.")
         left, calls = self._left(), self._choices.calls
@@ -274,7 +274,7 @@ class RowScorer:
             raise SpentError(_used_up())
 
     def _left(self) -> ExperimentBudget:
-        """What may be used now: the rest, without what the deciding rows need."""
+        """Return the remaining budget without the share of the deciding rows."""
         choices = self._choices
         mean_tokens = self.spent.tokens / max(1, self.spent.calls)
         cost, tokens = None, None

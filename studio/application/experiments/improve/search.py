@@ -79,7 +79,7 @@ class SectionSearch:
         ledger: ExperimentLedger,
         on_progress: OnImproveProgress = lambda _progress: None,
     ) -> None:
-        """Take what is needed and split the rows; nothing is sent.
+        """Split the rows for a search; nothing is sent.
 
         Args:
             plan: the experiment.
@@ -171,7 +171,7 @@ class SectionSearch:
         )
 
     async def _searched(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Let GEPA's thread come to its end, also where nobody waits for it any more."""
+        """Wait for the end of GEPA's thread, also after a cancellation."""
         work = asyncio.create_task(asyncio.to_thread(self._search, loop))
         try:
             await asyncio.shield(work)
@@ -319,7 +319,7 @@ class SectionSearch:
 
 
 class _Adapter:
-    """What GEPA asks for rows; it is an object of theirs by its methods."""
+    """Adapter through which GEPA scores texts on rows."""
 
     propose_new_texts = None
 
@@ -346,7 +346,7 @@ class _Adapter:
 
 
 class _Evaluated(Protocol):
-    """What `evaluate` gave, as GEPA hands it back."""
+    """The result of `evaluate` in the form that GEPA expects."""
 
     @property
     def trajectories(self) -> Sequence[AnsweredRow]:

@@ -1,4 +1,4 @@
-"""What improving is asked for, and what comes of it."""
+"""Options and results of a search for a better prompt."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from studio.core.experiments.values import ExperimentRow
 from studio.core.models.choice import ModelChoice
 
 CandidateState: TypeAlias = Literal["start", "kept", "dropped", "refused"]
-"""What became of a text: it is the prompt's own, was scored on the rows that choose, was no better
-on some rows, or was refused before it was sent."""
+"""State of a text: the prompt's own, kept on the choosing rows, dropped because it was no better
+on some rows, or refused before it was sent."""
 
 
 MOST_PROPOSALS = 1_000
@@ -26,12 +26,12 @@ MOST_PROPOSALS = 1_000
 
 
 class ImproveError(Exception):
-    """Why a section cannot be improved; a sentence."""
+    """The reason why a section cannot be improved; a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImproveChoices:
-    """What the user asks for."""
+    """Options of a search."""
 
     section: str
     """Which section is written anew: a role, `role#2`, or a heading."""
@@ -52,7 +52,7 @@ class ImproveChoices:
     """Of the draw of rows and of the search."""
 
     wish: str = ""
-    """What the user wants of the section, in words for the proposer."""
+    """Wish of the user for the section, in words for the proposer."""
 
     @property
     def is_bounded(self) -> bool:
@@ -74,18 +74,18 @@ class Candidate:
     """The section."""
 
     state: CandidateState
-    """What became of it."""
+    """State of the text."""
 
     score: float | None = None
     """Mean score on the rows that choose; None where it was not scored there."""
 
     reason: str = ""
-    """Why it was refused or dropped."""
+    """Reason why it was refused or dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImproveProgress:
-    """How far a search is."""
+    """The progress of a search."""
 
     proposals: int
     """Texts that were proposed."""
@@ -111,7 +111,7 @@ class ImproveProgress:
 
 @dataclass(frozen=True)
 class Improvement:
-    """What came of a search."""
+    """The outcome of a search."""
 
     section: str
     """Which section."""
@@ -129,7 +129,7 @@ class Improvement:
     """All texts in the order in which they were proposed, the prompt's own first."""
 
     rows: tuple[int, int, int]
-    """How many rows proposals were made of, chosen by, and decided by."""
+    """Numbers of rows for proposing, choosing, and deciding."""
 
     result: int | None
     """The number of the result that holds the unseen rows; None where they were not asked."""
@@ -147,7 +147,7 @@ class Improvement:
     """US dollars of everything; None where a price is not known."""
 
     ended: str
-    """Why the search ended, a sentence."""
+    """Reason why the search ended, a sentence."""
 
     @property
     def found(self) -> bool:
@@ -229,7 +229,7 @@ def split_rows(
 def check_choices(
     plan: ExperimentPlan, at: int, choices: ImproveChoices, proposer: ModelChoice
 ) -> None:
-    """Refuse what cannot work before anything is sent.
+    """Refuse options that cannot work before anything is sent.
 
     Raises:
         ImproveError: there is no budget, no assertion, or a price that nobody knows.

@@ -1,4 +1,4 @@
-"""What a run would send and cost, before it does."""
+"""Estimate what a run sends and costs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REPLY_TOKENS = 400
 
 @dataclass(frozen=True, slots=True)
 class ExperimentEstimate:
-    """What a run would do, before it does."""
+    """The estimate of a run before it begins."""
 
     cells: int
     """All cells."""
@@ -59,7 +59,7 @@ class ExperimentEstimate:
 
 @dataclass(frozen=True, slots=True)
 class UsualSpending:
-    """What a cell of a variant took in an earlier result, on average."""
+    """The average use of a variant's cells in an earlier result."""
 
     tokens: float
     """Of its requests and replies."""
@@ -69,7 +69,7 @@ class UsualSpending:
 
 
 def usual_spending(ledger: ExperimentLedger, plan: ExperimentPlan) -> dict[int, UsualSpending]:
-    """What cells took in the newest results of the same file, by variant (from 0).
+    """Return the average use of cells in the newest results of the same file, by variant (from 0).
 
     Only a variant of the same name and model says something.
     """
@@ -139,7 +139,7 @@ def estimated_spending(
 
 @dataclass(frozen=True, slots=True)
 class AskedText:
-    """What assertions see of a request."""
+    """The part of a request that assertions can read."""
 
     text: str = ""
     """Its messages."""
@@ -173,13 +173,13 @@ class SentCells:
         self._tokens: dict[tuple[int, int], int] = {}
         self._faults: dict[tuple[int, int], str] = {}
         self.identities: dict[CellKey, bytes] = {}
-        """What decides whether two cells ask the same."""
+        """Identities of requests by cell: equal cells ask the same."""
         self._asked_identities: dict[CellKey, bytes] = {}
         self._refused: dict[tuple[int, int], tuple[RefusedOption, ...]] = {}
         self._known: dict[bytes, tuple[int, CellKey]] = {}
 
     async def prepare(self, spending: ExperimentSpending) -> ExperimentEstimate:
-        """Work out what would be sent; the asker is open.
+        """Build the requests of all cells; the asker is open.
 
         Args:
             spending: told how far it is, and what the cells are expected to use.
@@ -199,7 +199,7 @@ class SentCells:
     def estimate(
         self, keys: Collection[CellKey], spending: ExperimentSpending
     ) -> ExperimentEstimate:
-        """Say what some cells will take, once their requests are worked out.
+        """Estimate the use of some cells once their requests are known.
 
         Args:
             keys: the cells that are to be over.
@@ -284,7 +284,7 @@ class SentCells:
         return LeasedCell(key, self.identities[key], refused)
 
     def new_result(self, mask: Callable[[str], str]) -> NewResult:
-        """What a result of these cells begins with.
+        """Begin a result for these cells.
 
         Args:
             mask: takes secrets out of the rows that are kept.
@@ -328,15 +328,15 @@ class SentCells:
         )
 
     def fault_of(self, key: CellKey) -> str | None:
-        """Why a cell cannot be asked; None where it can."""
+        """Return why a cell cannot be asked; None where it can."""
         return self._faults.get((key.variant, key.row))
 
     def text_of(self, key: CellKey) -> AskedText:
-        """What assertions see of a cell's request."""
+        """Return what assertions can read of a cell's request."""
         return self._asked.get((key.variant, key.row), AskedText())
 
     def answered_before(self, key: CellKey) -> CellOutcome | None:
-        """What came of an equal cell; None where none was answered, or none is to be used."""
+        """Return the answer of an equal cell; None if there is none or it must not be used."""
         place = self._known.get(self.identities[key]) if self._plan.options.cache else None
         before = self._ledger.outcome(*place) if place is not None else None
         return before if before is not None and before.state is CellState.DONE else None

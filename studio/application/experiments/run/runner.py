@@ -114,7 +114,7 @@ class Conversations:
 
 
 STOP_SECONDS = 5.0
-"""How long what is under way may go on after a stop."""
+"""Time that running cells get after a stop, in seconds."""
 
 _ALL_JOURNALS = 100_000
 _LEASED_AHEAD = 10
@@ -144,13 +144,13 @@ class ExperimentRunner:
             asker: who asks the cells; None asks them in this process.
         """
         self.plan = plan
-        """What is run."""
+        """Plan of the run."""
         self._ledger = ledger
         self._mask = services.secrets.masker.mask
         self._on_cell = on_cell
         self._asker = asker if asker is not None else Asker(plan, services)
         self.cells = SentCells(plan, ledger, self._asker)
-        """What the cells would send."""
+        """Requests of the cells."""
         self._conversations = Conversations(plan, ledger, self._asker)
         self._judge = PromptJudge(plan, services, self._asker.turns, self._asker.limiter)
         self._code = AssertionChild(plan.folder.path, trusted=plan.folder.trusted)
@@ -163,9 +163,9 @@ class ExperimentRunner:
         self._ended: deque[asyncio.Task[None]] = deque()
         self._spending = ExperimentSpending(plan.cells, plan.file.budget, plan.options)
         self.refused_calls = 0
-        """Tool calls that were refused, because nobody allowed them."""
+        """Number of tool calls that were refused because they were not allowed."""
         self.paused_by = ""
-        """Why it paused, a sentence; empty where it did not."""
+        """Reason why it paused, a sentence; empty where it did not."""
 
     # Before ---------------------------------------------------------------------------------------
 
@@ -255,7 +255,7 @@ class ExperimentRunner:
 
     @property
     def progress(self) -> ExperimentProgress:
-        """How far it is."""
+        """Return the progress of the run."""
         return self._spending.progress
 
     def _is_paused(self) -> bool:

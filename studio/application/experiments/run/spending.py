@@ -1,4 +1,4 @@
-"""How far a run is and what it has spent, held against its budget.
+"""Progress, rate and spending of a run, and its budget.
 
 How fast cells come over, and what that says of the end.
 """
@@ -18,7 +18,7 @@ from studio.core.experiments.values import EvaluateOptions, ExperimentBudget
 from studio.core.text.amounts import duration, money
 
 _SECONDS = 60.0
-"""How far back the rate looks: what was known comes over at once, and says nothing of the rest."""
+"""Time span of the rate, in seconds; cached cells arrive at once and would distort it."""
 
 _APART = 0.5
 _FEWEST = 0.2
@@ -54,7 +54,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentProgress:
-    """How far a run is."""
+    """The progress of a run."""
 
     total: int
     """Cells of the result."""
@@ -108,7 +108,7 @@ class ExperimentSpending:
         self._worked_out: int | None = 0
 
     def expect(self, tokens: float, cost: float, count: int) -> None:
-        """What a cell will take, before one is over, and how many will be asked."""
+        """Set the expected use of a cell and the number of cells that will be asked."""
         self._usual_tokens, self._usual_cost, self._to_send = tokens, cost, count
 
     def work_out(self, cells: int) -> None:
@@ -141,7 +141,7 @@ class ExperimentSpending:
 
     @property
     def progress(self) -> ExperimentProgress:
-        """How far it is."""
+        """Return the progress."""
         return ExperimentProgress(
             self._total,
             self._over,
@@ -157,7 +157,7 @@ class ExperimentSpending:
 
     @property
     def _cost_at_end(self) -> float | None:
-        """What was spent, and what the cells that will still be asked cost on the average."""
+        """Return the spending so far plus the average cost of the cells still to be asked."""
         each = self._asked_cost / self._asked if self._asked else self._usual_cost
         left = min(max(0, self._to_send - self._asked), self._total - self._over)
         return self._cost + left * each if each or self._cost else None
@@ -198,7 +198,7 @@ _MINUTE, _HOUR = 60, 3600
 
 
 def progress_line(found: ExperimentProgress) -> str:
-    """How far a run is, in one line: cells, rate, cost so far and at the end, time left.
+    """Return the progress in one line: cells, rate, cost so far and at the end, time left.
 
     Before it asks: how far the plan is.
     """
@@ -236,7 +236,7 @@ def short_number(value: float) -> str:
 
 
 def ended_words(report: ExperimentReport) -> tuple[str, str]:
-    """Head and text of what a desktop is told when a run has ended."""
+    """Return title and text of the desktop notification for a finished run."""
     name, state = report.head.name, report.head.state
     match state:
         case "done":

@@ -17,10 +17,10 @@ from studio.core.runs.opened import StoredSteps
 CardKind: TypeAlias = Literal[
     "prompt", "message", "thought", "reply", "action", "observation", "final", "error", "note"
 ]
-"""What a card tells of; `prompt` is the first card of each step and heads it."""
+"""Subject of a card; `prompt` is the first card and the heading of each step."""
 
 CardPhase: TypeAlias = Literal["past", "live", "paused", "error", "done"]
-"""How it is painted; the kind and the words say the same without color."""
+"""State of a card for painting; kind and words say the same without color."""
 
 Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usage", "watch"]
 """A tab of the inspector."""
@@ -36,7 +36,7 @@ TAB_OF_KIND: dict[CardKind, Tab] = {
     "note": "reply",
     "message": "messages",
 }
-"""Where a card's whole content is read."""
+"""Tab that shows a card's whole content."""
 
 
 BADGES = (
@@ -73,7 +73,7 @@ class StepCard:
     """Number of the step, from 1."""
 
     kind: CardKind
-    """What it tells of."""
+    """Subject of the card."""
 
     title: str
     """A word or two."""
@@ -88,20 +88,20 @@ class StepCard:
     """`edited`, `replayed`, `mocked`, `repaired`, `warned`, `retried`, …"""
 
     phase: CardPhase = "past"
-    """How it stands."""
+    """State of the card."""
 
     call: int | None = None
     """Row of the step, for calls and their results."""
 
     seconds: float = 0.0
-    """How long it took; 0 for what takes no time of its own."""
+    """Duration in seconds; 0 for what has no duration of its own."""
 
     touched: str = ""
-    """What the user did to it, and when: `edited by you, 14:02:11`."""
+    """Last edit of the user, with its time: `edited by you, 14:02:11`."""
 
     @property
     def key(self) -> tuple[int, CardKind, int | None]:
-        """Who the card is, whatever it says by now."""
+        """Return the identity of the card, independent of its content."""
         return (self.step, self.kind, self.call)
 
     @property
@@ -126,7 +126,7 @@ _STEPS_KEPT = 256
 
 
 def cards_in(shape: str) -> int:
-    """How many cards a step of that shape has (`studio.core.runs.run_index.shape_of`)."""
+    """Return the number of cards of a step of that shape (`run_index.shape_of`)."""
     return 1 + len(shape) + shape.count("+")
 
 
@@ -152,11 +152,11 @@ class StoredCards(LazySequence[StepCard]):
 
     @property
     def steps(self) -> int:
-        """How many steps they are of."""
+        """Return the number of steps."""
         return len(self._ends)
 
     def before(self, step: int) -> int:
-        """How many cards the first `step` steps have."""
+        """Return the number of cards of the first `step` steps."""
         return self._ends[min(step, len(self._ends)) - 1] if step else 0
 
     def _make(self, index: int) -> StepCard:
@@ -169,7 +169,7 @@ class StoredCards(LazySequence[StepCard]):
         return cards[index - self.before(step)]
 
     def shares(self, other: StoredCards) -> int:
-        """How many first cards two of them have in common."""
+        """Return the number of first cards that two timelines share."""
         return self.before(self._steps.shares(other._steps))
 
 
@@ -229,7 +229,7 @@ class CardList(Sequence[StepCard]):
         return CardList(self.head.upto(length), self.tail[: max(0, length - len(self.head))])
 
     def before(self, step: int) -> int:
-        """How many cards the first `step` steps have."""
+        """Return the number of cards of the first `step` steps."""
         root = self.head.root
         known = root.before(step) if isinstance(root, StoredCards) else 0
         if isinstance(root, StoredCards) and step < root.steps:
@@ -237,7 +237,7 @@ class CardList(Sequence[StepCard]):
         return bisect_right(self, step, known, key=lambda card: card.step)
 
     def shares(self, other: CardList) -> int:
-        """How many first cards are the same; those that are not read yet are not looked at."""
+        """Return the number of equal first cards; cards that are not read yet are not compared."""
         same = self.head.shares(other.head)
         if same < max(_unread(self.head), _unread(other.head)):
             return same

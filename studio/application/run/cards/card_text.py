@@ -1,4 +1,4 @@
-"""What a card of the timeline stands for, whole: for comparing, and for searching a run."""
+"""The whole text of a timeline card, for comparing and searching runs."""
 
 from __future__ import annotations
 

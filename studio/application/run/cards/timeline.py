@@ -66,7 +66,7 @@ class Timeline:
 
     @property
     def settled(self) -> int:
-        """How many of the cards belong to finished steps and will not change."""
+        """Count the cards of finished steps, which do not change any more."""
         return len(self.cards.head)
 
 
@@ -116,7 +116,7 @@ _OF_MODEL: dict[TouchKind, str] = {"switched": "model changed", "kept": "model k
 
 
 def _with_touches(card: StepCard, touches: list[Touch]) -> StepCard:
-    """The card with what the user did to what it tells of; a word on the model is a badge, too."""
+    """Add the user's edits to a card; an edit of the model is a badge, too."""
     of_model = dict.fromkeys(_OF_MODEL[each.kind] for each in touches if each.kind in _OF_MODEL)
     return replace(card, touched=_touched(touches), badges=(*card.badges, *of_model))
 
@@ -133,7 +133,7 @@ def _touches_of(step: Step, card: StepCard) -> list[Touch]:
 
 
 def _touched(touches: list[Touch]) -> str:
-    """What the user did, and when."""
+    """Return the user's edit and its time."""
     lines = []
     for touch in touches:
         words = touch_words(touch.kind)
@@ -204,7 +204,7 @@ def _prompt_card(step: Step) -> StepCard:
 
 
 def _message_cards(step: Step, state: RunState | None) -> list[StepCard]:
-    """What the user put in: into this request, or for the next one, which it waits for."""
+    """Return the cards of the user's messages in this request or for the next one."""
     title = tr("Your message")
     cards = [
         StepCard(step.number, "message", title, one_line(text), call=row)
@@ -274,7 +274,7 @@ def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
 
 
 _OF_REPLY = frozenset({"repaired", "replayed", "retried", "cut"})
-"""Marks of a step that tell of its reply."""
+"""Marks of a step that belong to its reply."""
 
 _ORDER = ("edited", "repaired", "replayed", "mocked", "retried", "cut", "forked", "warned")
 
@@ -354,7 +354,7 @@ def _error_card(step: int, error: StepError) -> StepCard:
 
 
 def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
-    """Mark the card where the run stands, adding one for an error that has none."""
+    """Mark the current card of the run, and add one for an error that has none."""
     if state.status == "done":
         return [_with_phase(card, "done") if card.kind == "final" else card for card in cards]
     if state.error is not None and (state.is_over or state.pause is not None):
@@ -407,11 +407,11 @@ PLACE_OF_CARD: dict[CardKind, PausePoint] = {
     "note": PausePoint.STEP_END,
     "message": PausePoint.BEFORE_REQUEST,
 }
-"""Where a run stands with what a card tells of."""
+"""Place of a run by the kind of its current card."""
 
 
 def checkpoint_of_card(tree: RunTree, cursor: int | None, card: StepCard) -> Checkpoint | None:
-    """The checkpoint at the place of a card; None where the run never stood there.
+    """Return the checkpoint at a card; None if the run never paused there.
 
     Looked for on the way that is shown, from its end: another branch may have stood at a place of
     the same sort later.

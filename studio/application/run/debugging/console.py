@@ -40,10 +40,10 @@ class ConsoleLine:
     """One line."""
 
     kind: ConsoleLineKind
-    """What it is."""
+    """Kind of the line."""
 
     text: str
-    """What it says."""
+    """Text of the line."""
 
     step: int = 0
     """The iteration that it is of; 0 for none."""
@@ -53,7 +53,7 @@ class ConsoleLine:
 
 
 def lines_of(event: Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
-    """What a fact of the journal has to say here; most say nothing.
+    """Return the console lines of a journal event; most events have none.
 
     Args:
         event: the fact.
@@ -90,7 +90,7 @@ def lines_of(event: Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
 
 
 def _of_tool(outcome: ToolOutcome, line: ConsoleLine, tool: str) -> Iterator[ConsoleLine]:
-    """What a tool printed, and how it failed."""
+    """Return what a tool printed, and how it failed."""
     for text in outcome.stderr.splitlines():
         if text.strip():
             yield replace(line, text=f"{tool}: {text}")
@@ -100,7 +100,7 @@ def _of_tool(outcome: ToolOutcome, line: ConsoleLine, tool: str) -> Iterator[Con
 
 
 def evaluated(source: str, state: RunState | None) -> tuple[ConsoleLine, ConsoleLine]:
-    """What the user asked, and its value at a moment; a fault is said in its place."""
+    """Evaluate an expression at a moment; an error is shown in place of the value."""
     asked = ConsoleLine("asked", source)
     if state is None:
         return asked, ConsoleLine("wrong", tr("There is no run yet."))
@@ -146,7 +146,7 @@ class OutputLine:
 
 @dataclass(frozen=True, slots=True)
 class CallOutput:
-    """What one call has said so far."""
+    """The output of one call so far."""
 
     lines: tuple[OutputLine, ...] = ()
     """In order."""
@@ -184,7 +184,7 @@ class CallOutput:
 
 @dataclass(frozen=True, slots=True)
 class LiveOutput:
-    """What the calls of a run have said while this studio ran them."""
+    """The output of a run's calls while this process runs them."""
 
     calls: Mapping[CallKey, CallOutput] = field(default_factory=dict)
     """By step and row."""
@@ -194,11 +194,11 @@ class LiveOutput:
         return self.calls.get((step, row), CallOutput()).lines
 
     def heard(self, key: CallKey, text: str, seconds: float) -> LiveOutput:
-        """With what a call has said by now, or the newest part of it."""
+        """Return the output with the newest part of a call."""
         before = self.calls.get(key, CallOutput())
         held = before.heard(text, seconds)
         return self if held is before else LiveOutput({**self.calls, key: held})
 
     def without(self, key: CallKey) -> LiveOutput:
-        """Without what a call said when it was made before."""
+        """Return the output without that of an earlier call in the same place."""
         return LiveOutput({each: held for each, held in self.calls.items() if each != key})

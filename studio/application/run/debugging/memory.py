@@ -1,4 +1,4 @@
-"""What a user set up for debugging a file: breakpoints, filters, watches; kept between starts."""
+"""Breakpoints, filters and watches of a file, kept between starts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DebugStore:
         self._files: dict[str, Any] = _read(path)
 
     def of(self, file: str) -> FileDebugging:
-        """What was set up for a file; the usual where nothing was."""
+        """Return the debugging setup of a file; the default if there is none."""
         held = self._files.get(file)
         return _from_data(held) if isinstance(held, Mapping) else FileDebugging()
 
@@ -99,7 +99,7 @@ def _to_data(value: FileDebugging) -> dict[str, Any]:
 
 
 def _from_data(data: Mapping[str, Any]) -> FileDebugging:
-    """What makes sense of it; a hand-edited file must not keep a prompt from being opened."""
+    """Read stored data leniently; a file edited by hand must not prevent opening a prompt."""
     items = data.get("breakpoints")
     made = [_breakpoint(item) for item in items] if isinstance(items, list) else []
     names = data.get("exceptions")
@@ -141,7 +141,7 @@ def _breakpoint(data: object) -> Breakpoint | None:
 # Watch expressions: what the user wants to keep an eye on while a run goes.
 
 HINT = "Names: " + ", ".join(name for name in NAMES if name != "prompt")
-"""What expressions can see."""
+"""Names that expressions can use."""
 
 _LONGEST = 500
 
@@ -161,7 +161,7 @@ class WatchRow:
 
 
 def watch_rows(state: RunState | None, expressions: Iterable[str]) -> tuple[WatchRow, ...]:
-    """The expressions with their values where the run stands."""
+    """Return the watches with their values at the current moment."""
     environment = environment_of(state) if state is not None else None
     rows: list[WatchRow] = []
     for source in expressions:

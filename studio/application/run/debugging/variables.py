@@ -1,4 +1,4 @@
-"""What a run holds at a moment, by name, without anything being typed: the Variables panel."""
+"""The values of a run at a moment, by name: the Variables panel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 
 VariableEdit: TypeAlias = Literal["", "argument", "observation", "answer", "iterations"]
-"""What a value can be changed as, where the run stands; empty where it cannot."""
+"""Kind of edit that a value allows at the current pause; empty if none."""
 
 _LONGEST = 2_000
 _BEFORE_REPLY: tuple[CardKind, ...] = ("prompt", "message")
@@ -56,7 +56,7 @@ class RunVariable:
 
 
 def variables_at(state: RunState, moment: RunCursor | None) -> tuple[RunVariable, ...]:
-    """The variables at a moment, read from its step alone: a long run is not folded for it.
+    """Return the variables at a moment from its step alone, without folding a long run.
 
     Args:
         state: the run.
@@ -96,7 +96,7 @@ def with_changes(
 
 
 def command_for(row: RunVariable, text: str, state: RunState) -> Command:
-    """What the run is told where a value is written over.
+    """Return the command that changes a value.
 
     Args:
         row: the variable.
@@ -137,7 +137,7 @@ def _read(text: str, before: Json) -> Json:
 
 
 def _standing(state: RunState) -> CardKind:
-    """The kind of card at which the run itself stands."""
+    """Return the kind of the run's current card."""
     if state.answer is not None:
         return "final"
     if state.step.calls:
@@ -191,7 +191,7 @@ def _limit_edit(state: RunState, *, is_here: bool) -> VariableEdit:
 
 
 def _left(state: RunState, step: Step) -> str:
-    """What the nearest allowances leave."""
+    """Return the rest of the nearest limits."""
     limits = state.limits
     if limits.iterations is None:
         return tr("no limit of iterations")

@@ -63,10 +63,10 @@ EditKind: TypeAlias = Literal[
     "send_back",
     "outcome",
 ]
-"""What a user is writing."""
+"""Subject of an edit by the user."""
 
 AfterEdit: TypeAlias = Literal["stay", "step", "continue"]
-"""What the run does once an edit is applied."""
+"""Next action of the run after an edit."""
 
 
 COMMAND_OF_EDIT: dict[EditKind, type] = {
@@ -95,13 +95,13 @@ class EditSpec:
     """One thing that can be written at a pause."""
 
     kind: EditKind
-    """What it is."""
+    """Subject of the edit."""
 
     title: str
     """Heading of the editor."""
 
     text: str = ""
-    """What stands there at first."""
+    """Initial text of the editor."""
 
     hint: str = ""
     """One sentence on what it will do."""
@@ -122,7 +122,7 @@ class EditSpec:
     """For arguments: tools that may be called instead."""
 
     is_error: bool = False
-    """For an observation: whether it tells of a failure."""
+    """Whether an observation is a failure."""
 
     messages: Sequence[Message] = ()
     """For messages: what will be sent."""
@@ -133,7 +133,7 @@ class EditSpec:
 
 @dataclass(frozen=True, slots=True)
 class EditResult:
-    """What the user has written."""
+    """The edited text."""
 
     text: str = ""
     """The text."""
@@ -142,7 +142,7 @@ class EditResult:
     """For arguments: the tool chosen."""
 
     is_error: bool = False
-    """For an observation: whether it tells of a failure."""
+    """Whether an observation is a failure."""
 
     messages: tuple[Message, ...] = ()
     """For messages: all of them."""
@@ -185,7 +185,7 @@ def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - o
 
 
 def problem_of(spec: EditSpec, result: EditResult) -> str:
-    """What is wrong with an edit as it stands; empty when it can be taken."""
+    """Return what is wrong with an edit; empty if it can be applied."""
     try:
         command_of(spec, result)
     except EditError as problem:
@@ -274,7 +274,7 @@ class NotInFileError(ValueError):
 def edits_to_keep(
     document: PromptDocument, text: str, spec: EditSpec, result: EditResult, state: RunState
 ) -> tuple[TextEdit, ...]:
-    """The edits to the file by which an edit at a pause outlasts its run.
+    """Return the edits of the file that make an edit at a pause permanent.
 
     Args:
         document: the prompt of the editor, as it was read last.
@@ -307,7 +307,7 @@ def _question(state: RunState) -> str:
 def file_edits(
     document: PromptDocument, before: Sequence[Message], after: Sequence[Message]
 ) -> tuple[TextEdit, ...]:
-    """The edits to the file that send the changed messages from now on.
+    """Return the edits of the file that make the changed messages permanent.
 
     Args:
         document: the prompt, as it stands in the editor.
@@ -333,7 +333,7 @@ def file_edits(
 
 
 def _edit(document: PromptDocument, before: str, after: str) -> TextEdit:
-    """One edit that makes a text the other, where its lines stand once in the body."""
+    """Return the edit from one text to another if its lines occur once in the body."""
     old, new = before.split("\n"), after.split("\n")
     shortest = min(len(old), len(new))
     first, last = common_ends(old, new)
@@ -352,7 +352,7 @@ def has_template_code(text: str) -> bool:
 
 
 def _only_place(document: PromptDocument, lines: str) -> Span:
-    """Where whole lines stand in the body.
+    """Find the only place of whole lines in the body.
 
     Raises:
         NotInFileError: nowhere, or more than once.
@@ -377,7 +377,7 @@ def _only_place(document: PromptDocument, lines: str) -> Span:
 
 
 def example_edit(document: PromptDocument, question: str, reply: str) -> TextEdit:
-    """The edit that puts a question and its reply before the prompt's own last question.
+    """Return the edit that inserts a question and its reply before the prompt's last question.
 
     Args:
         document: the prompt, as it stands in the editor.

@@ -51,7 +51,7 @@ _ENDED: dict[FinishReason, str] = {
 
 
 def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
-    """A step's reply: raw text with spans, reasoning, native calls, and what was noticed.
+    """Show a step's reply: raw text with spans, reasoning, native calls, and findings.
 
     Args:
         step: the step.
@@ -162,7 +162,7 @@ def legend_of(step: Step) -> tuple[tuple[str, Style], ...]:
 
 
 def _findings(step: Step, told: str) -> list[Block]:
-    """What was noticed in a reply, but for what the error says already."""
+    """Return the findings of a reply that the error does not name."""
     blocks: list[Block] = []
     if isinstance(step.reading, FormatError):
         blocks.append(Block("error", (Piece(step.reading.message),)))
@@ -239,10 +239,10 @@ class ChatTurn:
     """One question and its answer."""
 
     question: str
-    """What the user asked."""
+    """Question of the user."""
 
     answer: str = ""
-    """What the model answered; empty while it has not."""
+    """Answer of the model; empty until there is one."""
 
 
 def turns_of(state: RunState) -> tuple[ChatTurn, ...]:

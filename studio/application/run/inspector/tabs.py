@@ -60,7 +60,7 @@ _USAGE_ROWS = 500
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What the user wants to look at."""
+    """The item that the user looks at."""
 
     step: int = 0
     """Number of the step; 0 for the current one."""
@@ -82,7 +82,7 @@ class Inspection:
 
     @classmethod
     def of_card(cls, card: StepCard, tab: Tab, *, only_changes: bool) -> Inspection:
-        """What a card leads to."""
+        """Return the item that a card opens."""
         return cls(card.step, tab, card.call if tab == "tool" else None, only_changes)
 
 
@@ -123,10 +123,10 @@ def usage_heads() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class InspectorView:
-    """What the inspector shows."""
+    """The contents of the inspector."""
 
     inspection: Inspection = Inspection()
-    """What was asked for."""
+    """Item to show."""
 
     blocks: Blocks = ()
     """The text of the tab."""
@@ -156,7 +156,7 @@ class InspectorView:
     """Whether the reply shown is still running."""
 
     watches: tuple[WatchRow, ...] = ()
-    """Rows of the Watch tab: values where the run stands."""
+    """Rows of the Watch tab: values at the current place."""
 
 
 def inspector_view(
@@ -167,7 +167,7 @@ def inspector_view(
     reading: Reading | None = None,
     output: LiveOutput | None = None,
 ) -> InspectorView:
-    """What the inspector shows of a run.
+    """Build the inspector's view of a run.
 
     Args:
         state: the run.

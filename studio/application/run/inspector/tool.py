@@ -49,7 +49,7 @@ where there is nothing to send yet."""
 
 @dataclass(frozen=True, slots=True)
 class InspectionSources:
-    """Where the pieces that a `RunState` does not hold come from."""
+    """The sources of what a `RunState` does not hold."""
 
     call_of: CallLookup = no_call
     """Returns what a model call sent and received."""
@@ -132,7 +132,7 @@ def tools_in(body: Json) -> frozenset[str]:
 
 
 def reading_for_display(state: RunState, reply: Reply | None) -> Reading | None:
-    """What a reply reads as so far, for its colors only; the run reads it again when it is whole.
+    """Read a partial reply for its colors only; the run reads it again when it is complete.
 
     The result does not depend on how the text was chunked, so nothing is lost by reading anew.
     """
@@ -169,7 +169,7 @@ _LONGEST = 200_000
 def tool_blocks(
     step: Step, setup: RunSetup, only: int | None = None, output: LiveOutput | None = None
 ) -> Blocks:
-    """The calls of a step.
+    """Show the calls of a step.
 
     Args:
         step: the step.
@@ -338,7 +338,7 @@ def truth_blocks(
 def _sent(
     names: Sequence[str], setup: RunSetup, messages: Sequence[Message], request: StepRequest
 ) -> frozenset[str] | None:
-    """The tools that the request told the model of: beside its messages, or in their words.
+    """Return the tools of the request: beside its messages, or written into them.
 
     None where nobody knows: its body is not kept.
     """

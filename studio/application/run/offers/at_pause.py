@@ -1,4 +1,4 @@
-"""What a user can do where a run stands, as values: the buttons of the action bar."""
+"""Actions at the current pause, as values: the buttons of the action bar."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from studio.core.agent.values.user_events import LimitRaised
 
 
 def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
-    """What can be done now; empty while the run is under way or cannot be changed any more.
+    """Return the actions that are possible; empty while the run is busy or cannot be changed.
 
     Args:
         state: the run.
@@ -91,7 +91,7 @@ def _at_place(state: RunState, place: PausePoint) -> Offers:
 
 
 def _after_end(state: RunState) -> Offers:
-    """What is said of a run that ended without an answer."""
+    """Return the offers for a run that ended without an answer."""
     if state.error is not None and state.status in ("failed", "incomplete", "refused", "limit"):
         ways = _after_refusal() if state.status == "refused" else ()
         return Offers(
@@ -108,7 +108,7 @@ def _after_end(state: RunState) -> Offers:
 
 
 def _after_refusal() -> tuple[Offer, ...]:
-    """What may get an answer all the same: another try, other words, another model."""
+    """Return the offers after a refusal: another try, other words, another model."""
     return (
         Offer(
             tr("Ask again"),
@@ -272,7 +272,7 @@ def _at_result(state: RunState) -> Offers:
 
 
 def _result_title(call: Call) -> str:
-    """How a call ended, as a sentence."""
+    """Describe the outcome of a call, as a sentence."""
     if call.outcome is not None and call.outcome.status == "timeout":
         words = tr("{tool} took too long and was stopped.")
     elif call.is_error:

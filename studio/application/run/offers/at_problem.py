@@ -1,4 +1,4 @@
-"""What a user can do about a problem that a run stands at, as values."""
+"""Actions for the problem at which a run has paused, as values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MORE_ITERATIONS = 5
 
 
 def offers_at_problem(state: RunState) -> Offers:
-    """What can be done about the problem that a run stands at."""
+    """Return the actions for the problem at which a run has paused."""
     error = state.error
     if error is None:
         return Offers(
@@ -64,7 +64,7 @@ def offers_at_problem(state: RunState) -> Offers:
 
 
 def detail_of(error: StepError) -> str:
-    """What happened and what to do, as one text."""
+    """Return what happened and what to do, as one text."""
     return " ".join(part for part in (error.message.strip(), error.hint.strip()) if part)
 
 
@@ -124,11 +124,11 @@ def _fixing_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
 
 
 _USUAL_REPLY = 4096
-"""Tokens that a reply may be taken to have had where nobody says how many."""
+"""Assumed tokens of a reply whose length is unknown."""
 
 
 def was_cut(state: RunState) -> bool:
-    """Whether the reply that the run stands at ended at its limit of tokens."""
+    """Return whether the current reply ended at its token limit."""
     reply = state.step.reply
     return reply is not None and reply.finish_reason == "length"
 
@@ -157,7 +157,7 @@ _GO_ON = (
 
 
 def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
-    """What fixes an answer that is cut, filtered, empty, or not what the outputs declare."""
+    """Return the fix for an answer that is cut, filtered, empty, or does not match the outputs."""
     if error.code == "cut_answer":
         tip = tr("The model goes on where it ended; both pieces are one answer.")
         goes_on = Offer(tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),))
@@ -174,7 +174,7 @@ def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
 
 
 def _ask_again(error: StepError) -> str:
-    """What the model is informed of its answer."""
+    """Return the message to the model about its answer."""
     return f"Your answer cannot be used: {error.message} Answer again, with the whole answer only."
 
 
@@ -190,7 +190,7 @@ OF_MODEL = frozenset(("unknown-model", "too-long", "no-model"))
 
 
 def _cause_offer(error: StepError) -> Offer | None:
-    """What is most likely to fix the fault of a model; none where trying again is."""
+    """Return the most likely fix for a model's error; None if a retry is the best."""
     if error.code in OF_MODEL:
         return replace(choose_model(), is_primary=True)
     if error.code in _OF_CONNECTION:

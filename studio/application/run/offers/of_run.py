@@ -1,4 +1,4 @@
-"""What can be done with a run that is shown: as it goes, at its place, or once it is over."""
+"""Actions for a run: while it goes on, at a pause, or once it is over."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def offers_for(
     asked: RunModel | None = None,
     can_keep: bool = True,
 ) -> Offers:
-    """What can be done with a run: that of its place, or what can be made of one that is over.
+    """Return the actions of a run at its place, or those of a finished run.
 
     Args:
         state: the run.
@@ -84,7 +84,7 @@ def _without_model_asked(state: RunState, *, is_record: bool) -> Offers:
 
 
 def _while_pausing(state: RunState) -> Offers:
-    """What is said from the wish to pause until the run stands: what under way is waited for."""
+    """Describe the time between a request to pause and the pause."""
     if any(call.status == "running" for call in state.step.calls):
         return Offers(tr("The run pauses once the tool has answered."))
     if state.step.reply is not None:
@@ -105,7 +105,7 @@ def _is_whole(state: RunState, made: Offers) -> bool:
 def model_to_ask_about(
     state: RunState | None, now: RunModel | None, *, can_keep: bool = True
 ) -> RunModel | None:
-    """The model that the prompt asks for, where the run has another and the user did not say so.
+    """Return the prompt's model if the run uses another one without the user's choice.
 
     Args:
         state: the run.
@@ -118,7 +118,7 @@ def model_to_ask_about(
 
 
 def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_keep: bool) -> Offers:
-    """What can be done where the model must be chosen first.
+    """Return the offers when a model must be chosen first.
 
     Args:
         offers: what could be done without that question.

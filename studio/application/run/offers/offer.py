@@ -18,16 +18,16 @@ class Offer:
     """One button."""
 
     label: str
-    """What it says; an ellipsis where it opens an editor."""
+    """Label of the button; with an ellipsis if it opens an editor."""
 
     tip: str
     """One sentence on what it does."""
 
     commands: tuple[Command, ...] = ()
-    """What is sent at once, in order; with `ask`, once that is done."""
+    """Commands that are sent at once, in order; with `ask`, after it is done."""
 
     edit: EditSpec | None = None
-    """What is opened for writing, in place of sending."""
+    """Editor that is opened before anything is sent."""
 
     key: str = ""
     """The key that takes it, as it is unless the user chose another."""
@@ -47,12 +47,11 @@ class Offer:
         "model",
         "switch",
     ] = ""
-    """What the window is asked for, if it is not a command of the run: to go on with a run of the
-    past, to run the prompt again with a run's results, to go through the run once more, to ask
-    for the values of secrets that it sends and that are not set here, to do the effect that led
-    to this place (a request, a call) once more as a new branch, to edit its messages as a new
-    branch, to open the connections, to pick another model, or to go on with the model that the
-    prompt asks for by now."""
+    """Request to the window if it is no command of the run: continue a past run, run the prompt
+    again with a run's results, replay the run, ask for the values of missing secrets, repeat the
+    effect of this place (a request, a call) as a new branch, edit its messages as a new branch,
+    open the connections, choose another model, or continue with the model that the prompt asks
+    for now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class Offers:
     """The action bar."""
 
     title: str = ""
-    """What the user is asked; empty hides the bar."""
+    """Question to the user; empty hides the bar."""
 
     detail: str = ""
     """More on it: the hint of an error."""

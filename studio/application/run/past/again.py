@@ -43,12 +43,12 @@ class PastRun:
 
     @property
     def to_take_up(self) -> Past:
-        """What a run goes on from."""
+        """Return the state from which a run continues."""
         return self.whole if self.whole is not None else walk(self.events)
 
     @property
     def setup(self) -> RunSetup:
-        """What it was started with."""
+        """Return the setup with which it was started."""
         return self.state.setup
 
     @property

@@ -43,7 +43,7 @@ class ForkView:
 
 
 def forks_of(tree: RunTree, current: int | None) -> Mapping[ForkKey, ForkView]:
-    """The places on the way that is shown from which other ways go on, too.
+    """Return the places on the shown branch from which other branches fork.
 
     Args:
         tree: the places that the run reached.
@@ -120,7 +120,7 @@ class BranchView:
     """Its name: the user's own, or "Branch 2"."""
 
     detail: str
-    """How far it goes."""
+    """Length of the branch."""
 
     last: int
     """Id of its last checkpoint."""
@@ -129,16 +129,16 @@ class BranchView:
     """Which branch it is, from 0."""
 
     is_current: bool = False
-    """Whether the run stands on it."""
+    """Whether the run is on this branch."""
 
     depth: int = 0
-    """How many ways it parted from, one from the other; 0 for the first way."""
+    """Number of forks between this branch and the first; 0 for the first."""
 
     parent: int | None = None
     """Number of the way that it parted from."""
 
     parted: str = ""
-    """Where it parted: `from iteration 2, before the tool runs`."""
+    """Place of the fork: `from iteration 2, before the tool runs`."""
 
 
 def branches_of(
@@ -146,7 +146,7 @@ def branches_of(
     current: int | None,
     names: Mapping[int, str] | None = None,
 ) -> tuple[BranchView, ...]:
-    """The ways through a run that reached any place, in the order they were begun.
+    """Return the branches of a run that reached any place, in the order in which they began.
 
     Args:
         tree: the places that it reached.
@@ -173,7 +173,7 @@ def branches_of(
 
 
 def _depth(origins: Mapping[int, Checkpoint], number: int) -> int:
-    """How many ways lie between one and the first."""
+    """Count the forks between a branch and the first one."""
     depth = 0
     while number in origins and depth < len(origins):
         number, depth = origins[number].branch, depth + 1

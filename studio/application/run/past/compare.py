@@ -44,7 +44,7 @@ class CompareRow:
     """One card of each side, as far as they have one."""
 
     match: RowMatch
-    """What is to be said of the two."""
+    """Result of comparing the two."""
 
     left: StepCard | None
     """The card of the first way."""
@@ -112,7 +112,7 @@ class ComparedFigure:
     """One figure of both ways."""
 
     name: str
-    """What it is."""
+    """Name of the figure."""
 
     left: str
     """Of the first way."""
@@ -121,14 +121,14 @@ class ComparedFigure:
     """Of the second way."""
 
     difference: str
-    """How much more or less the second has; empty where they are the same, or no numbers."""
+    """Difference of the second to the first; empty if equal or not a number."""
 
     is_less: bool = False
     """Whether the second has less of it."""
 
 
 def figures_of(comparison: RunComparison) -> tuple[ComparedFigure, ...]:
-    """What both ways came to: how they ended, time, tokens, cost, iterations and errors."""
+    """Return the figures of both branches: outcome, time, tokens, cost, iterations and errors."""
     one, two = comparison.left.state, comparison.right.state
     pairs: tuple[tuple[str, float, float, Callable[[float], str]], ...] = (
         (tr("Time"), one.seconds, two.seconds, duration),
@@ -278,7 +278,7 @@ class OverviewRow:
     """One figure of all sides."""
 
     name: str
-    """What it is."""
+    """Name of the row."""
 
     cells: tuple[str, ...]
     """Of each side."""

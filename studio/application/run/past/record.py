@@ -23,7 +23,7 @@ class RunRecord:
     """A journal with a cursor; moving it runs nothing, the same fold makes the state again."""
 
     title: str
-    """What it is, for the pane's bar: "From history, 21 Nov 11:05"."""
+    """Title for the pane's bar: "From history, 21 Nov 11:05"."""
 
     events: Sequence[Event]
     """The whole journal, in order."""
@@ -35,11 +35,11 @@ class RunRecord:
     """The user's names of its branches, by number."""
 
     seen: Past | None = field(default=None, compare=False, repr=False)
-    """What the journal amounts to, where it was read already."""
+    """State read from the journal, if it was read already."""
 
     @cached_property
     def whole(self) -> Past:
-        """What the journal amounts to."""
+        """Read the whole journal."""
         return self.seen if self.seen is not None else walk(self.events)
 
     @property
@@ -108,7 +108,7 @@ class StoreJournal:
     def __init__(self, store: RunStore) -> None:
         self._store = store
         self._writers: dict[str, RunWriter] = {}
-        """Of the latest runs: a writer holds all that its run said."""
+        """Writers of the latest runs, which hold all their events."""
 
     def begin(self, setup: RunSetup) -> None:
         """Make room for a run's facts."""
@@ -130,7 +130,7 @@ class StoreJournal:
         writer.keep_call(seq, call)
 
     def call(self, run: str, seq: int) -> WireCall | None:
-        """What a model call sent and received; may be asked from any thread."""
+        """Return what a model call sent and received; can be called from any thread."""
         return self._store.call(run, seq)
 
     def _open(self, run: str) -> RunWriter:

@@ -47,7 +47,7 @@ async def open_tools(
 
 
 async def tool_scores_of(plan: RunPlan) -> ToolScores:
-    """How well the tools fit the question, where not all of them are told to the model.
+    """Score how well the tools fit the question, if not all of them are sent.
 
     By vectors where the prompt names a model for them: it is asked at the run's own connection,
     which is told of question and tools anyway. Where it gives none, words decide, and the run says
@@ -71,7 +71,7 @@ async def tool_scores_of(plan: RunPlan) -> ToolScores:
 def begin_run(
     plan: RunPlan, *, scores: ToolScores = BY_WORDS, setup: RunSetup | None = None
 ) -> Run:
-    """A new run, or one of the past that is taken up again, ready for `await run.go(…)`.
+    """Start a new run, or continue one of the past, ready for `await run.go(…)`.
 
     Args:
         plan: what is run, with its tools made ready.

@@ -1,4 +1,4 @@
-"""Whether a prompt can be run as it stands, and what it wants before it can be."""
+"""Whether a prompt can be run, and what it needs first."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from studio.core.text.values import Json
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a prompt is not run."""
+    """The reason why a prompt is not run."""
 
     problems: tuple[Problem, ...]
-    """What is wrong, each at its place."""
+    """Problems, each with its place."""
 
     text: str
     """The same in one plain sentence."""
 
     hint: str
-    """What to do."""
+    """Advice to the user."""
 
     missing: tuple[str, ...] = ()
     """Names of the inputs and parameters that want a value, in the order of the document."""
@@ -39,7 +39,7 @@ class Refusal:
 
     @property
     def span(self) -> Span:
-        """Where to look in the document first."""
+        """Return the place in the document to look at first."""
         return self.problems[0].span
 
 
@@ -48,7 +48,7 @@ def refusal_of(
     values: Mapping[str, Json],
     references: ReferenceContext | None = None,
 ) -> Refusal | None:
-    """What keeps a prompt from being run; None where nothing does.
+    """Return what prevents a run; None if it can start.
 
     A run takes the values that are given and the declared defaults. A sample is for looking at the
     prompt: no run takes it by itself (docs/format.md, "Inputs").
@@ -89,7 +89,7 @@ def refusal_of(
 def _samples(
     document: PromptDocument, values: Mapping[str, Json], names: Sequence[str]
 ) -> dict[str, Json]:
-    """What the preview shows where no value is given; empty where a run would still lack one."""
+    """Return the samples that replace missing values; empty if a required one has none."""
     without = {name: value for name, value in values.items() if name not in names}
     resolution = resolve_inputs(document, without)
     found = {

@@ -26,7 +26,7 @@ from studio.core.wire.wire_call import KeptCall, WireCall
 
 
 class Journal(Protocol):
-    """Where the facts of runs are written before they are shown."""
+    """The journal to which events of runs are written before they are shown."""
 
     def begin(self, setup: RunSetup) -> None:
         """A run is about to begin."""
@@ -45,7 +45,7 @@ class Journal(Protocol):
         ...
 
     def call(self, run: str, seq: int) -> WireCall | None:
-        """What a model call sent and received; None where it is not kept."""
+        """Return what a model call sent and received; None if it is not kept."""
         ...
 
 
@@ -62,7 +62,7 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """How far the reply has come."""
+    """The part of the reply that has arrived."""
 
     reply: Reply
     """All of it so far."""
@@ -95,7 +95,7 @@ class RunSession:
         self._arrivals: deque[Arrival] = deque()
 
     def take(self) -> list[Arrival]:
-        """What has arrived since the last time; of several stages of a reply only the last."""
+        """Return the news since the last call; of several stages of a reply only the last."""
         taken: list[Arrival] = []
         while self._arrivals:
             arrival = self._arrivals.popleft()
@@ -106,11 +106,11 @@ class RunSession:
 
     @property
     def has_waiting_commands(self) -> bool:
-        """Whether it was told something that it has not taken: `drive` goes on with that."""
+        """Return whether commands are waiting that `drive` will take."""
         return bool(self._waiting)
 
     async def drive(self, *first: Command) -> None:
-        """Begin the run, or go on with one that was over; ends when it is over.
+        """Begin the run, or continue one that ended; returns when it ends.
 
         That it has ended is told once its models are closed, so that what goes on from there does
         not ask one of them. A command that comes meanwhile waits.
@@ -148,7 +148,7 @@ class RunSession:
         return ""
 
     async def send(self, *commands: Command) -> str:
-        """Tell the run something; gives what is wrong with it, empty for nothing.
+        """Send a command to the run; returns what is wrong with it, empty if it was accepted.
 
         Of several commands each waits until the run stands again: an edit makes the run check
         its calls, and what is wrong with them then comes before going on.
@@ -172,7 +172,7 @@ class RunSession:
         return not run.state.is_over and (run.state.error is None or run.state.error is before)
 
     async def read_live_output(self) -> Mapping[int, str]:
-        """What each call that is under way has said so far, by its row in the step."""
+        """Return the output of each running call, by its row in the step."""
         run = self._run
         if run is None:
             return {}

@@ -36,7 +36,7 @@ def call_of(asked: RequestedCall) -> Call:
 
 
 def call_key(call: Call) -> tuple[str, str]:
-    """What makes two calls the same: the tool and its arguments."""
+    """Return the identity of a call: the tool and its arguments."""
     return call.tool, json_text(call.arguments)
 
 
@@ -87,7 +87,7 @@ def with_checks(state: RunState, event: CallsChecked) -> RunState:
 
 
 def call_error_text(state: RunState, call: Call) -> str:
-    """What the model is informed of a call that cannot run."""
+    """Return the message to the model about a call that cannot run."""
     if call.error == "unknown_tool":
         return unknown_tool(call.tool, [tool.name for tool in state.setup.tools])
     if call.error == "guardrail":
@@ -167,7 +167,7 @@ def check_calls(
     options: RunOptions,
     ran: AbstractSet[tuple[str, str]],
 ) -> CallsChecked:
-    """What is wrong with each call, which need the user's word, and whether all may run at once.
+    """Check calls: the problem of each, which need approval, and whether all can run in parallel.
 
     Where one of them waits for the user, none runs beside it: what the user sees of the first may
     change what is allowed of the next.

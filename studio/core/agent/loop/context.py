@@ -37,7 +37,7 @@ def assistant_message(text: str, reply: Reply | None = None) -> Message:
 
 
 def exchange(step: Step) -> tuple[Message, ...]:
-    """What a step with calls adds: the assistant's message, then one result per call in order.
+    """Return the messages of a step with calls: the assistant's, then one result per call in order.
 
     The calls stand in it as they are now, so that an edited call and its result agree.
     """
@@ -117,7 +117,7 @@ _SUMMARY_PIECE = 120
 _STANDING = ("system", "developer")
 
 SUMMARY = "[Summary of earlier conversation] "
-"""What the message that stands for dropped ones begins with; it comes from the vectors."""
+"""Start of the message that replaces dropped ones; defined by the vectors."""
 
 _SENT_KINDS: Mapping[str, Literal["image", "audio", "file"]] = {
     "image/png": "image",
@@ -231,7 +231,7 @@ def _is_standing(message: Message) -> bool:
 
 
 def _sums_up(message: Message) -> bool:
-    """Whether a message stands for others that were dropped before."""
+    """Return whether a message replaces others that were dropped."""
     return message.origin.source == "run" and message.text.startswith((SUMMARY, _OLDER_SUMMARY))
 
 
@@ -261,7 +261,7 @@ _SUMMED_UP = {"user": "User asked", "assistant": "Assistant"}
 
 
 def summarize(messages: Sequence[Message]) -> str:
-    """What messages were about, by their first words and calls; no model is asked."""
+    """Summarize messages by their first words and calls; no model is asked."""
     pieces: list[str] = []
     for message in messages:
         text = " ".join(message.text.split())

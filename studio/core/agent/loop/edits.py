@@ -1,4 +1,4 @@
-"""What a user's edits do to a run; each is a fact in the journal like any other.
+"""Apply a user's edits to a run; each is an event of the journal.
 
 Beside what they led to, a state keeps who did what when, and how long the run waited for it.
 """
@@ -264,7 +264,7 @@ def _outcome(state: RunState, event: OutcomeTold) -> Move:
 
 
 def noted(before: RunState, after: RunState, event: Event) -> RunState:
-    """The state after an event, with who did what when and how long it stood still before.
+    """Return the state after an event, with its author, time and the length of the pause before.
 
     Args:
         before: the state that the event met.
@@ -286,7 +286,7 @@ def noted(before: RunState, after: RunState, event: Event) -> RunState:
 
 
 def _model_touch(before: RunState, event: ModelChosen) -> Touch:
-    """The word on the model, at what the run stood with; the request where that has no card.
+    """Return the mark for a changed model, at the current card or at the request.
 
     A run that only begins has kept none: it was chosen over another one.
     """
@@ -301,7 +301,7 @@ def _model_touch(before: RunState, event: ModelChosen) -> Touch:
 
 
 def _touch_of(event: Event) -> Touch | None:
-    """What the user did by an event; None where a rule did it."""
+    """Return the mark for an event of the user; None if a rule caused it."""
     at = event.at
     match event:
         case MessagesEdited():

@@ -234,7 +234,7 @@ def _model_failed(state: RunState, event: ModelFailed) -> Move:
 
 
 def _furthest(before: Reply | None, now: Reply | None) -> Reply | None:
-    """What has come of a reply; a further try that brings nothing takes nothing away."""
+    """Return the longest partial reply; a retry without output keeps the earlier one."""
     return now if now is not None and now.says_something else before
 
 

@@ -62,7 +62,7 @@ def leaves_words(setup: RunSetup, reading: Reading | None) -> bool:
 
 
 def tools_output(steps: Iterable[Step]) -> str:
-    """What the tools gave, a line each: `- search: Rome`."""
+    """List the results of the tools, a line each: `- search: Rome`."""
     return "\n".join(
         f"- {call.tool}: {call.observation or ''}" for step in steps for call in step.calls
     )
@@ -75,7 +75,7 @@ _USUAL_STOP: dict[ProtocolName, tuple[str, ...]] = {
 }
 
 USUAL_COST = 10.0
-"""US dollars that a run may cost where nobody says how much."""
+"""Default limit of a run's cost, in US dollars."""
 
 
 def make_setup(
@@ -88,7 +88,7 @@ def make_setup(
     run: str | None = None,
     scores: ToolScores = BY_WORDS,
 ) -> RunSetup:
-    """What a run is started with; `run` is its id, made here where none is given.
+    """Build the setup of a run; `run` is its id, created here if none is given.
 
     `scores` says which tools fit the question, where not all of them are told to the model.
     """
@@ -172,7 +172,7 @@ def told_tools(
 
 
 def stop_sequences(document: PromptDocument, protocol: ProtocolName) -> tuple[str, ...]:
-    """Where a reply is to end: as the document's agent settings say, else as is usual."""
+    """Return the stop sequences of a reply: those of the agent settings, else the default."""
     return _texts(agent_settings(document).get("stop")) or _USUAL_STOP[protocol]
 
 
@@ -185,7 +185,7 @@ def _texts(value: Json) -> tuple[str, ...]:
 
 
 def limits_of(document: PromptDocument) -> Limits:
-    """What a run may use before it pauses: as the prompt says, else bounds that few runs reach."""
+    """Return the limits at which a run pauses: the prompt's, else defaults that few runs reach."""
     settings = agent_settings(document)
     allowed = settings.get("max_iterations")
     is_count = isinstance(allowed, int) and not isinstance(allowed, bool) and allowed >= 0

@@ -1,4 +1,4 @@
-"""How facts change the current step; pure state, no effects (those are in `flow`)."""
+"""Apply events to the current step; pure state, no effects (those are in `flow`)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def limit_error(state: RunState, limit: LimitName) -> StepError:
 
 
 def ending_error(state: RunState, *, headless: bool | None = None) -> StepError | None:
-    """The error that ends the run when it is passed: a used-up limit; headless, a failed call.
+    """Return the error that ends the run if it is passed: a used-up limit; headless, a failed call.
 
     Args:
         state: at `ERROR`.
@@ -118,7 +118,7 @@ def ending_error(state: RunState, *, headless: bool | None = None) -> StepError 
 
 
 def status_after(error: StepError) -> Status:
-    """How a run stands that an error ended."""
+    """Return the status of a run that an error ended."""
     match error.kind:
         case "limit":
             return "limit"
@@ -132,7 +132,7 @@ _FLAWS = ("cut_answer", "filtered_answer", "empty_answer")
 
 
 def flaw_of(state: RunState) -> ReadingWarning | None:
-    """What is wrong with how the answer ended; nothing where the user wrote it."""
+    """Return what is wrong with how the answer ended; None if the user wrote it."""
     if state.step.answer is not None:
         return None
     return next((item for item in state.step.warnings if item.code in _FLAWS), None)
@@ -318,7 +318,7 @@ def stopped(state: RunState, event: Stopped) -> RunState:
 
 
 def messages_of(state: RunState, number: int) -> Sequence[Message]:
-    """What step `number` sent."""
+    """Return the messages that step `number` sent."""
     step = state.step if number == state.step.number else state.steps[number - 1]
     return step.messages
 
@@ -341,14 +341,14 @@ def steps_of(state: RunState) -> Sequence[Step]:
 # Moves between the places of a step: each gives the next state and what the world must do.
 
 Effects: TypeAlias = tuple[Effect, ...]
-"""What the world must do; several only where that is said."""
+"""Effects to perform; more than one only where documented."""
 
 Move: TypeAlias = tuple[RunState, Effects]
 """A state and what the world must do next."""
 
 
 def pending(state: RunState) -> Effects:
-    """What follows a place once it is passed; nothing between places."""
+    """Return the effects after a place is passed; empty between places."""
     if state.is_over:
         return ()
     match state.place:
@@ -399,7 +399,7 @@ def begin_step(state: RunState) -> Move:
 
 
 def _native_ready(state: RunState) -> Move:
-    """What the user said joins the conversation; one that is too long is trimmed first."""
+    """Add the user's messages to the conversation; one that is too long is trimmed first."""
     messages = tuple(user_message(text) for text in state.steering)
     state = replace(extended(state, messages), steering=())
     if is_too_long(state):

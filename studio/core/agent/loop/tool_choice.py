@@ -26,13 +26,13 @@ _BY_WORDS = "by the words of the question"
 
 @dataclass(frozen=True, slots=True)
 class ToolScores:
-    """How well each tool fits the question of a run, and who says so."""
+    """The scores of tools for a run's question, and their source."""
 
     points: Sequence[float] = ()
     """One number for each tool, in their order; empty where their words decide."""
 
     by: str = _BY_WORDS
-    """Who says so, as words that follow "3 of 5 tools, "."""
+    """Source of the scores, as words that follow "3 of 5 tools, "."""
 
 
 BY_WORDS = ToolScores()
@@ -41,7 +41,7 @@ BY_WORDS = ToolScores()
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingWish:
-    """What a run asks an embedding model for, before it begins."""
+    """The texts that a run sends to an embedding model before it begins."""
 
     model: str
     """The model's id, at the connection of the run."""
@@ -50,20 +50,20 @@ class EmbeddingWish:
     """The question, then each tool."""
 
     def scores(self, vectors: Sequence[Sequence[float]]) -> ToolScores:
-        """How near each tool is to the question, by the vectors of the texts."""
+        """Score the similarity of each tool to the question by their vectors."""
         question, *others = vectors
         points = tuple(_cosine(question, each) for each in others)
         return ToolScores(points, f"by the embedding {self.model}")
 
     def failed(self, why: str) -> ToolScores:
-        """What decides where no vectors came, which is said."""
+        """Return the scores without vectors, with the reason."""
         return ToolScores((), f"{_BY_WORDS}, since the embedding {self.model} failed ({why})")
 
 
 def embedding_wish(
     document: PromptDocument, question: str, tools: Sequence[ToolSpec]
 ) -> EmbeddingWish | None:
-    """What is to be embedded before a run; None where words decide, or nothing is left out."""
+    """Return the texts to embed before a run; None if words decide or all tools are sent."""
     model = agent_settings(document).get("tools_embedding")
     if not isinstance(model, str) or not model.strip() or not question.strip():
         return None
@@ -97,7 +97,7 @@ def chosen_tools(
 
 
 def _limit(document: PromptDocument, tools: Sequence[ToolSpec]) -> int:
-    """How many tools are told; 0 for all."""
+    """Return the maximum number of tools that are sent; 0 for all."""
     most = agent_settings(document).get("most_tools")
     is_limit = isinstance(most, int) and not isinstance(most, bool) and 0 < most < len(tools)
     return int(str(most)) if is_limit else 0
@@ -120,7 +120,7 @@ def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
 def choice_words(
     chosen: Sequence[ToolSpec], tools: Sequence[ToolSpec], scores: ToolScores = BY_WORDS
 ) -> str:
-    """What was chosen, in words; empty where nothing was left out."""
+    """Describe the choice of tools; empty if none was left out."""
     if len(chosen) == len(tools):
         return ""
     names = ", ".join(tool.name for tool in chosen)

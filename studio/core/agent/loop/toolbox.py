@@ -1,4 +1,4 @@
-"""What the loop needs of the tools of a run; `studio.core.tools.toolbox.Toolbox` is one."""
+"""The interface of a run's tools; `studio.core.tools.toolbox.Toolbox` implements it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class RunToolbox(Protocol):
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is offered."""
+        """Return the tools that the model is offered."""
         ...
 
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
     ) -> tuple[str, ...]:
-        """What is wrong with a call before it is made, a sentence each.
+        """Check a call before it is made: its problems, a sentence each.
 
         Args:
             name: the tool.
@@ -36,7 +36,7 @@ class RunToolbox(Protocol):
         ...
 
     def why_approval(self, name: str) -> str:
-        """Why it must be asked although the tool's approval may not say so; mostly empty."""
+        """Return why it must be asked although the tool's approval may not say so; mostly empty."""
         ...
 
     def approve(self, name: str) -> None:
@@ -44,7 +44,7 @@ class RunToolbox(Protocol):
         ...
 
     def origin(self, name: str) -> ResultOrigin:
-        """Where the tool's last answer came from, or the next one would."""
+        """Return the origin of the tool's last answer, or of its next one."""
         ...
 
     async def call(
@@ -65,7 +65,7 @@ class RunToolbox(Protocol):
         ...
 
     def live_output(self, call_id: str) -> str:
-        """What a call that is under way has printed, or said of its progress, without secrets."""
+        """Return the output and progress of a running call, without secrets."""
         ...
 
 
@@ -78,17 +78,17 @@ class ToolboxAround:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is offered."""
+        """Return the tools that the model is offered."""
         return self._inner.specs
 
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
     ) -> tuple[str, ...]:
-        """What is wrong with a call before it is made."""
+        """Check a call before it is made."""
         return self._inner.check(name, arguments, released)
 
     def why_approval(self, name: str) -> str:
-        """Why the tool asks."""
+        """Return why the tool asks."""
         return self._inner.why_approval(name)
 
     def approve(self, name: str) -> None:
@@ -96,7 +96,7 @@ class ToolboxAround:
         self._inner.approve(name)
 
     def live_output(self, call_id: str) -> str:
-        """What a call that is under way has said."""
+        """Return the output of a running call."""
         return self._inner.live_output(call_id)
 
 

@@ -1,4 +1,4 @@
-"""What a run recorded, in the place of a model or of tools.
+"""A recorded run in the place of a model or of tools.
 
 A replay asks nobody; where the recording does not fit, it says so instead of guessing.
 """
@@ -74,10 +74,10 @@ class RecordedReply:
     """One model call of a recording."""
 
     messages: tuple[Message, ...]
-    """What was sent."""
+    """Messages that were sent."""
 
     reply: Reply
-    """What came."""
+    """Reply that was received."""
 
     call: KeptCall | None = None
     """Under which name what was sent is kept; None for a reply that the user gave."""
@@ -85,7 +85,7 @@ class RecordedReply:
 
 @dataclass(frozen=True, slots=True)
 class RunRecording:
-    """What a branch of a run has to give to another."""
+    """The replies and results of a branch, for another branch."""
 
     calls: tuple[RecordedReply, ...] = ()
     """Model calls, in order."""
@@ -196,7 +196,7 @@ class RecordedTools(ToolboxAround):
         return self._live and self._inner.needs_approval(name)
 
     def origin(self, name: str) -> ResultOrigin:
-        """Where the tool's last answer came from."""
+        """Return the origin of the tool's last answer."""
         return "recorded" if name in self._recorded else self._inner.origin(name)
 
     async def call(
@@ -251,19 +251,19 @@ _Where: TypeAlias = tuple[PausePoint | None, int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """One fact of the past, with the place where the run stood."""
+    """An event of the past, with the place of the run."""
 
     event: Event
     where: _Where
 
     @property
     def floats(self) -> bool:
-        """Whether it was said while something was under way; it waits for the next place."""
+        """Return whether it was sent during an effect; it then waits for the next place."""
         return isinstance(self.event, Steered | LimitRaised | ModelChosen)
 
 
 class Reenactment:
-    """What the user did in a run, given back where it was done.
+    """The user's actions of a run, repeated at their places.
 
     Used by one run, on its loop. A run that takes another way is left alone from there on.
     """
@@ -325,7 +325,7 @@ class Reenactment:
             self._due.clear()
 
     def due(self, state: RunState) -> Event | None:
-        """What the user did next, where it was done here; each once."""
+        """Return the user's next action at this place; each once."""
         if self._said:
             return self._said.popleft()
         if not self._due or isinstance(self._due[0].event, _WORLD):

@@ -32,7 +32,7 @@ _KEEP_EVERY = 32
 
 
 def branch_path(events: Sequence[Event], seq: int) -> list[Event]:
-    """The events that lead to event `seq`, in order; those of other branches are left out.
+    """Return the events that lead to event `seq`, in order, without those of other branches.
 
     Args:
         events: The whole journal; event n (from 1) stands at index n - 1.
@@ -241,7 +241,7 @@ class RanCalls(AbstractSet[tuple[str, str]]):
 
 @dataclass(frozen=True)
 class Walk:
-    """What a journal amounts to, read from its first event to its last."""
+    """The fold of a journal, from its first event to its last."""
 
     events: Sequence[Event]
     """The journal, in order."""

@@ -18,7 +18,7 @@ from studio.core.wire.reply import Reply
 
 @dataclass(frozen=True)
 class ReadRules:
-    """What reading a reply depends on besides its text."""
+    """The rules for reading a reply."""
 
     tools: tuple[ToolSpec, ...] = ()
     """The tools offered; a tool with one parameter may take a bare value."""
@@ -54,14 +54,14 @@ class LoopProtocol(Protocol):
         ...
 
     def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
-        """What the template is given besides the user's inputs.
+        """Return the variables of the template besides the user's inputs.
 
         Names in `looped` (those that the template loops over) are given as lists, others as text.
         """
         ...
 
     def read(self, reply: Reply, rules: ReadRules) -> Reading:
-        """What a reply says. Total, pure, bounded; the same for every chunking of the text."""
+        """Read a reply. Total, pure, bounded; independent of how the text is split into chunks."""
         ...
 
     def trailing(self, state: RunState) -> tuple[Message, ...]:

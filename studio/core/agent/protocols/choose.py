@@ -1,4 +1,4 @@
-"""Which protocol a prompt speaks, told from the prompt itself and shown with the reason."""
+"""Choose the protocol of a prompt from its text, with the reason."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ProtocolChoice:
     """The protocol."""
 
     reason: str
-    """Why, for people: "the template uses agent_scratchpad"."""
+    """Reason, for people: "the template uses agent_scratchpad"."""
 
 
 def choose_protocol(document: PromptDocument, wanted: ProtocolName | None = None) -> ProtocolChoice:
@@ -55,7 +55,7 @@ def _own_protocol(document: PromptDocument) -> ProtocolChoice:
 
 
 def reading_style(document: PromptDocument) -> ReadingStyle:
-    """What a prompt's body teaches about the format of replies."""
+    """Detect the format of replies that a prompt's body asks for."""
     body = document.source.slice(document.body)
     has_final = "Final Answer:" in body
     labels = tuple(

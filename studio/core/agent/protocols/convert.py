@@ -54,7 +54,7 @@ _FENCED_LAST = re.compile(r"(?:\n#+[^\n]*)?\n```json\s*\Z")
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """What a protocol needs in a body."""
+    """The parts of a body that a protocol needs."""
 
     teach: str
     """Instructions and tools, for the system."""

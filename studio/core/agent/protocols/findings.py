@@ -1,4 +1,4 @@
-"""What reading a reply finds on the way: spans, remarks and errors, for both text protocols.
+"""Findings of reading a reply: spans, remarks and errors, for both text protocols.
 
 The remarks that a reading can carry, each a stable code and one sentence.
 
@@ -41,10 +41,10 @@ class TextWithoutReasoning:
     """The same length as the raw text."""
 
     reasoning: str
-    """What stood in the blocks, joined by blank lines."""
+    """Text of the reasoning blocks, joined by blank lines."""
 
     spans: tuple[Span, ...]
-    """Where the blocks stand, tags included."""
+    """Places of the blocks, with their tags."""
 
     is_open: bool = False
     """Whether the last block never ends."""
@@ -142,7 +142,7 @@ def open_thinking(
 
 
 LabelKind: TypeAlias = Literal["thought", "action", "args", "final", "observation"]
-"""What a label announces."""
+"""Kind of a label."""
 
 _WORDS: dict[str, LabelKind] = {
     "Thought": "thought",
@@ -161,7 +161,7 @@ class Label:
     """One label."""
 
     kind: LabelKind
-    """What it announces."""
+    """Kind of the label."""
 
     word: str
     """As written, without colon."""
@@ -227,26 +227,26 @@ class Findings:
         self.text = thinking.text
         """Its text, the model's thinking blanked."""
         self.rules = rules
-        """What the reading depends on besides."""
+        """Rules of the reading."""
         self._thinking = thinking
         self._spans: list[ReadSpan] = []
         self._warnings: list[ReadingWarning] = []
 
     @property
     def refusal(self) -> Refused | None:
-        """What is to be read where the model would not answer."""
+        """Return the reading of a refusal."""
         if self.reply.refusal or self.reply.finish_reason == "refusal":
             return Refused(text=self.reply.refusal or self.reply.text.strip())
         return None
 
     @property
     def open_thinking(self) -> FormatError | None:
-        """What is to be read where the reply is nothing but thinking that never ends."""
+        """Return the reading of a reply whose thinking block never ends."""
         return open_thinking(self.reply, self._thinking, decides=True)
 
     @property
     def without_text(self) -> FormatError:
-        """What is to be read where the reply has no text."""
+        """Return the reading of a reply without text."""
         match self.reply.finish_reason:
             case "length":
                 return self.open_thinking or self.error(
@@ -259,7 +259,7 @@ class Findings:
 
     @property
     def spans(self) -> tuple[ReadSpan, ...]:
-        """What was read as what."""
+        """Return the spans of the parts."""
         return tuple(self._spans)
 
     @property

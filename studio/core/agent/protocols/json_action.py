@@ -181,7 +181,7 @@ class _Reader:
     def _unknown_keys(
         self, left: tuple[str, ...], action_key: str, thought: str, root: _Root
     ) -> FormatError:
-        """The arguments stand under keys that are not known: they are never taken as none."""
+        """Report arguments under unknown keys; they are never treated as absent."""
         tool = str(root.value[action_key]).strip()
         held = {key: root.value[key] for key in left}
         key = _key(root.value, _INPUT_KEYS) or "action_input"
@@ -287,7 +287,7 @@ class _Reader:
         return text
 
     def _rest(self, root: _Root) -> None:
-        """Say what stands after the object, which is not used."""
+        """Report the text after the object, which is not used."""
         rest = _TICKS.sub(lambda found: " " * len(found.group()), self._text[root.end :])
         if not rest.strip(" \t\r\n]"):
             return
@@ -312,11 +312,11 @@ _BESIDE = frozenset(
     status log confidence observation action_output
 """.split()
 )
-"""Keys that stand beside an action and are no arguments of it."""
+"""Keys beside an action that are no arguments of it."""
 
 
 def _left_over(value: Mapping[str, Json], action_key: str) -> tuple[str, ...]:
-    """Keys that are neither the action, nor its input, nor known to stand beside them."""
+    """Return the keys that are neither the action, nor its input, nor known to be beside them."""
     known = {*_INPUT_KEYS, *_BESIDE, action_key.strip().lower()}
     return tuple(
         key for key, held in value.items() if key.strip().lower() not in known and held is not None
@@ -339,7 +339,7 @@ def _looks_like_action(piece: str) -> bool:
 
 
 def _end_of_root(text: str, start: int) -> int | None:
-    """Where a broken object ends, by the tolerant reader, else by its strings and braces.
+    """Find the end of a broken object by the tolerant reader, else by its strings and braces.
 
     Returns:
         None where the text ends inside it.

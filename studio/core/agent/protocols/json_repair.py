@@ -60,7 +60,7 @@ class _Hopeless(Exception):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class RepairedObject:
-    """What the tolerant reader made of a broken text."""
+    """The result of reading a broken text tolerantly."""
 
     value: Json
     """The value."""
@@ -91,7 +91,7 @@ def read_value(text: str, start: int) -> tuple[Json, int] | None:
 
 
 def ends_inside(text: str, start: int) -> bool:
-    """Whether a broken object is one that was cut off, as far as the tolerant reader can tell."""
+    """Return whether a broken object was cut off, as far as the tolerant reader can detect."""
     if len(text) - start > LARGEST:
         return False
     try:
@@ -117,7 +117,7 @@ def repair_of(text: str, start: int, end: int, value: Json, names: tuple[str, ..
 
 
 def find_repair(text: str, start: int, end: int) -> Repair | None:
-    """A repair for the piece `start`–`end` of a reply that should be one JSON object.
+    """Find a repair for the piece `start`–`end` of a reply that should be one JSON object.
 
     The object may stand behind other text or a fence; the first `{` begins it.
     """

@@ -91,7 +91,7 @@ def chat_lines(state: RunState) -> str:
 
 
 def bad_exchanges(steps: Sequence[Step], most: int) -> Iterator[Message]:
-    """The unreadable replies since the last good step, each with what was said to it.
+    """Return the unreadable replies since the last good step, each with the message about it.
 
     Args:
         steps: the steps that are done.

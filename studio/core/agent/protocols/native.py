@@ -101,7 +101,7 @@ def find_text_calls(reply: Reply, text: str, rules: ReadRules) -> FormatError | 
 
 
 def _start(text: str, rules: ReadRules) -> int | None:
-    """Where the first call begins: at a tag, or where the whole text is one."""
+    """Find the start of the first call: a tag, or the text if all of it is a call."""
     tag = _TAGS.search(text)
     if tag is not None:
         return tag.start()

@@ -50,7 +50,7 @@ _ONE_LINE = re.compile(
 def find_slip(
     found: Findings, label: Label, start: int, end: int, thought: str
 ) -> FormatError | None:
-    """What is wrong with the line that names the tool; None where it names one.
+    """Return what is wrong with the line that names the tool; None if it is valid.
 
     Args:
         found: the reply.
@@ -93,7 +93,7 @@ def _final_as_action(found: Findings, label: Label, end: int, thought: str) -> F
 
 
 def _single(text: str) -> str:
-    """The answer, where it stands in JSON with one text."""
+    """Return the answer from a JSON value with one text."""
     read = read_value(text, 0) if text.startswith(("{", '"')) else None
     if read is None or text[read[1] :].strip():
         return text
@@ -340,7 +340,7 @@ class _Reader:
         return (start, start) if label is not None else (following, end)
 
     def _rest(self, end: int) -> None:
-        """Say what stands after the action, which is not used."""
+        """Report the text after the action, which is not used."""
         text = self._text
         rest = text[end:]
         blank = len(rest) - len(rest.lstrip())

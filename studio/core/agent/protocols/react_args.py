@@ -231,6 +231,6 @@ class ArgsReader:
 
 
 def line_end(text: str, start: int) -> int:
-    """Where the line ends that `start` is in."""
+    """Return the end of the line that contains `start`."""
     found = text.find("\n", start)
     return len(text) if found < 0 else found

@@ -43,7 +43,7 @@ from studio.core.wire.reply import Reply, ReplyDelta
 from studio.core.wire.wire_call import WireRecorder
 
 STOP_SECONDS = 0.15
-"""How long a cancelled effect may take to end before the run goes on without it."""
+"""Time that a cancelled effect gets to end before the run continues without it, in seconds."""
 
 
 class EffectRunner:
@@ -75,7 +75,7 @@ class EffectRunner:
         self._emit = emit
         self._task = EffectTask(wake)
         self._answers = [(run_model_of(plan.model), plan.model)]
-        """What answers as each model that was taken, the newest last."""
+        """Models that were chosen and their clients, newest last."""
         self._performer = self._new_performer()
 
     @property
@@ -86,7 +86,7 @@ class EffectRunner:
     async def perform(
         self, effect: Effect, is_given_up: Callable[[], bool], *, accepted: bool
     ) -> None:
-        """Perform an effect to its end, or until it is given up.
+        """Perform an effect until it ends or is cancelled.
 
         Args:
             effect: what to do; whatever it raises is raised here.
@@ -104,7 +104,7 @@ class EffectRunner:
         self._performer.stop_call(call)
 
     def dropped_reply(self) -> tuple[Reply | None, float]:
-        """What had come of the reply under way, and in how many seconds; no more comes of it."""
+        """Return the partial reply and its seconds so far, and stop receiving it."""
         partial, seconds = self._performer.partial, self._performer.seconds
         self._performer = self._new_performer()
         return partial, seconds
@@ -122,7 +122,7 @@ class EffectRunner:
                 opened.push_async_callback(model.close)
 
     def _answerer(self) -> ChatModel:
-        """What answers as the model that the user took last on this branch."""
+        """Return the client of the model that the user chose last on this branch."""
         wanted = self._log.state.answered_by
         for model, answers in reversed(self._answers):
             if model.is_same(wanted):
@@ -152,7 +152,7 @@ class EffectRunner:
         return performer
 
     def _recorder(self) -> WireRecorder | None:
-        """What records the model call whose fact was just written."""
+        """Return the recorder of the model call whose event was just written."""
         keep = self._plan.keep_call
         if keep is None:
             return None
@@ -216,7 +216,7 @@ class EffectRunner:
         return tuple(made)
 
     def _decide(self, index: int) -> None:
-        """The gate was passed: the call runs, unless it wants a word that nobody can give."""
+        """Pass the gate: run the call, unless it needs an approval that cannot be given."""
         call = self._log.state.step.calls[index]
         options = self._gate.options
         if call.needs_approval and options.approve != "always":
@@ -234,7 +234,7 @@ class EffectTask:
     """Holds the task of the effect under way."""
 
     def __init__(self, wake: asyncio.Event) -> None:
-        """Make it idle; `wake` is set whenever the run is told something."""
+        """Start idle; `wake` is set whenever the run receives a command."""
         self._wake = wake
         self._task: asyncio.Task[None] | None = None
 
@@ -246,7 +246,7 @@ class EffectTask:
     async def perform(
         self, effect: Coroutine[None, None, None], is_given_up: Callable[[], bool]
     ) -> None:
-        """Perform an effect to its end, or until it is given up.
+        """Perform an effect until it ends or is cancelled.
 
         Args:
             effect: what to do; whatever it raises is raised here.

@@ -28,7 +28,7 @@ from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.user_events import Forked, LimitRaised, ModelChosen, Resumed, Steered
 
 _SAID_MEANWHILE = (Steered, LimitRaised, Logged, Resumed, ModelChosen)
-"""What may be said while an effect waits or is under way."""
+"""Events that are possible while an effect waits or is running."""
 
 
 class EventLog:
@@ -53,13 +53,13 @@ class EventLog:
         self.tree: RunTree = past.tree.copy()
         """The places reached so far."""
         self.state: RunState = past.state if past.state is not None else new_state(setup)
-        """Where the run is."""
+        """Current state of the run."""
         self.ran = RanCalls(past)
         """The calls that were made, on any branch."""
         self.lost: set[tuple[str, str]] = set()
-        """Calls that were interrupted, and of which nobody has said yet what became of them."""
+        """Interrupted calls whose outcome is still unknown."""
         self.effects: Effects = pending(self.state)
-        """What is asked for and not yet performed."""
+        """Effects that are requested and not yet performed."""
         self._past = PastStates(past)
         self._secrets = secrets
         self._journal = _Journal(plan.journal)
@@ -76,12 +76,12 @@ class EventLog:
         return is_place
 
     def take_effects(self) -> Effects:
-        """What is to be done now; it is no longer asked for."""
+        """Return the effects to perform, and clear them."""
         effects, self.effects = self.effects, ()
         return effects
 
     def new_fault(self) -> str:
-        """Why the journal cannot be written, once for each time that it began to fail."""
+        """Return why the journal cannot be written, once for each time that it began to fail."""
         return self._journal.new_fault()
 
     def _take(self, event: Event) -> bool:
@@ -116,7 +116,7 @@ class _Journal:
         self._unwritten: list[Event] = []
         self._told = False
         self.fault = ""
-        """Why it could not be written; empty while it can. Nothing is lost in memory."""
+        """Reason why it could not be written; empty while it can. Nothing is lost in memory."""
 
     def write(self, event: Event) -> None:
         """Write a fact, after those that could not be written before it."""
@@ -135,7 +135,7 @@ class _Journal:
         self.fault, self._told = "", False
 
     def new_fault(self) -> str:
-        """Why it cannot be written, once for each time that it began to fail."""
+        """Return why it cannot be written, once for each time that it began to fail."""
         if not self.fault or self._told:
             return ""
         self._told = True

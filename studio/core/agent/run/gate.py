@@ -1,4 +1,4 @@
-"""Whether a run stands still at a place. Only decides; the runner waits."""
+"""Decide whether a run pauses at a place; the runner waits."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import PauseReason, RunState
 
 Stepping = Literal["", "into", "over", "out"]
-"""How the run was last told to go on; empty for "continue"."""
+"""Last stepping command; empty for "continue"."""
 
 _OUT: frozenset[PausePoint] = frozenset({PausePoint.STEP_END, PausePoint.ANSWER, PausePoint.ERROR})
 
 
 @dataclass(frozen=True, slots=True)
 class PauseDecision:
-    """Why a run stands still at a place."""
+    """The reason for a pause."""
 
     reason: PauseReason
     """The reason, in debugger words."""
@@ -35,35 +35,35 @@ class RunTarget:
     """A place that a run is to go to."""
 
     place: PausePoint | None
-    """Where; None for the first place of the step."""
+    """Place; None for the first place of the step."""
 
     iteration: int | None
     """In which step; None for any."""
 
     def is_at(self, state: RunState) -> bool:
-        """Whether a run stands there."""
+        """Return whether the run is at a place."""
         fits = self.iteration is None or state.iteration == self.iteration
         return fits and self.place in (None, state.place)
 
 
 @dataclass
 class Gate:
-    """Stands in front of every effect."""
+    """The gate before every effect."""
 
     options: RunOptions
     """The run's options; breakpoints and filters may be changed while it runs."""
 
     stepping: Stepping = ""
-    """How the run was last told to go on."""
+    """Last stepping command."""
 
     target: RunTarget | None = None
-    """Where it was told to run to; forgotten at the first stop, whatever its reason."""
+    """Target of "run to"; cleared at the first pause, whatever its reason."""
 
     wants_pause: bool = False
     """Whether the user asked for a pause at the next place."""
 
     counter: HitCounter = field(default_factory=HitCounter)
-    """How often breakpoints were met."""
+    """Hit counts of the breakpoints."""
 
     logs: list[tuple[str, str]] = field(default_factory=list)
     """(id, line) of log points that were met and not yet written."""
@@ -75,7 +75,7 @@ class Gate:
     """Whether the first place is behind."""
 
     def decide(self, state: RunState) -> PauseDecision | None:
-        """Why the run stands still at the place that it has reached; None to go on."""
+        """Decide whether the run pauses at the place that it has reached; None to continue."""
         stop = self._decide(state)
         if stop is not None:
             self.target = None
@@ -156,7 +156,7 @@ class Gate:
 
 
 def _must_ask(state: RunState) -> PauseDecision | None:
-    """What no filter can pass over: an unknown outcome, a limit, a second format error in a row."""
+    """Return the pause that no filter can skip: unknown outcome, limit, repeated format error."""
     if state.place != PausePoint.ERROR or state.error is None:
         return None
     error = state.error

@@ -73,7 +73,7 @@ from studio.core.wire.wire_call import WireRecorder
 
 
 def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[str, ...]]:
-    """The answer as a value, and where it does not fit; (None, ()) where no outputs are declared.
+    """Parse and check the answer; (None, ()) if no outputs are declared.
 
     The answer may stand in a code fence. An answer that is not JSON stays the text that it is.
     """
@@ -111,25 +111,25 @@ class Performer:
     """The world of one run."""
 
     plan: RunPlan
-    """What the run was started with."""
+    """Plan with which the run was started."""
 
     model: ChatModel
-    """What answers now, which need not be the plan's."""
+    """Model that answers now, which can differ from the plan's."""
 
     options: RunOptions
-    """How the run goes now."""
+    """Current options of the run."""
 
     emit: Emit
-    """Where facts go."""
+    """Receiver of the events."""
 
     recorder: NewRecorder = lambda: None
     """Makes what records the call that was just written as a fact."""
 
     secrets: RunSecrets = field(default_factory=RunSecrets)
-    """What masks what comes, and reveals what is sent."""
+    """Masks what is received, and restores secrets in what is sent."""
 
     partial: Reply | None = None
-    """What has come of the reply under way; kept where it breaks or is stopped."""
+    """Part of the current reply that has arrived; kept if it breaks off or is stopped."""
 
     asked_at: float | None = None
     """When the reply under way was asked for, by `time.perf_counter`; None before that."""
@@ -224,7 +224,7 @@ class Performer:
 
     @property
     def seconds(self) -> float:
-        """How long the reply under way takes already."""
+        """Return the seconds since the current request was sent."""
         return 0.0 if self.asked_at is None else _since(self.asked_at)
 
     async def _stream(self, request: ModelRequest) -> tuple[Reply, bool, float]:

@@ -1,4 +1,4 @@
-"""What a run is made of: one value from the user's wish to its last effect."""
+"""The plan of a run: one value from the user's command to the last effect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KeepReply: TypeAlias = Callable[[Reply], None]
 """Writes what has come of a reply, over what it wrote of it before."""
 
 KEEP_SECONDS = 1.0
-"""How old what is not kept yet can be."""
+"""Maximum age of what is not saved yet, in seconds."""
 
 
 class ReplyKeeper:
@@ -47,7 +47,7 @@ class ReplyKeeper:
             self._timer = loop.call_later(KEEP_SECONDS, self._write)
 
     def close(self) -> None:
-        """The reply has ended: the fact that tells of it holds all."""
+        """End the reply; the next event holds all of it."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -62,10 +62,10 @@ OpenToolbox: TypeAlias = Callable[[], Coroutine[Any, Any, RunToolbox]]
 """Starts what the tools need (servers, child processes) and gives them; runs in the loop."""
 
 OnEvent: TypeAlias = Callable[[Event], None]
-"""Told of each fact, in order."""
+"""Callback for each event, in order."""
 
 OnStream: TypeAlias = Callable[[ReplyDelta, Reply], None]
-"""Told of each delta and of the reply so far; never journaled."""
+"""Callback for each delta with the reply so far; never journaled."""
 
 
 @dataclass(frozen=True)
@@ -73,25 +73,25 @@ class RunPlan:
     """Everything that a run needs; whoever starts it adds where its facts go."""
 
     document: PromptDocument
-    """The prompt, as it stands in the editor."""
+    """Prompt as written in the editor."""
 
     inputs: Mapping[str, Json]
     """The user's values."""
 
     model: ChatModel
-    """What answers."""
+    """Model that answers."""
 
     toolbox: RunToolbox = field(default_factory=NoTools)
-    """What the model may call."""
+    """Tools that the model can call."""
 
     open_toolbox: OpenToolbox | None = None
     """Makes the toolbox ready; None where it is."""
 
     options: RunOptions = field(default_factory=RunOptions)
-    """How it goes; breakpoints and exception filters come from the user's own list."""
+    """Options of the run; breakpoints and exception filters come from the user's own list."""
 
     references: ReferenceContext | None = None
-    """Where `${…}` references find their values, and what knows the secrets among them."""
+    """Resolver of `${…}` references, which knows the secrets among them."""
 
     past: Past | None = None
     """A run that is taken up again; None for a new one."""
@@ -106,10 +106,10 @@ class RunPlan:
     """Writes each fact before anything else sees it."""
 
     shown: OnEvent | None = None
-    """Told of each fact once it is written and the state has moved."""
+    """Callback for each event after it is written and the state has changed."""
 
     stream: OnStream | None = None
-    """Told of each delta of a reply."""
+    """Callback for each delta of a reply."""
 
     kept: KeepReply | None = None
     """Writes how far a reply has come, each second, until its fact is written."""

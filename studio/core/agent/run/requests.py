@@ -51,7 +51,7 @@ from studio.core.wire.reply import Reply
 
 
 class NotAllowedError(ValueError):
-    """A command that makes no sense where the run stands; the text says why."""
+    """A command that is not possible at the current place; the text says why."""
 
 
 _POINTS: dict[type, tuple[PausePoint, ...]] = {
@@ -97,14 +97,14 @@ _WORDS: dict[type, str] = {
     LimitRaised: "raising a limit",
     ChooseModel: "another model",
 }
-"""What a command does, for the sentence that refuses it."""
+"""Verb of each command, for the sentence that refuses it."""
 
 
 _MOVES: frozenset[type] = frozenset({Continue, StepOn, RunTo})
 """Going on: what the reflex keys of a debugger do."""
 
 Choice: TypeAlias = Literal["", "approval", "limit"]
-"""What only the user can decide: whether a tool call runs, whether a limit is raised."""
+"""Decision that only the user can make: whether a tool call runs, whether a limit is raised."""
 
 _CHOICES: Mapping[Choice, str] = {
     "approval": "the call waits for approval: approve it, reject it, or answer in its place",
@@ -113,7 +113,7 @@ _CHOICES: Mapping[Choice, str] = {
 
 
 def choice_at(state: RunState) -> Choice:
-    """What the user must decide where the run stands, before it can go on.
+    """Return the decision that the user must make before the run can continue.
 
     Going on decides nothing: a key that means "next" must not send a mail or end a run.
     """
@@ -129,7 +129,7 @@ def choice_at(state: RunState) -> Choice:
 
 
 def allowed(state: RunState) -> frozenset[type]:
-    """The commands that make sense where the run stands; for enabling buttons."""
+    """Return the commands that are possible now; for enabling buttons."""
     if state.is_over:
         has_answer = state.status in ("done", "incomplete")
         return frozenset({ForkFrom, SendBack, ChooseModel} if has_answer else {ForkFrom})
@@ -163,7 +163,7 @@ def allowed(state: RunState) -> frozenset[type]:
 
 
 def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C901, PLR0912 - arms
-    """The facts that a command makes; none for commands that only move the run.
+    """Return the events of a command; empty for commands that only move the run.
 
     Raises:
         NotAllowedError: it makes no sense where the run stands.
@@ -268,7 +268,7 @@ def repaired(reply: Reply, repair: Repair) -> Reply:
 
 
 _MOST_REPAIRS = 20
-"""Repairs of one reply that are made without asking; a reply that wants more is told as it is."""
+"""Limit of automatic repairs of one reply; a reply that needs more is reported unrepaired."""
 
 
 def repair_switched_on(state: RunState) -> ReplyEdited | None:

@@ -50,7 +50,7 @@ class Run:
             setup: what it is started with.
         """
         self.gate = Gate(plan.options)
-        """What decides on pauses; its options may be replaced while the run goes."""
+        """Gate that decides on pauses; its options can be replaced during the run."""
         self._plan = plan
         secrets = run_secrets(plan.references, plan.document, plan.reenactment)
         if plan.reenactment is not None:
@@ -72,7 +72,7 @@ class Run:
 
     @property
     def state(self) -> RunState:
-        """Where the run is."""
+        """Return the current state."""
         return self._log.state
 
     @property
@@ -91,7 +91,7 @@ class Run:
         return self._effects.is_running
 
     def live_output(self, call: int) -> str:
-        """What a call that is under way has printed, or said of its progress.
+        """Return the output and progress of a running call.
 
         Args:
             call: its row in the step.
@@ -106,7 +106,7 @@ class Run:
     # Going ----------------------------------------------------------------------------------------
 
     async def go(self, *first: Command) -> RunState:
-        """Drive the run until it is over; pauses wait inside. Cancelling stops the run.
+        """Drive the run until it is over, with its pauses. Cancelling stops the run.
 
         Args:
             first: commands to begin with; a run that is over goes on with `ForkFrom` or `SendBack`.
@@ -236,7 +236,7 @@ class Run:
             self._plan.shown(self._log.events[-1])
 
     def _stops_unwritten(self) -> bool:
-        """Stand still (headless: end) once where the journal cannot be written."""
+        """Pause (headless: end) once if the journal cannot be written."""
         fault = self._log.new_fault()
         if not fault:
             return False
@@ -252,7 +252,7 @@ class Run:
     # Commands -------------------------------------------------------------------------------------
 
     def send(self, command: Command) -> None:  # noqa: C901 - one arm per command
-        """Tell the run something; must be called on the loop that drives it.
+        """Send a command to the run; must be called on the loop that drives it.
 
         Raises:
             NotAllowedError: it makes no sense where the run stands.
@@ -318,7 +318,7 @@ class Run:
         self._passed_gate = False
 
     def _stay(self, command: Command) -> None:
-        """After a repair the reply is read again, and the run stands still at what comes of it."""
+        """Read the reply again after a repair, and pause at the result."""
         self._emit(Resumed("into"))
         self._passed_gate = isinstance(command, commands.TakeRepair)
         self.gate.wants_pause = True

@@ -51,7 +51,7 @@ _GIVEN = (
     | AnswerReturned
     | Steered
 )
-"""Facts that hold what the prompt or the user put in; all others tell what came back."""
+"""Events with content of the prompt or the user; all others hold what came back."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class RunSecrets:
     """Knows the values; those that the document says are no secret are left out."""
 
     references: ReferenceContext | None = None
-    """Where the prompt's `${…}` find their values."""
+    """Resolver of the prompt's `${…}`."""
 
     sent_before: frozenset[str] = frozenset()
     """References of secrets that the run sent which is gone through again."""
@@ -77,7 +77,7 @@ class RunSecrets:
         return made
 
     def rendering(self, released: AbstractSet[str]) -> ReferenceContext | None:
-        """Where a rendering finds values: a secret that has none any more stands for itself.
+        """Return the resolver for a rendering; a secret without a value is left as written.
 
         Nothing is sent so, but a run of the past can be gone through and looked at.
         """
@@ -131,7 +131,7 @@ class RunSecrets:
                 self.references.variable(name)
 
     def stream(self) -> ReplyMask:
-        """What masks a reply piece by piece."""
+        """Return a masker of a reply's pieces."""
         return ReplyMask(self.masker)
 
 

@@ -1,4 +1,4 @@
-"""Breakpoints: where a run stands still, under which condition, or only writes a line."""
+"""Breakpoints: places at which a run pauses or writes a line, with conditions."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ NAMES = tuple(
     calls attempt prompt
 """.split()
 )
-"""What a run offers to expressions; `tokens` has `input`, `output`, `total`; `prompt` is there for
-guards on requests only."""
+"""Names of a run in expressions; `tokens` has `input`, `output`, `total`; `prompt` is available
+for guards on requests only."""
 
 _HOLE = re.compile(r"\{([^{}]+)\}")
 
@@ -103,7 +103,7 @@ class Breakpoint:
     """Stable identifier."""
 
     places: frozenset[PausePoint] = frozenset()
-    """Where; empty means everywhere that fits (for a tool: `TOOL_CALL`)."""
+    """Place; empty means everywhere that fits (for a tool: `TOOL_CALL`)."""
 
     tool: str = ""
     """Only for calls of this tool."""
@@ -128,7 +128,7 @@ class Breakpoint:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What the breakpoints have to say at a place."""
+    """The breakpoints that are hit at a place."""
 
     stops: tuple[str, ...] = ()
     """Ids of those that stop the run."""
@@ -150,7 +150,7 @@ class HitCounter:
         state: RunState,
         rendered: Container[int] = frozenset(),
     ) -> Hit:
-        """What the breakpoints say at the state's place; counts what is met.
+        """Return the breakpoints that are hit at the state's place, and count the hits.
 
         Args:
             breakpoints: all of them.
@@ -227,7 +227,7 @@ def _count_fits(hits: str, count: int) -> bool:
 
 
 def problem_of(item: Breakpoint, tools: Iterable[str]) -> str:
-    """Why a breakpoint can never be met as it is written; empty where it can."""
+    """Return why a breakpoint can never be met as it is written; empty if it can."""
     if item.tool and item.tool not in set(tools):
         return f"there is no tool {item.tool!r}"
     try:
@@ -241,7 +241,7 @@ def problem_of(item: Breakpoint, tools: Iterable[str]) -> str:
 
 
 def environment_of(state: RunState) -> dict[str, Json]:
-    """What expressions can see of a run; the names are in `expressions.NAMES`."""
+    """Return the variables of expressions in a run; the names are in `expressions.NAMES`."""
     step = state.step
     reading = step.reading
     return {

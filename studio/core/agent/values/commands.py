@@ -1,4 +1,4 @@
-"""What a user can tell a run to do; an edit is told as the event that it makes."""
+"""Commands of a user to a run; an edit is sent as the event that it makes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from studio.core.wire.reply import Reply
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """Go on to the next breakpoint, error or end (F5). At `ERROR`: tell the model, or do it again.
+    """Continue to the next breakpoint, error or end (F5). At `ERROR`: inform the model, or retry.
 
     Not where only the user can decide: a call that waits for approval, a limit.
     """
@@ -42,7 +42,7 @@ class RunTo:
     """Go on to a place, past no breakpoint and no error."""
 
     place: PausePoint | None = None
-    """Where; None for the first place of the step."""
+    """Place; None for the first place of the step."""
 
     iteration: int | None = None
     """In which step; None for the next time that the place is reached."""
@@ -50,7 +50,7 @@ class RunTo:
 
 @dataclass(frozen=True, slots=True)
 class PauseRun:
-    """Stand still at the next place."""
+    """Pause at the next place."""
 
     abort: bool = False
     """Whether a reply under way is cut off (its text so far is kept) instead of waited for."""
@@ -63,7 +63,7 @@ class StopRun:
 
 @dataclass(frozen=True, slots=True)
 class StopCall:
-    """End one call that is under way; the model is told, its siblings and the run go on."""
+    """End one running call; the model is informed, its siblings and the run continue."""
 
     call: int
     """The row of the step's calls."""
@@ -86,12 +86,12 @@ class Approve:
     """Whether the calls of the reply that are not decided yet are approved, too."""
 
     how: Literal["", "into", "over", "out"] | None = None
-    """How the run goes on, as `StepOn`; empty for `Continue`, None for the way it went before."""
+    """Next stepping command, as in `StepOn`; empty for `Continue`, None for the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """At `TOOL_CALL`: do not run the call; the model is told why."""
+    """At `TOOL_CALL`: do not run the call; the model gets the reason."""
 
     call: int
     reason: str = ""
@@ -107,7 +107,7 @@ class AnswerCall:
 
 @dataclass(frozen=True, slots=True)
 class SkipCall:
-    """At `TOOL_CALL`: do not run the call; the model is told that it was not run."""
+    """At `TOOL_CALL`: do not run the call; the model is informed that it was not run."""
 
     call: int
 
@@ -163,12 +163,12 @@ class ChooseModel:
     """The other one."""
 
     answers: ChatModel | None = None
-    """What answers as the one that is taken, where the run has not asked it yet."""
+    """Client of the chosen model, if the run has not used it yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForkFrom:
-    """Go back to a checkpoint and stand there as a new branch; what was is kept."""
+    """Go back to a checkpoint and pause there on a new branch; the old branch is kept."""
 
     checkpoint: int
 

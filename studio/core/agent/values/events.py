@@ -60,7 +60,7 @@ class RenderFailed(EventBase):
     """The prompt could not be rendered."""
 
     message: str
-    """Why, one plain sentence."""
+    """Reason, one plain sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class ContextTrimmed(EventBase):
     """The conversation that is left."""
 
     dropped: int
-    """How many messages were dropped."""
+    """Number of messages that were dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ModelReplied(EventBase):
     """All of it."""
 
     seconds: float = 0.0
-    """How long it took."""
+    """Duration in seconds."""
 
     origin: ResultOrigin = "live"
     """Whether it was asked for, recorded or given."""
@@ -99,7 +99,7 @@ class ModelReplied(EventBase):
     """Whether it ended at a stop sequence sent, was cut by us, or was cut off by the user."""
 
     first_seconds: float | None = None
-    """Seconds from the request to the first piece of the reply; None where nobody measured."""
+    """Seconds from the request to the first piece of the reply; None if not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +110,19 @@ class ModelFailed(EventBase):
     """`ModelError.kind`."""
 
     message: str
-    """What happened, one plain sentence."""
+    """Description of the event, one plain sentence."""
 
     hint: str = ""
-    """What to do about it."""
+    """Advice to the user."""
 
     retryable: bool = False
     """Whether the same request may succeed later."""
 
     partial: Reply | None = None
-    """What had come before it broke."""
+    """Partial reply before the failure."""
 
     seconds: float = 0.0
-    """How long it took."""
+    """Duration in seconds."""
 
     retry_in: float | None = None
     """Seconds until it is tried again by itself; None: it is not."""
@@ -136,24 +136,24 @@ class ReplyRead(EventBase):
     """The reply was read."""
 
     reading: Reading
-    """What it says."""
+    """Reading of the reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallCheck:
-    """What checking one call gave."""
+    """The result of checking one call."""
 
     problems: tuple[str, ...] = ()
-    """What is wrong, one plain sentence each."""
+    """Problems, one plain sentence each."""
 
     kind: Literal["", "unknown_tool", "schema", "format", "guardrail"] = ""
-    """What sort of wrong; empty for none."""
+    """Kind of the problem; empty for none."""
 
     needs_approval: bool = False
     """Whether the user is asked first."""
 
     why: str = ""
-    """Why, where the tool's approval does not say it."""
+    """Reason, where the tool's approval does not say it."""
 
     bound: tuple[str, ...] = ()
     """Parameters that bindings put in."""
@@ -193,7 +193,7 @@ class ToolEnded(EventBase):
     """Row of the step."""
 
     outcome: ToolOutcome
-    """How."""
+    """Way."""
 
     origin: ResultOrigin = "live"
     """Whether it ran, was recorded or mocked."""
@@ -201,7 +201,7 @@ class ToolEnded(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeLost(EventBase):
-    """A tool call was interrupted and nobody knows whether it did its work."""
+    """A tool call was interrupted, and it is unknown whether it did its work."""
 
     call: int
     """Row of the step."""
@@ -215,7 +215,7 @@ class AnswerChecked(EventBase):
     """The answer as a value, where it fits."""
 
     problems: tuple[str, ...] = ()
-    """Where it does not fit; the run then comes to `ERROR`, unless it was accepted as it is."""
+    """Mismatches with the outputs; the run then reaches `ERROR`, unless the answer was accepted."""
 
     accepted: bool = False
     """Whether an answer that does not fit was passed all the same."""
@@ -234,7 +234,7 @@ class Failed(EventBase):
     """The run cannot go on."""
 
     error: StepError
-    """Why."""
+    """Reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ class Stopped(EventBase):
     """The user (or the end of the program) stopped the run."""
 
     partial: Reply | None = None
-    """What had come of a reply."""
+    """Partial reply."""
 
     interrupted: bool = False
     """Whether the process died and the store closed the run afterwards."""

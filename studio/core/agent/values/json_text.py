@@ -31,13 +31,13 @@ class Undecoded:
     """A text that is not JSON."""
 
     code: FormatErrorCode
-    """What sort of wrong."""
+    """Kind of the error."""
 
     message: str
     """One plain sentence without a full stop, fit for "Args: …"."""
 
     at: int
-    """Where the decoder gave up."""
+    """Offset at which the decoder gave up."""
 
 
 class _BadJsonError(ValueError):

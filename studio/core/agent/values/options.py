@@ -1,4 +1,4 @@
-"""How a run is to go: chosen by the user, the command line, or a test."""
+"""Options of a run: chosen by the user, the command line, or a test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ExceptionFilter: TypeAlias = Literal[
     "repeated_action",
     "output",
 ]
-"""What a run stops at by itself."""
+"""Event at which a run pauses without a breakpoint."""
 
 USUAL_EXCEPTIONS: frozenset[ExceptionFilter] = frozenset(
     {
@@ -45,7 +45,7 @@ USUAL_EXCEPTIONS: frozenset[ExceptionFilter] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a run is to go."""
+    """The options of a run."""
 
     protocol: ProtocolName | None = None
     """The protocol; None takes the prompt's own."""
@@ -57,24 +57,24 @@ class RunOptions:
     """Stop sequences; None takes the prompt's, else the protocol's usual ones."""
 
     headless: bool = False
-    """Whether nobody is there to ask. The run never pauses: errors are told to the model, a limit
-    or a model failure ends it."""
+    """Whether the run has no user to ask. It never pauses: the model is informed of errors, a
+    limit or a model failure ends it."""
 
     approve: Literal["ask", "never", "always"] = "ask"
     """Whether calls that want the user's word get it: ask, refuse all, allow all. Headless,
     `ask` refuses."""
 
     stop_at_entry: bool = False
-    """Whether it stands still before the first request."""
+    """Whether it pauses before the first request."""
 
     pause_at: frozenset[PausePoint] = frozenset()
-    """Places at which it always stands still."""
+    """Places at which it always pauses."""
 
     breakpoints: tuple[Breakpoint, ...] = ()
     """Breakpoints."""
 
     exceptions: frozenset[ExceptionFilter] = USUAL_EXCEPTIONS
-    """What it stops at by itself."""
+    """Events at which it pauses without a breakpoint."""
 
     repairs: frozenset[str] = frozenset()
     """Repairs that are made without asking."""
@@ -92,7 +92,7 @@ class RunOptions:
     """Characters before the conversation is trimmed (native only)."""
 
     attempts: int = 3
-    """How often a model call is tried where its failure may pass."""
+    """Number of tries of a model call whose failure can be temporary."""
 
     backoff: float = 1.0
     """Seconds before the first retry; doubled for each further one, 60 at most."""
@@ -106,10 +106,10 @@ class Guard:
     """A rule in the breakpoints' expression language that forbids something."""
 
     on: Literal["request", "reply", "call"]
-    """What is looked at."""
+    """Subject of the check."""
 
     forbid: str
     """It is forbidden where this holds (`tool == "delete"`)."""
 
     reason: str
-    """Why, for the user and, of a call, for the model."""
+    """Reason, for the user and, of a call, for the model."""

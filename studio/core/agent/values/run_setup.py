@@ -1,4 +1,4 @@
-"""What a run is started with; the same for its whole life."""
+"""The setup of a run; the same for its whole life."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.core.text.values import Json, JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may use before it pauses; None means no limit."""
+    """The limits at which a run pauses; None means no limit."""
 
     iterations: int | None = 10
     """Model calls."""
@@ -33,7 +33,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ReadingStyle:
-    """What a prompt teaches about the format of replies."""
+    """The format of replies that a prompt asks for."""
 
     free_text: bool = False
     """`Action Input:` with free text (the older ReAct dialect)."""
@@ -66,7 +66,7 @@ class RunModel:
     """Its server, without path and credentials; empty as above."""
 
     price: str = ""
-    """Where the price of its tokens comes from; "unknown", or empty for what costs nothing."""
+    """Source of the price of its tokens; "unknown", or empty for a free model."""
 
     def is_same(self, other: RunModel) -> bool:
         """Whether the two are one model; by its name alone where older journals know no more."""
@@ -77,7 +77,7 @@ class RunModel:
 
 @dataclass(frozen=True)
 class RunSetup:
-    """What a run was started with; the same for its whole life."""
+    """The setup of a run; the same for its whole life."""
 
     run: str
     """The run's id."""
@@ -92,10 +92,10 @@ class RunSetup:
     """The prompt's text as it was at the start (the store keeps each text once)."""
 
     protocol: ProtocolName = "native"
-    """How the loop speaks with the model."""
+    """Protocol between the loop and the model."""
 
     protocol_reason: str = ""
-    """Why this one."""
+    """Reason why this one."""
 
     inputs: Mapping[str, Json] = field(default_factory=dict)
     """Values by input name."""
@@ -119,7 +119,7 @@ class RunSetup:
     """Its server, without path and credentials; empty as above."""
 
     price: str = ""
-    """Where the price of its tokens comes from; "unknown", or empty for what costs nothing."""
+    """Source of the price of its tokens; "unknown", or empty for a free model."""
 
     options: JsonObject = field(default_factory=dict)
     """Sampling options in the document's names."""
@@ -140,7 +140,7 @@ class RunSetup:
     """Whether the calls of one reply run at the same time."""
 
     headless: bool = False
-    """Whether nobody is there to ask: a limit then ends the run, an error is told to the model."""
+    """Whether the run has no user to ask: a limit then ends it, the model is informed of errors."""
 
     final_words: tuple[str, ...] = ()
     """Further words that end a JSON-action run."""
@@ -158,7 +158,7 @@ class RunSetup:
     """Whether any other repair is offered, made without asking, or neither."""
 
     reading: ReadingStyle = field(default_factory=ReadingStyle)
-    """What the prompt teaches about the format of replies."""
+    """Format of replies that the prompt asks for."""
 
     context_budget: int | None = None
     """Characters that the conversation may have before it is trimmed (native only)."""

@@ -58,7 +58,7 @@ class LazySequence(Sequence[T]):
 
 
 class _SharedStore(Generic[T]):
-    """What several trails share: each of them sees a beginning of it."""
+    """The shared store of several trails: each of them sees a beginning of it."""
 
     __slots__ = ("base", "items", "lock")
 
@@ -138,7 +138,7 @@ class PersistentList(LazySequence[T]):
         return f"PersistentList(<{self._length} items>)"
 
     def shares(self, other: PersistentList[T]) -> int:
-        """How many first items both are known to have in common, without looking at any."""
+        """Count the first items that both share, without comparing any."""
         mine = {id(part): seen for part, seen in self._parts()}
         for part, seen in other._parts():
             if id(part) in mine:
@@ -152,12 +152,12 @@ class PersistentList(LazySequence[T]):
 
     @property
     def root(self) -> Sequence[T]:
-        """Where its first items come from; empty where it holds all itself."""
+        """Return the sequence with the first items; empty if this one holds all itself."""
         return self._parts()[-1][0].base
 
     @property
     def rooted(self) -> int:
-        """How many items come from there."""
+        """Count the items that the root holds."""
         held, seen = self._parts()[-1]
         return min(seen, len(held.base))
 
@@ -173,7 +173,7 @@ class PersistentList(LazySequence[T]):
 
 
 def known_common_length(one: Sequence[T], other: Sequence[T]) -> int:
-    """How many first items two sequences are known to have in common, without looking at any."""
+    """Count the first items that two sequences share, without comparing any."""
     return (
         one.shares(other)
         if isinstance(one, PersistentList) and isinstance(other, PersistentList)
@@ -184,9 +184,9 @@ def known_common_length(one: Sequence[T], other: Sequence[T]) -> int:
 Status: TypeAlias = Literal[
     "running", "done", "incomplete", "refused", "stopped", "failed", "limit", "interrupted"
 ]
-"""`running` until an end; `incomplete` ended with an answer that is cut, filtered, empty or not
-what the declared outputs ask, and that nobody accepted; `limit` is the headless end of a run that
-used up an allowance; `interrupted` is a run whose process died."""
+"""Status of a run. `incomplete` ended with an answer that is cut, filtered, empty or does not
+match the declared outputs, and was not accepted; `limit` is the headless end of a run that used
+up an allowance; `interrupted` is a run whose process died."""
 
 LimitName: TypeAlias = Literal["iterations", "tokens", "cost", "seconds", "reply"]
 """Allowances of a run."""
@@ -194,18 +194,18 @@ LimitName: TypeAlias = Literal["iterations", "tokens", "cost", "seconds", "reply
 PauseReason: TypeAlias = Literal[
     "entry", "step", "breakpoint", "exception", "pause", "approval", "limit", "outcome"
 ]
-"""Why a run stands still, in debugger words."""
+"""Reason of a pause, in debugger words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A run that stands still and waits for the user."""
+    """A run that is paused and waits for the user."""
 
     place: PausePoint
-    """Where."""
+    """Place."""
 
     reason: PauseReason
-    """Why."""
+    """Reason."""
 
     breakpoints: tuple[str, ...] = ()
     """Ids of the breakpoints that were hit."""
@@ -222,7 +222,7 @@ class RunState:
     """Everything a run is at one moment."""
 
     setup: RunSetup
-    """What it was started with."""
+    """Setup with which it was started."""
 
     status: Status = "running"
     """Whether it goes on, and how it ended."""
@@ -267,7 +267,7 @@ class RunState:
     """The part of it that went to tool calls."""
 
     waited: float = 0.0
-    """Seconds in which the run stood still and waited for the user, on the way that is shown."""
+    """Seconds in which the run waited for the user, on the shown branch."""
 
     format_errors: int = 0
     """Format errors in a row."""
@@ -282,7 +282,7 @@ class RunState:
     """(tool, arguments as JSON text) of the calls of the steps that are done."""
 
     observations: PersistentList[str] = field(default_factory=PersistentList)
-    """What those calls answered."""
+    """Results of those calls."""
 
     composing: bool = False
     """Whether the step now writes the answer (`RunSetup.compose`); its reply is read as it is."""
@@ -301,24 +301,23 @@ class RunState:
     """The answer as a value, where outputs are declared and it fits them."""
 
     answer_problems: tuple[str, ...] = ()
-    """What is wrong with the answer: it is cut, filtered, empty, or does not fit the declared
-    outputs."""
+    """Problems of the answer: cut, filtered, empty, or not what the outputs declare."""
 
     repaired: int = 0
     """Repairs that were made of replies so far."""
 
     answer_so_far: str = ""
-    """What came of an answer that was cut and that the model now goes on with."""
+    """Start of a cut answer that the model continues now."""
 
     error: StepError | None = None
-    """What a `ERROR` or a failed run is about."""
+    """Error of an `ERROR` place or a failed run."""
 
     released: frozenset[str] = frozenset()
     """References (`${env:NAME}`) whose values the prompt or the user put in; these values are sent,
     of any other secret only the reference."""
 
     switched_to: RunModel | None = None
-    """The model that the user chose last; None: nobody was asked, it is the one it began with."""
+    """Model that the user chose last; None if it is the one of the start."""
 
     declined: RunModel | None = None
     """The model that the user was asked about last and did not take."""
@@ -340,7 +339,7 @@ class RunState:
 
     @property
     def protocol(self) -> ProtocolName:
-        """How the current step speaks with the model."""
+        """Return the protocol of the current step."""
         return "native" if self.composing else self.setup.protocol
 
 
@@ -357,7 +356,7 @@ class Checkpoint(NamedTuple):
     """The checkpoint before it; None for the first."""
 
     place: PausePoint
-    """Where."""
+    """Place."""
 
     iteration: int
     """Step number."""

@@ -18,7 +18,7 @@ from studio.core.wire.reply import Reply, ToolCall
 # What a reply was read as: action, final answer, refusal, or an error with ways to fix it.
 
 ReadAs: TypeAlias = Literal["thought", "label", "tool", "args", "answer", "reasoning", "ignored"]
-"""What a piece of the raw reply was taken for; `ignored` is shown struck through."""
+"""Meaning of a piece of the raw reply; `ignored` is shown struck through."""
 
 FormatErrorCode: TypeAlias = Literal[
     "empty",
@@ -37,7 +37,7 @@ FormatErrorCode: TypeAlias = Literal[
     "filtered",
     "bad_action",
 ]
-"""Why a reply (or one native call) could not be read; stable words for breakpoints and exports."""
+"""Reason why a reply (or native call) could not be read; stable, for breakpoints and exports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class ReadSpan:
     """A piece of the raw reply and what it was read as."""
 
     label: ReadAs
-    """What it was taken for."""
+    """Meaning of the piece."""
 
     span: Span
-    """Where, in code points of `Reply.text` exactly as it came."""
+    """Place in code points of `Reply.text` exactly as it came."""
 
     call: int | None = None
     """Which call of the reading it belongs to, from 0."""
@@ -65,7 +65,7 @@ class ReadingWarning:
     """One plain sentence for the user."""
 
     span: Span | None = None
-    """Where, in the raw reply."""
+    """Place in the raw reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Repair:
     joined by `+`."""
 
     title: str
-    """What it does, for a button: "Remove the trailing comma"."""
+    """Effect of the repair, for a button: "Remove the trailing comma"."""
 
     before: str
     """The JSON text as it came."""
@@ -86,7 +86,7 @@ class Repair:
     """The JSON text after the repair."""
 
     span: Span | None = None
-    """Where `before` stands in `Reply.text`; None for the arguments of a native call."""
+    """Place of `before` in `Reply.text`; None for the arguments of a native call."""
 
     call: int = 0
     """For a native call: which one, from 0."""
@@ -95,7 +95,7 @@ class Repair:
     """For a native call: the tool that it is to name, in place of other arguments."""
 
     calls: tuple[ToolCall, ...] = ()
-    """Native calls that the piece of text in `before` stands for."""
+    """Native calls that replace the piece of text in `before`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class RequestedCall:
     """The arguments; None where they could not be read (`error` then says why)."""
 
     text: str
-    """The arguments as they stand in the reply."""
+    """Arguments as written in the reply."""
 
     error: FormatErrorCode | None = None
     """Native calls only: why this call's arguments cannot be read, while its siblings can."""
@@ -121,12 +121,12 @@ class RequestedCall:
     """The same, as one plain sentence."""
 
     repairs: tuple[Repair, ...] = ()
-    """What would make them readable."""
+    """Repairs that would make them readable."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What every reading has."""
+    """The common fields of readings."""
 
     thought: str = ""
     """The model's thought, where it wrote one."""
@@ -135,10 +135,10 @@ class _Read:
     """Text of `<think>` blocks, and reasoning that came apart from the text."""
 
     spans: tuple[ReadSpan, ...] = ()
-    """What was read as what, in order of place."""
+    """Parts of the reply with their meanings, in order of place."""
 
     warnings: tuple[ReadingWarning, ...] = ()
-    """What was accepted with a remark."""
+    """Remarks on accepted parts."""
 
     kept: str = ""
     """The part of the reply that goes back to the model as history (nothing after the action)."""
@@ -161,7 +161,7 @@ class Final(_Read):
 
     composed_elsewhere: bool = False
     """Whether the format carries no answer (JSON action with a null input): another prompt
-    composes it, or the observations stand for themselves."""
+    composes it, or the observations are the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +177,10 @@ class FormatError(_Read):
     """The reply follows no format that can be acted on."""
 
     code: FormatErrorCode = "empty"
-    """Why."""
+    """Reason."""
 
     message: str = ""
-    """What is wrong, one plain sentence; the model is told the same."""
+    """Description of the error, one plain sentence; the model gets the same."""
 
     repairs: tuple[Repair, ...] = ()
     """Changes that would make it readable, the best first."""
@@ -189,7 +189,7 @@ class FormatError(_Read):
     """The tool that was named, where one was."""
 
     answer: str = ""
-    """What "treat as the answer" would take; empty where that makes no sense."""
+    """Text that "treat as the answer" would take; empty if that makes no sense."""
 
 
 Reading: TypeAlias = Action | Final | Refused | FormatError
@@ -202,11 +202,11 @@ TimeSpan: TypeAlias = tuple[float, float]
 CallStatus: TypeAlias = Literal[
     "asked", "approved", "running", "done", "rejected", "answered", "skipped", "unknown"
 ]
-"""`answered`: the user gave the result. `skipped`: removed by the user. `unknown`: the call
-was interrupted and nobody knows whether it ran; only the user can say."""
+"""Status of a call. `answered`: the user gave the result. `skipped`: removed by the user.
+`unknown`: the call was interrupted and may have run; only the user can decide."""
 
 ResultOrigin: TypeAlias = Literal["live", "recorded", "mock", "person", "studio"]
-"""Where a reply or a result came from; `studio` for results that the studio had to synthesise."""
+"""Origin of a reply or a result; `studio` for results that the studio synthesised."""
 
 ErrorKind: TypeAlias = Literal[
     "format",
@@ -224,8 +224,7 @@ ErrorKind: TypeAlias = Literal[
     "render",
     "journal",
 ]
-"""What a `ERROR` is about; also the names of the exception filters (with `warning`,
-`truncated`)."""
+"""Kind of an `ERROR`; also the names of the exception filters (with `warning`, `truncated`)."""
 
 
 @dataclass(frozen=True)
@@ -242,16 +241,16 @@ class Call:
     """The arguments as they will be sent; None where they cannot be read."""
 
     text: str = ""
-    """The arguments' text as it stands in the reply."""
+    """Text of the arguments as written in the reply."""
 
     status: CallStatus = "asked"
-    """How far it is."""
+    """Status of the call."""
 
     problems: tuple[str, ...] = ()
-    """What is wrong with it, one plain sentence each; such a call is not run, the model is told."""
+    """Problems of the call, one plain sentence each; it is not run, and the model gets them."""
 
     error: ErrorKind | None = None
-    """What kind of wrong."""
+    """Kind of the problem."""
 
     repairs: tuple[Repair, ...] = ()
     """Repairs of unreadable arguments."""
@@ -260,31 +259,31 @@ class Call:
     """Whether the run's rules ask the user before this call."""
 
     why: str = ""
-    """Why they ask, where the tool's approval does not say it: the tool is new, or has changed."""
+    """Reason why they ask, if the tool's approval does not say it: the tool is new or changed."""
 
     again: bool = False
     """Whether it has effects and was made before; it is not made again without a question."""
 
     observation: str | None = None
-    """What the model will be told; None until there is a result."""
+    """Text that the model will get; None until there is a result."""
 
     is_error: bool = False
-    """Whether the observation tells of a failure."""
+    """Whether the observation is a failure."""
 
     outcome: ToolOutcome | None = None
-    """How the call really ended, where it ran."""
+    """Outcome of the call, if it ran."""
 
     origin: ResultOrigin = "live"
-    """Where the result came from."""
+    """Origin of the result."""
 
     bound: tuple[str, ...] = ()
     """Parameters that bindings put in."""
 
     edited: tuple[str, ...] = ()
-    """What the user changed: "tool", "arguments", "observation"."""
+    """Parts that the user changed: "tool", "arguments", "observation"."""
 
     began: float = 0.0
-    """When it was asked for, in seconds since 1970; 0 where it did not, or nobody wrote it down."""
+    """Start of the call, in seconds since 1970; 0 if it did not start or was not recorded."""
 
     @property
     def span(self) -> TimeSpan:
@@ -305,8 +304,8 @@ TouchKind: TypeAlias = Literal[
     "switched",
     "kept",
 ]
-"""What the user did at a place: `told` is the outcome of a lost call, `sent` a message put in;
-another model was taken (`switched`) or was asked about and not taken (`kept`)."""
+"""Action of the user at a place: `told` is the outcome of a lost call, `sent` an added message;
+another model was chosen (`switched`) or offered and declined (`kept`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,19 +313,19 @@ class Touch:
     """Something that the user did in a step."""
 
     kind: TouchKind
-    """What."""
+    """Kind of the action."""
 
     place: PausePoint
-    """Where."""
+    """Place."""
 
     call: int | None = None
     """Row, for what was done to a call."""
 
     at: float = 0.0
-    """When, in seconds since 1970 UTC; 0 where nobody wrote it down."""
+    """Time, in seconds since 1970 UTC; 0 if it was not recorded."""
 
     text: str = ""
-    """What it was about: of a model `B instead of A`."""
+    """Subject: of a model `B instead of A`."""
 
     @property
     def line(self) -> str:
@@ -339,10 +338,10 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class StepError:
-    """Why a run stands at `ERROR`, or how it failed."""
+    """The reason for the place `ERROR`, or for a failed run."""
 
     kind: ErrorKind
-    """What sort of failure."""
+    """Kind of the failure."""
 
     code: str
     """Finer word: a format error's code, a model error's kind, a limit's name."""
@@ -351,17 +350,17 @@ class StepError:
     """One plain sentence."""
 
     hint: str = ""
-    """What to do about it."""
+    """Advice to the user."""
 
     repairs: tuple[Repair, ...] = ()
     """Repairs offered, for a format error."""
 
     answer: str = ""
-    """What "treat as the answer" would take; empty where it makes no sense."""
+    """Text that "treat as the answer" would take; empty if that makes no sense."""
 
     observation: str = ""
-    """What the model is told if the run goes on; can be edited. Empty where going on means
-    doing the same again (a model call, a rendering) or raising a limit."""
+    """Text that the model gets if the run continues; can be edited. Empty if continuing repeats
+    the effect (a model call, a rendering) or raises a limit."""
 
     retryable: bool = False
     """Whether doing the same again may help."""
@@ -382,23 +381,23 @@ class Step:
     """Which try of the model call, from 1; a retry sends the same snapshot."""
 
     messages: Sequence[Message] = ()
-    """What was (or will be) sent; in `native` a beginning of the run's conversation, which shares
+    """Messages of the request; in `native` a beginning of the run's conversation, which shares
     its memory."""
 
     sent: int = 0
-    """How many messages were sent."""
+    """Number of messages that were sent."""
 
     reply: Reply | None = None
     """The reply, whole."""
 
     reply_origin: ResultOrigin = "live"
-    """Where the reply came from."""
+    """Origin of the reply."""
 
     partial: Reply | None = None
-    """What had come of a reply that broke or was stopped."""
+    """Partial reply that broke off or was stopped."""
 
     reading: Reading | None = None
-    """What the reply was read as."""
+    """Reading of the reply."""
 
     warnings: tuple[ReadingWarning, ...] = ()
     """The reading's remarks and the machine's own (`repeated_action`)."""
@@ -407,10 +406,10 @@ class Step:
     """One row per call, in call order."""
 
     observation: str = ""
-    """What the model is told apart from tool results: after a format error, or a remark."""
+    """Text that the model gets apart from tool results: after a format error, or a remark."""
 
     answer: str | None = None
-    """The answer as the user gave or changed it; None where the reading's own stands."""
+    """Answer given or changed by the user; None if the reading's own counts."""
 
     appended: tuple[Message, ...] = ()
     """Messages that this step added to the conversation."""
@@ -422,10 +421,10 @@ class Step:
     """"edited", "replayed", "mocked", "repaired", "warned", "retried", "forked", "cut"."""
 
     edited_at: frozenset[PausePoint] = frozenset()
-    """Where in the step the user changed something; empty in what journals up to 0.1.0 kept."""
+    """Places of the step that the user changed; empty in journals up to 0.1.0."""
 
     forked_at: PausePoint | None = None
-    """Where in the step the run was gone back to last; None where it was not."""
+    """Place of the step to which the run last went back; None if it did not."""
 
     forked_call: int | None = None
     """The row, where that place was one of a call."""
@@ -437,7 +436,7 @@ class Step:
     """Seconds of the model call, all tries together, the waits between them left out."""
 
     first_seconds: float | None = None
-    """Seconds from the request to the first piece of the reply; None where nobody measured."""
+    """Seconds from the request to the first piece of the reply; None if not measured."""
 
     at_once: bool = True
     """Whether its calls may run at the same time in a run that allows it."""
@@ -450,10 +449,10 @@ class Step:
     that is under way is 0."""
 
     touches: tuple[Touch, ...] = ()
-    """What the user did in it, in order."""
+    """Actions of the user in the step, in order."""
 
     model: RunModel | None = None
-    """The model that was asked; None: the one that the run began with, nobody chose."""
+    """Model of the request; None for the one with which the run began."""
 
     @property
     def model_span(self) -> TimeSpan | None:

@@ -1,4 +1,4 @@
-"""What the user did in a run: the half of the journal that no world makes by itself.
+"""Events of the user in a run.
 
 What every event has.
 """
@@ -18,7 +18,7 @@ from studio.core.wire.reply import Reply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventBase:
-    """What every event has; the journal gives it when it writes the event."""
+    """The common fields of events; the journal sets them when it writes the event."""
 
     seq: int = 0
     """Place in the run's journal, from 1."""
@@ -33,13 +33,13 @@ class EventBase:
 
 @dataclass(frozen=True, slots=True)
 class Paused(EventBase):
-    """The run stands still."""
+    """The run has paused."""
 
     place: PausePoint
-    """Where."""
+    """Place."""
 
     reason: PauseReason
-    """Why."""
+    """Reason."""
 
     breakpoints: tuple[str, ...] = ()
     """Ids of the breakpoints that were hit."""
@@ -103,18 +103,18 @@ class CallDecided(EventBase):
     """Row of the step."""
 
     decision: Literal["approve", "reject", "answer", "skip"]
-    """`answer`: the text stands for the tool's result."""
+    """Decision; `answer`: the text replaces the tool's result."""
 
     text: str = ""
     """The reason of a rejection, or the answer."""
 
     by: Literal["person", "rule"] = "rule"
-    """Who decided."""
+    """Maker of the decision."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObservationEdited(EventBase):
-    """At `OBSERVATION`: the user changed what the model will be told."""
+    """At `OBSERVATION`: the user changed the text that the model will get."""
 
     call: int
     """Row of the step."""
@@ -123,12 +123,12 @@ class ObservationEdited(EventBase):
     """The observation now."""
 
     is_error: bool = False
-    """Whether it tells of a failure."""
+    """Whether it is a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorObservationEdited(EventBase):
-    """At `ERROR`: the user changed what the model will be told about its reply."""
+    """At `ERROR`: the user changed the message to the model about its reply."""
 
     text: str
     """The observation now."""
@@ -183,7 +183,7 @@ class LimitRaised(EventBase):
     """The user allowed more."""
 
     limit: LimitName
-    """What."""
+    """Limit that was raised."""
 
     to: float | None
     """The new allowance; None for no limit."""
@@ -197,7 +197,7 @@ class Steered(EventBase):
     """The message."""
 
     joins: bool = False
-    """Whether it joins the request at which the run stands; journals up to 0.1.0 lack it."""
+    """Whether it is added to the current request; journals up to 0.1.0 lack it."""
 
 
 @dataclass(frozen=True, slots=True)

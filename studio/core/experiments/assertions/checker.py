@@ -111,7 +111,7 @@ def _javascript(asked: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _bodies(code: str) -> tuple[str, ...]:
-    """What the code may be: an expression, also one that ends in a semicolon, or statements."""
+    """Return the possible forms of the code: an expression (also with `;`) or statements."""
     is_line = "\n" not in code.strip() and "return" not in code
     line = (f"return {code.strip()}",) if is_line else ()
     return (f"return (\n{code}\n);", *line, code)
@@ -199,7 +199,7 @@ def _inline(code: str, output: Any, context: Any) -> Any:  # noqa: ANN401
 
 
 def _settled(value: Any) -> Any:  # noqa: ANN401
-    """What a function gave; of an `async` one, when it is done."""
+    """Return the value of a function; await that of an `async` one."""
     if hasattr(value, "__await__"):
         import asyncio
 

@@ -19,7 +19,7 @@ from studio.core.tools.python.interpreter import server_environment
 # What the code of a `python` or `javascript` assertion gave, as a verdict.
 
 CodeLanguage: TypeAlias = Literal["python", "javascript"]
-"""What the code of an assertion is written in."""
+"""Language of an assertion's code."""
 
 
 class CodeRunner(Protocol):
@@ -28,7 +28,7 @@ class CodeRunner(Protocol):
     async def run(
         self, language: CodeLanguage, code: str, file: str, output: Json, context: JsonObject
     ) -> Json:
-        """What the code gives for an answer.
+        """Run the code on an answer and return its value.
 
         Args:
             language: of the code.
@@ -116,7 +116,7 @@ class AssertionChild:
     async def run(
         self, language: CodeLanguage, code: str, file: str, output: Json, context: JsonObject
     ) -> Json:
-        """What the code gives; see `CodeRunner`."""
+        """Run the code and return its value; see `CodeRunner`."""
         if language == "python" and not self._trusted:
             raise NotRunError(UNTRUSTED)
         if language == "javascript" and self._no_javascript:

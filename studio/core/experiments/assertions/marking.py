@@ -48,7 +48,7 @@ _BY_ANSWER: Mapping[str, TextDecision] = {
     "is-json": decide_json,
     "contains-json": decide_json,
 }
-"""What decides each type that looks at the answer alone."""
+"""Function that decides each type that reads the answer alone."""
 
 _DUMP = re.compile(r"\|\s*dump\b")
 _FILE = re.compile(r"^(?P<path>.+?\.(?:py|js|mjs|cjs|ts))(?::(?P<function>\w+))?$")
@@ -69,7 +69,7 @@ class Judge(Protocol):
         ...
 
     async def similarity(self, spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-        """How near the meaning of an answer is to a text.
+        """Return the similarity in meaning of an answer to a text.
 
         Raises:
             UndecidedError: the embeddings failed.
@@ -80,7 +80,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Markers:
-    """What assertions need that is no pure function."""
+    """The services for assertions that are no pure functions."""
 
     read: Callable[[str], str]
     """Reads a file beside the experiment; raises `UndecidedError` where it cannot."""
@@ -97,7 +97,7 @@ class Markers:
 
 @dataclass(frozen=True)
 class CellMarks:
-    """What all assertions of a cell found."""
+    """The results of all assertions of a cell."""
 
     passed: bool
     """Whether the cell passes."""
@@ -117,7 +117,7 @@ class CellMarks:
 
     @property
     def cost(self) -> float:
-        """What judges cost, in US dollars."""
+        """Return the cost of the judges, in US dollars."""
         return sum(each.cost for each in self.results)
 
 
@@ -129,7 +129,7 @@ async def mark_answer(
     markers: Markers,
     transform: str = "",
 ) -> CellMarks:
-    """Decide every assertion of a cell. Never raises for what stands in them.
+    """Decide every assertion of a cell. Never raises for their contents.
 
     Args:
         assertions: of the row, defaults included.

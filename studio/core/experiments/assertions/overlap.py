@@ -25,7 +25,7 @@ Words = Sequence[str]
 
 
 def decide_bleu(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Few words and sequences of the answer stand in no reference."""
+    """Decide by the words and sequences of the answer that no reference contains."""
     return _scored(spec, "BLEU", bleu(answer.text, _references(spec, value)), 0.5)
 
 
@@ -158,7 +158,7 @@ _ENDINGS: tuple[tuple[regex.Pattern[str], str], ...] = (
         )
     ),
 )
-"""What is split in a text that has a space at both ends."""
+"""Patterns that split a text padded with spaces."""
 
 
 def treebank_tokens(text: str) -> list[str]:
@@ -206,4 +206,4 @@ OVERLAP: Mapping[str, TextDecision] = {
     "gleu": decide_gleu,
     "rouge-n": decide_rouge,
 }
-"""What decides each type."""
+"""Function that decides each type."""

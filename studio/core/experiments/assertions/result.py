@@ -1,4 +1,4 @@
-"""What an assertion looks at, and what it finds."""
+"""The input and the result of an assertion."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class MadeCall:
 
 @dataclass(frozen=True)
 class CellAnswer:
-    """What came of one cell, as assertions see it."""
+    """The result of one cell, as assertions see it."""
 
     text: str
     """The answer."""
 
     latency_ms: float = 0.0
-    """How long it took when it was asked."""
+    """Duration of the request in milliseconds, when it was asked."""
 
     cost: float | None = None
     """US dollars; None where the price is not known."""
@@ -56,7 +56,7 @@ class CellAnswer:
     """Tool calls, in order."""
 
     finish_reason: str = ""
-    """Why the last reply ended."""
+    """Reason why the last reply ended."""
 
     is_refusal: bool = False
     """Whether the model declined."""
@@ -73,7 +73,7 @@ class CellAnswer:
 
 @dataclass(frozen=True)
 class AssertionResult:
-    """What one assertion found."""
+    """The result of one assertion."""
 
     label: str
     """The assertion, for people."""
@@ -85,7 +85,7 @@ class AssertionResult:
     """From 0 to 1."""
 
     reason: str
-    """Why, in a sentence."""
+    """Reason, in a sentence."""
 
     weight: float = 1.0
     """Its part in the cell's score."""
@@ -100,7 +100,7 @@ class AssertionResult:
     """The results of a set."""
 
     cost: float = 0.0
-    """What a judge cost, in US dollars."""
+    """Cost of the judge, in US dollars."""
 
     @property
     def passed(self) -> bool:
@@ -110,13 +110,13 @@ class AssertionResult:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What deciding one assertion gave, before negation and weight."""
+    """The decision on one assertion, before negation and weight."""
 
     passed: bool
     """Whether it holds."""
 
     reason: str
-    """Why, in a sentence."""
+    """Reason, in a sentence."""
 
     score: float | None = None
     """From 0 to 1; None means 1 where it holds, else 0."""
@@ -125,7 +125,7 @@ class Verdict:
     """The place in the answer."""
 
     cost: float = 0.0
-    """What deciding cost, in US dollars."""
+    """Cost of the decision, in US dollars."""
 
     is_final: bool = False
     """Whether the score stays as it is where the assertion is negated, as promptfoo has it."""
@@ -141,7 +141,7 @@ class NotRunError(Exception):
 
 @dataclass(frozen=True)
 class AssertionContext:
-    """What assertions know beside the answer."""
+    """The context of assertions besides the answer."""
 
     variables: Mapping[str, Json] = field(default_factory=dict)
     """The row's values, `expected` among them."""

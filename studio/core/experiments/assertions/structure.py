@@ -116,7 +116,7 @@ class XmlElement:
     """By name; attributes are among them, as `@_name`."""
 
     has_text: bool = False
-    """Whether words stand in it."""
+    """Whether it contains words."""
 
     def add(self, name: str) -> XmlElement:
         """A new element in it."""
@@ -301,7 +301,7 @@ _SIGNS: tuple[tuple[int, regex.Pattern[str]], ...] = (
         ),
     ),
 )
-"""What speaks for HTML, and how much."""
+"""Patterns of HTML, with their weights."""
 
 
 def decide_contains_html(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
@@ -327,4 +327,4 @@ MARKUP: Mapping[str, TextDecision] = {
     "contains-xml": decide_xml,
     "is-xml": decide_xml,
 }
-"""What decides each type."""
+"""Function that decides each type."""

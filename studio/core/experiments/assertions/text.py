@@ -56,7 +56,7 @@ def decide_equals(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
 
 
 def decide_contains(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The text stands in the answer."""
+    """Decide whether the answer contains the text."""
     wanted = as_text(value)
     found = _find(answer.text, wanted, ignores_case=spec.type == "icontains")
     if found is None:
@@ -65,7 +65,7 @@ def decide_contains(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Ver
 
 
 def decide_contains_any(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """One of the texts stands in the answer."""
+    """Decide whether the answer contains one of the texts."""
     wanted = as_texts(value)
     for text in wanted:
         found = _find(answer.text, text, ignores_case=spec.type.startswith("i"))
@@ -75,7 +75,7 @@ def decide_contains_any(spec: AssertionSpec, value: Json, answer: CellAnswer) ->
 
 
 def decide_contains_all(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """All of the texts stand in the answer."""
+    """Decide whether the answer contains all of the texts."""
     wanted = as_texts(value)
     ignores = spec.type.startswith("i")
     missing = [each for each in wanted if _find(answer.text, each, ignores_case=ignores) is None]
@@ -168,7 +168,7 @@ def decide_levenshtein(spec: AssertionSpec, value: Json, answer: CellAnswer) -> 
 
 
 def levenshtein(one: str, other: str) -> int:
-    """How many letters must be put in, taken out or changed."""
+    """Return the number of letters to insert, delete or replace."""
     before = list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
         now = [row]
@@ -214,7 +214,7 @@ TEXT_DECISIONS: Mapping[str, TextDecision] = {
     "is-refusal": decide_refusal,
     "word-count": decide_word_count,
 }
-"""What decides each type."""
+"""Function that decides each type."""
 
 
 def as_text(value: Json) -> str:

@@ -152,7 +152,7 @@ TRAJECTORY: Mapping[str, TrajectoryDecision] = {
     "is-valid-openai-tools-call": decide_valid_calls,
     "is-valid-openai-function-call": decide_valid_calls,
 }
-"""What decides each type."""
+"""Function that decides each type."""
 
 
 def _list(value: Json) -> list[Json]:
@@ -276,4 +276,4 @@ MEASURES: Mapping[str, Measure] = {
     "finish-reason": decide_finish,
     "final-answer": decide_final_answer,
 }
-"""What decides each type."""
+"""Function that decides each type."""

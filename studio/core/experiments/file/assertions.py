@@ -12,7 +12,7 @@ from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.values import Json
 
 ASSERTION_HELP = resource_table("words", "assertions.txt")["assertions"]
-"""What each type of assertion asks for."""
+"""Description of each type of assertion."""
 
 TYPES = tuple(ASSERTION_HELP)
 """Types that are decided here."""

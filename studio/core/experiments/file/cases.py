@@ -37,7 +37,7 @@ _MOST_OF_ONE = 10_000
 def read_cases(
     node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
 ) -> Iterator[CaseEntry]:
-    """What `tests:` lists."""
+    """Read the cases of `tests:`."""
     for item in node.items():
         if isinstance(item.value, str):
             if item.value == "samples":
@@ -126,7 +126,7 @@ def merged_case(outer: ExperimentCase, inner: ExperimentCase) -> ExperimentCase:
 
 
 def _references(node: YamlNode, what: str) -> tuple[str, ...] | None:
-    """What a test is for; None where it says nothing."""
+    """Read the prompts or providers of a test; None if it names none."""
     return node.texts(what) if node.value is not None else None
 
 

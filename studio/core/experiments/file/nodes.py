@@ -20,10 +20,10 @@ from studio.core.text.values import Json, JsonObject
 # without.
 
 ForeignPlace: TypeAlias = Literal["experiment", "test", "options", "prompt", "provider", "config"]
-"""The mapping that a key stands in."""
+"""Mapping that contains a key."""
 
 FOREIGN_KEYS = resource_table("words", "promptfoo.txt")
-"""Keys by where they stand, each with what to do instead."""
+"""Foreign keys by their mapping, each with advice."""
 
 FOREIGN_TYPES = tuple(
     """
@@ -42,7 +42,7 @@ FOREIGN_PROVIDERS = tuple(
     mcp: sequence
 """.split()
 )
-"""How providers begin that run code of their own."""
+"""Prefixes of providers that run code of their own."""
 
 _REDTEAM = "promptfoo:redteam:"
 _FOREIGN_PROMPT = re.compile(
@@ -90,7 +90,7 @@ KeyNames = Sequence[str]
 
 @dataclass
 class ExperimentFindings:
-    """What is wrong in one file."""
+    """The problems of one file."""
 
     problems: list[Problem] = field(default_factory=list)
     """In the order found."""
@@ -118,7 +118,7 @@ class YamlNode:
     """Every place of the file."""
 
     findings: ExperimentFindings
-    """Where problems go."""
+    """Collector of problems."""
 
     @property
     def span(self) -> Span:
@@ -148,7 +148,7 @@ class YamlNode:
         return isinstance(self.value, Mapping) and key in self.value
 
     def get(self, key: str | int) -> YamlNode:
-        """What stands under a key, or at an index; a node without a value where nothing does."""
+        """Return the node under a key or an index; a node without a value if there is none."""
         value: Json = None
         if isinstance(self.value, Mapping) and isinstance(key, str):
             value = self.value.get(key)
@@ -230,7 +230,7 @@ class YamlNode:
                 self.findings.error("experiment-unsupported", message, span)
 
     def check_keys(self, known: KeyNames, what: str) -> None:
-        """Say which keys nobody reads, with the word that was probably meant."""
+        """Report unknown keys, with the nearest known word."""
         for key, child in self.fields():
             if key in known or key.startswith(("$", "x-")):
                 continue

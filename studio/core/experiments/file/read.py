@@ -252,7 +252,7 @@ def _provider_of(
 
 
 def is_provider_file(name: str) -> bool:
-    """Whether a provider stands in a file of its own: `file://small.yaml`."""
+    """Return whether a provider is defined in a file of its own: `file://small.yaml`."""
     return name.startswith("file://") and name.lower().endswith((".yaml", ".yml", ".json"))
 
 
@@ -268,7 +268,7 @@ def _unique(variants: list[VariantEntry]) -> Iterator[VariantEntry]:
 
 
 KEYS = key_names("root")
-"""What is read of a file."""
+"""Known keys of a file."""
 
 _IGNORED = (
     "commandLineOptions",

@@ -1,4 +1,4 @@
-"""What a result has under way in batches: which requests were sent in which, and what came back.
+"""Batches of a result: which requests were sent in which, and their responses.
 
 Every step is written before the next one is taken, in the ledger's own file, so that a process that
 is killed at any of them asks nothing twice. A cell that is over takes its requests with it, in the
@@ -43,13 +43,13 @@ class KeptBatch:
     """The file of requests at the provider; empty where none was sent (yet)."""
 
     remote: str
-    """Its identifier at the provider; empty while nobody knows whether it was sent."""
+    """Identifier at the provider; empty while it is unknown whether it was sent."""
 
     is_over: bool
     """Whether all that came back was read."""
 
     requests: int
-    """How many it holds."""
+    """Number of requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,10 @@ class KeptRequest:
     """Of its body."""
 
     batch: KeptBatch
-    """Where it was sent."""
+    """Batch of the request."""
 
     response: JsonObject | None
-    """What came back; None where nothing did (yet)."""
+    """Response; None if there is none (yet)."""
 
 
 class BatchStore:
@@ -138,7 +138,7 @@ class BatchStore:
             )
 
     def request(self, experiment: int, key: CellKey, name: str) -> KeptRequest | None:
-        """What is known of a cell's request; None where it was never sent."""
+        """Return the state of a cell's request; None if it was never sent."""
         found = self._database.read(
             f"SELECT r.hash, r.response, {', '.join(f'b.{each}' for each in _COLUMNS.split(', '))}"
             " FROM batch_request r JOIN batch b ON b.id = r.batch WHERE r.experiment = ?"

@@ -16,10 +16,10 @@ from studio.core.text.values import Json, object_of
 
 
 class CellState(IntEnum):
-    """How far a cell is; the numbers are those of the file."""
+    """The state of a cell; the numbers are those of the file."""
 
     PENDING = 0
-    """Nobody has begun it."""
+    """Not begun."""
 
     LEASED = 1
     """It is under way."""
@@ -50,7 +50,7 @@ class CellKey:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """What came of a cell."""
+    """The outcome of a cell."""
 
     state: CellState
     """`DONE` or `ERROR`."""
@@ -74,22 +74,22 @@ class CellOutcome:
     """Tokens of all replies."""
 
     ms: float = 0.0
-    """How long it took when it was asked."""
+    """Duration of the request in milliseconds, when it was asked."""
 
     steps: int = 0
     """Model calls."""
 
     error: str = ""
-    """Why there is no answer, one sentence."""
+    """Reason why there is no answer, one sentence."""
 
     is_cached: bool = False
     """Whether it was taken from an earlier result."""
 
     results: tuple[AssertionResult, ...] = ()
-    """What its assertions found."""
+    """Results of its assertions."""
 
     facts: Mapping[str, Json] = field(default_factory=dict)
-    """What marking it again needs: calls, finish reason, errors, the first price, options that
+    """Facts for judging it again: calls, finish reason, errors, the first price, options that
     were not sent."""
 
 
@@ -163,7 +163,7 @@ class VariantTotal:
 
 
 def facts_of(calls: tuple[MadeCall, ...], **others: Json) -> dict[str, Json]:
-    """What marking again needs, as it is kept."""
+    """Return the facts for judging again, as they are stored."""
     made: dict[str, Json] = {name: value for name, value in others.items() if value}
     if calls:
         made["calls"] = [
@@ -259,7 +259,7 @@ def left_out_of(outcome: CellOutcome) -> tuple[str, ...]:
 
 
 def row_facts(row: ExperimentRow, mask: Callable[[str], str]) -> dict[str, Json]:
-    """What a result keeps of a row; secrets among its values are masked."""
+    """Return the stored facts of a row, with secrets among its values masked."""
     case = row.case
     others: dict[str, Json] = {
         "tags": list(case.tags),
@@ -336,7 +336,7 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class NewResult:
-    """What a result begins with."""
+    """The head of a new result."""
 
     name: str
     """The experiment's."""
@@ -345,7 +345,7 @@ class NewResult:
     """The experiment file."""
 
     spec: Mapping[str, Json]
-    """What reading the result needs."""
+    """Facts for reading the result."""
 
     variants: Sequence[str]
     """Names of the columns."""

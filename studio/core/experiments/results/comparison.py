@@ -164,7 +164,7 @@ class GateCheck:
     """Whether it holds."""
 
     measured: float
-    """What was found."""
+    """Measured value."""
 
     wanted: float
     """The bound."""

@@ -63,11 +63,11 @@ class ExperimentLedger:
         """The name under which this process leases."""
         self._database = LedgerDatabase(path)
         self.batches = BatchStore(self._database)
-        """What is under way in batches."""
+        """Store of the batches."""
         self.ratings = RatingStore(self._database)
-        """What people say of answers."""
+        """Store of people's ratings."""
         self.scans = LedgerScans(self._database)
-        """What is read of all cells of a result."""
+        """Queries over all cells of a result."""
         self._transaction = self._database.transaction
         self._read, self._scan = self._database.read, self._database.scan
         try:
@@ -112,7 +112,7 @@ class ExperimentLedger:
         return number
 
     def end(self, experiment: int, state: str) -> None:
-        """Note how a result stands: `done`, `paused`, `cancelled`, or `running` again."""
+        """Set the state of a result: `done`, `paused`, `cancelled`, or `running` again."""
         finished = None if state == "running" else time.time()
         with self._transaction() as run:
             run.execute(
@@ -146,7 +146,7 @@ class ExperimentLedger:
             run.execute("DELETE FROM experiment WHERE id = ?", (experiment,))
 
     def state(self, experiment: int) -> str:
-        """How a result stands, as `end` has it."""
+        """Return the state of a result, as set by `end`."""
         found = self._read("SELECT state FROM experiment WHERE id = ?", experiment)
         return str(found[0][0]) if found else ""
 
@@ -202,7 +202,7 @@ class ExperimentLedger:
         return taken
 
     def lease(self, experiment: int, count: int) -> list[CellKey]:
-        """Take cells that nobody has begun: row by row over the variants, repeats last."""
+        """Lease cells that are not begun: row by row over the variants, repeats last."""
         with self._transaction() as run:
             found = run.execute(
                 "SELECT repeat, row, variant FROM cell WHERE experiment = ? AND state = 0"
@@ -244,7 +244,7 @@ class ExperimentLedger:
         return cursor.rowcount
 
     def waiting(self, experiment: int) -> int:
-        """How many cells are not over."""
+        """Return the number of unfinished cells."""
         ((count,),) = self._read(
             "SELECT count(*) FROM cell WHERE experiment = ? AND state < 2", experiment
         )
@@ -321,7 +321,7 @@ class ExperimentLedger:
             return kept_journal(run, where)
 
     def outcome(self, experiment: int, key: CellKey) -> CellOutcome | None:
-        """What came of a cell; None where it is not over."""
+        """Return the outcome of a cell; None if it is not finished."""
         found = self._read(
             "SELECT c.state, b.data, c.passed, c.score, c.cost, c.in_tokens, c.out_tokens, c.ms,"
             " c.steps, c.error, c.cached, m.results, c.facts FROM cell c"
@@ -451,7 +451,7 @@ def _head(row: tuple[Any, ...]) -> ResultHead:
 
 
 def _facts(kept: bytes, *, with_values: bool) -> dict[str, Json]:
-    """What is kept of a row; values are most of it, and are let go at once."""
+    """Return the stored facts of a row; its values are released at once."""
     facts: dict[str, Json] = json.loads(unpacked(kept))
     if not with_values:
         facts.pop("vars", None)

@@ -1,4 +1,4 @@
-"""What people say of answers, and how far judges agree with them."""
+"""Ratings of answers by people, and the agreement of judges with them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Rating:
     """From 1 to 5; None where none are given."""
 
     passed: bool | None = None
-    """Whether it passes, where that was said; it counts over the points."""
+    """Pass or fail, if given; it overrides the points."""
 
     note: str = ""
-    """What else is said."""
+    """Comment of the rater."""
 
     @property
     def is_empty(self) -> bool:
@@ -35,7 +35,7 @@ class Rating:
 
     @property
     def verdict(self) -> bool | None:
-        """Whether the answer passes; None for the middle, and where nothing is said."""
+        """Return whether the answer passes; None for the middle and for no rating."""
         if self.passed is not None or self.points is None:
             return self.passed
         return True if self.points >= _GOOD else False if self.points <= _BAD else None
@@ -43,7 +43,7 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement:
-    """How far one judged assertion agrees with people."""
+    """The agreement of one judged assertion with people."""
 
     name: str
     """The assertion's metric, or its label."""
@@ -62,7 +62,7 @@ class JudgeAgreement:
 def judge_agreements(
     ratings: Mapping[CellKey, Rating], results: Mapping[CellKey, Iterable[AssertionResult]]
 ) -> tuple[JudgeAgreement, ...]:
-    """How far each judge agrees with people, on the answers that people rated.
+    """Return the agreement of each judge with people, on the answers that people rated.
 
     Args:
         ratings: of people.
@@ -125,7 +125,7 @@ class RatingStore:
                 )
 
     def of(self, experiment: int) -> dict[CellKey, Rating]:
-        """What people said of the answers of a result."""
+        """Return the ratings of a result's answers."""
         return {
             CellKey(repeat, row, variant): Rating(
                 points, None if passed is None else bool(passed), note

@@ -1,4 +1,4 @@
-"""What is read of all cells of a result at once: how they stand, sums, times."""
+"""Queries over all cells of a result: states, sums, times."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ CellStanding: TypeAlias = tuple[int, int, int, int, int | None, float | None]
 """Repeat, row, variant, state, whether it passed, and score of a cell."""
 
 WAITS, PASSED, FAILED, LACKS_ANSWER, UNDECIDED = "w", "p", "f", "e", "u"
-"""How a cell stands; an upper-case letter has the score 1."""
+"""Letters for the states of a cell; an upper-case letter has the score 1."""
 
 _STANDING = (
     "CASE WHEN state < 2 THEN 'w' WHEN state > 2 THEN 'e' WHEN passed IS NULL THEN"
@@ -104,14 +104,14 @@ class LedgerScans:
         self._read, self._scan = database.read, database.scan
 
     def states(self, experiment: int) -> list[CellStanding]:
-        """How every cell stands, in the order of repeats, rows and variants."""
+        """Return the state of every cell, in the order of repeats, rows and variants."""
         return self._scan(
             "SELECT repeat, row, variant, state, passed, score FROM cell WHERE experiment = ?",
             experiment,
         )
 
     def standings(self, experiment: int) -> dict[int, str]:
-        """How every cell stands, by repeat: a letter for each row and variant, in their order.
+        """Return the states by repeat: a letter for each row and variant, in order.
 
         One text for each repeat: a million rows of a cursor take seconds, and so does sorting them.
         """
@@ -168,7 +168,7 @@ class LedgerScans:
         return [int(row) for (row,) in rows]
 
     def marks(self, experiment: int) -> Iterator[tuple[CellKey, tuple[AssertionResult, ...]]]:
-        """What every assertion of every cell found."""
+        """Return the results of every assertion of every cell."""
         found = self._scan(
             "SELECT repeat, row, variant, results FROM mark WHERE experiment = ?"
             " ORDER BY repeat, row, variant",

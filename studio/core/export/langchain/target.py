@@ -67,10 +67,10 @@ _OF_THE_PROMPT = ("model", "messages", "input", "system", "instructions", "tools
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """What a LangChain file says of the model."""
+    """The model settings of a LangChain file."""
 
     connection: Connection
-    """Where its requests go, references as written."""
+    """Connection of its requests, references as written."""
 
     arguments: JsonObject
     """Arguments of the class."""

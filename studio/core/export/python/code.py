@@ -105,4 +105,4 @@ RUNS: dict[ProtocolName, tuple[str, ...]] = {
     "react": (SUPPLY, REACT_RUN, READ_OBJECT),
     "json_action": (SUPPLY, JSON_RUN, READ_OBJECT),
 }
-"""What each protocol's loop is made of."""
+"""Parts of each protocol's loop."""

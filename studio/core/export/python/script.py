@@ -1,4 +1,4 @@
-"""A Python script that runs the prompt as it is: messages, model, tools and the loop, one file.
+"""A Python script that runs the prompt: messages, model, tools and the loop, one file.
 
 It speaks chat completions through the openai package, since every server that the studio knows
 does; what the prompt asks for beyond that is told as a loss.
@@ -208,7 +208,7 @@ class _Script:
         return any("name" in item or THREAD in item for item in self.items)
 
     def losses(self) -> Iterator[str]:
-        """What the script does not carry, or does differently."""
+        """Return what the script does not carry, or does differently."""
         yield from self.model_losses
         yield from self.template.losses
         yield from self.fixed

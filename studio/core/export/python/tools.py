@@ -1,4 +1,4 @@
-"""Where a script gets the functions of its tools from: put in, loaded from beside it, stand-ins."""
+"""The functions of a script's tools: inserted, loaded from a file beside it, or stubs."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class PythonTools:
     """Tool name → the expression that is its function."""
 
     stubs: list[ToolSpec] = field(default_factory=list)
-    """Tools that nothing runs: the script holds a stand-in for each."""
+    """Tools without a source: the script has a stub for each."""
 
     remarks: list[str] = field(default_factory=list)
-    """What a user who moves the script should know."""
+    """Remarks for a user who moves the script."""
 
 
 def python_tools(
@@ -82,7 +82,7 @@ def python_tools(
 
 
 def stub(tool: ToolSpec) -> str:
-    """A stand-in whose answer tells the model, and whose text tells the user."""
+    """Write a stub, whose answer informs the model and whose text informs the user."""
     where = "no Python function" if tool.source == "document" else f"{tool.source}, not Python"
     words = f"{tool.name} has no implementation in this script yet."
     name = (
@@ -100,7 +100,7 @@ def stub(tool: ToolSpec) -> str:
 
 
 def stub_name(tool: ToolSpec) -> str:
-    """The name of a stand-in."""
+    """Return the name of a stub."""
     return "_stub_" + "".join(char if char.isalnum() else "_" for char in tool.name)
 
 

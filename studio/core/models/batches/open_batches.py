@@ -1,4 +1,4 @@
-"""Where a connection's batches are, or why it has none.
+"""Open the batches of a connection, or say why it has none.
 
 The batches of each provider, as its API has them.
 
@@ -43,7 +43,7 @@ _PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class BatchHost:
-    """Where batches are."""
+    """The host of batches."""
 
     client: OpenAIClient
     """Sends batches, and reads their state and results."""
@@ -52,7 +52,7 @@ class BatchHost:
     """Reads the files of replies, which are larger than any reply."""
 
     target: Endpoint
-    """Who answers."""
+    """Names of server and model for messages."""
 
     async def close(self) -> None:
         """Close the connections."""
@@ -82,10 +82,10 @@ class RemoteBatches(ABC):
 
     @abstractmethod
     def _reply(self, line: JsonObject) -> BatchReply | None:
-        """What a line of the results says; None where it is about no request."""
+        """Read a line of the results; None if it belongs to no request."""
 
     async def look(self, batch: str) -> RemoteBatch:
-        """How far a batch is; see `BatchApi`."""
+        """Return the state of a batch; see `BatchApi`."""
         return self._read(await self._client.exchange("get", f"{self._path}/{batch}"))
 
     async def cancel(self, batch: str) -> None:
@@ -125,7 +125,7 @@ class RemoteBatches(ABC):
 
 
 BatchEndpoint = Literal["/v1/chat/completions", "/v1/responses", "/chat/completions"]
-"""Where each request would go; the last is what Azure calls it."""
+"""Path of each request in a batch; the last is Azure's name for it."""
 
 MARK = "prompt_studio"
 """The key of a batch's `metadata` that holds its hash."""
@@ -183,7 +183,7 @@ class OpenAIBatches(RemoteBatches):
 
     @property
     def bounds(self) -> BatchBounds:
-        """How much one batch takes."""
+        """Return the size limits of one batch."""
         return _OPENAI_BOUNDS
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:
@@ -288,7 +288,7 @@ class AnthropicBatches(RemoteBatches):
 
     @property
     def bounds(self) -> BatchBounds:
-        """How much one batch takes."""
+        """Return the size limits of one batch."""
         return _ANTHROPIC_BOUNDS
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:

@@ -11,18 +11,18 @@ from studio.core.models.base import ModelError
 from studio.core.text.values import JsonObject
 
 PRICE_SHARE = 0.5
-"""What a request costs in a batch, of what it costs else: the same at all providers that have
-them."""
+"""Price of a request in a batch, as a share of its normal price: the same at all providers that
+have batches."""
 
 _STREAMED = ("stream", "stream_options")
-"""What asks for a reply piece by piece, which no batch takes."""
+"""Options for a streamed reply, which no batch accepts."""
 
 BatchStatus: TypeAlias = Literal["going", "completed", "failed", "expired", "cancelled"]
-"""How far a batch is. `failed`: the provider took none of its requests; `expired` and `cancelled`:
-some may be answered, and are paid for."""
+"""State of a batch. `failed`: the provider accepted none of its requests; `expired` and
+`cancelled`: some can be answered, and are paid for."""
 
 Unanswered: TypeAlias = Literal["expired", "cancelled"]
-"""Why a request has neither an answer nor a fault of its own; it cost nothing."""
+"""Reason why a request has neither an answer nor a fault of its own; it cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class BatchRequest:
 
 @dataclass(frozen=True, slots=True)
 class BatchBounds:
-    """How much one batch takes."""
+    """The size limits of one batch."""
 
     requests: int
     """Requests."""
@@ -49,7 +49,7 @@ class BatchBounds:
 
 @dataclass(frozen=True, slots=True)
 class BatchPart:
-    """What is sent as one batch."""
+    """The requests of one batch."""
 
     mark: str
     """Its hash, under which it is found again at the provider."""
@@ -66,7 +66,7 @@ class RemoteBatch:
     """The provider's identifier."""
 
     status: BatchStatus
-    """How far it is."""
+    """State of the batch."""
 
     answered: int = 0
     """Requests that are over."""
@@ -78,7 +78,7 @@ class RemoteBatch:
     """Paths of what is to be read once it is over."""
 
     failure: str = ""
-    """What the provider says of its failure."""
+    """Error message of the provider."""
 
     is_guess: bool = False
     """Whether only time and size say that it is the one that was looked for; once it is over its
@@ -90,7 +90,7 @@ class RemoteBatch:
 
 @dataclass(frozen=True, slots=True)
 class BatchReply:
-    """What came of one request."""
+    """The result of one request."""
 
     name: str
     """Its `custom_id`."""
@@ -99,10 +99,10 @@ class BatchReply:
     """The whole response; None where there is none."""
 
     fault: ModelError | None = None
-    """Why there is none."""
+    """Reason why there is none."""
 
     unanswered: Unanswered | None = None
-    """Why it was not even asked."""
+    """Reason why it was not even asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class NotedBatch:
     """When, in seconds since 1970."""
 
     requests: int
-    """How many it holds."""
+    """Number of requests."""
 
     holds: Callable[[str], bool]
     """Whether a name is one of its requests."""
@@ -130,7 +130,7 @@ class BatchApi(Protocol):
 
     @property
     def bounds(self) -> BatchBounds:
-        """How much one batch takes."""
+        """Return the size limits of one batch."""
         ...
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:
@@ -138,7 +138,7 @@ class BatchApi(Protocol):
         ...
 
     async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
-        """Begin a batch.
+        """Send a batch.
 
         Args:
             part: its requests.
@@ -150,7 +150,7 @@ class BatchApi(Protocol):
         ...
 
     async def find(self, noted: NotedBatch) -> RemoteBatch | None:
-        """The batch that was begun when nobody could note it any more; None where it was not.
+        """Find a batch that was sent but not noted; None if there is none.
 
         Raises:
             ModelError: the server cannot be asked.
@@ -158,7 +158,7 @@ class BatchApi(Protocol):
         ...
 
     async def look(self, batch: str) -> RemoteBatch:
-        """How far a batch is.
+        """Return the state of a batch.
 
         Raises:
             ModelError: the server cannot be asked, or knows no such batch.
@@ -166,7 +166,7 @@ class BatchApi(Protocol):
         ...
 
     def replies(self, batch: RemoteBatch) -> AsyncGenerator[BatchReply, None]:
-        """What came of its requests, in any order; perhaps not of all.
+        """Return the results of its requests, in any order; some can be missing.
 
         Raises:
             ModelError: the results cannot be read; what came before was given.
@@ -199,7 +199,7 @@ def as_line(value: Mapping[str, object]) -> bytes:
 def parts_of(
     requests: Sequence[BatchRequest], bounds: BatchBounds
 ) -> Iterator[tuple[BatchRequest, ...]]:
-    """Requests in parts that one batch takes, in order; one that is too large stands alone."""
+    """Split requests into batches, in order; a request that is too large is a batch of its own."""
     part: list[BatchRequest] = []
     size = 0
     for each in requests:

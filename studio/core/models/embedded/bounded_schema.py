@@ -16,7 +16,7 @@ FIRST_CHARACTER = r"[^\x00-\x27\x29-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]"
 """A letter of any script, a digit, or an opening round bracket."""
 
 STRING_CHARACTER = r'[^"\\\x00-\x1f]'
-"""A character that stands in a JSON string as itself."""
+"""Pattern of an unescaped character in a JSON string."""
 
 _LONGEST = 80
 _LONGEST_ASKED = 4 * _LONGEST

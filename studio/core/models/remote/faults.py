@@ -1,4 +1,4 @@
-"""What can go wrong with a server, in words that say what to do.
+"""Errors of servers, in sentences with advice.
 
 Every fault of a connection becomes a `ModelError` here. Nothing of the SDK is imported: exceptions
 are told apart by what they carry, and texts of servers are masked before anybody sees them, because
@@ -77,7 +77,7 @@ _NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
 
 @dataclass(frozen=True, slots=True)
 class ServerText:
-    """What a server says."""
+    """The message of a server."""
 
     text: str = ""
     """Its words, in one line."""
@@ -174,7 +174,7 @@ LONGEST_TEXT = 400
 """Characters of what a server says that are shown."""
 
 _SENTENCES = resource_table("words", "model_faults.txt")["faults"]
-"""What happened, and on the next line what to do; before the slash is the kind of the error."""
+"""Sentence and advice of each error, on two lines; before the slash is the kind of the error."""
 
 _AZURE_ADDRESS = "It is written as https://NAME.openai.azure.com."
 _PASSING = {"cut-off", "rate-limited", "refused", "server-error", "timeout"}
@@ -199,17 +199,17 @@ class UnsupportedParameterError(ModelError):
 
 
 class RetryLaterError(ModelError):
-    """A fault that passes; the server may have said when."""
+    """A temporary error; the server may have named a time for a retry."""
 
     def __init__(self, kind: str, message: str, hint: str, after: float | None = None) -> None:
         super().__init__(kind, message, hint, retryable=True)
         self.after = after
-        """Seconds to wait, where the server said so."""
+        """Seconds to wait, if the server named them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Who is being talked to, for messages."""
+    """The names of a server and model, for messages."""
 
     name: str
     """The connection's name."""
@@ -311,7 +311,7 @@ def _of_place(status: int, said: str, error: Mapping[str, object], target: Endpo
 
 
 def _key_of(status: int, said: str, error: Mapping[str, object]) -> str:
-    """Return what a status means where the server's words, or its code, tell causes apart."""
+    """Return the key of a status, by the server's words or code if these tell causes apart."""
     if 300 <= status < 400 or status >= 500:
         return "moved" if status < 400 else "server-error"
     if status == 429:
@@ -334,7 +334,7 @@ def stream_fault(body: object, target: Endpoint, mask: Callable[[str], str]) -> 
 
 
 def _quoted(said: str, status: int = 0, number: str = "") -> str:
-    """What a server says, to follow a sentence; other sentences may follow it.
+    """Quote the server's message after a sentence; other sentences can follow it.
 
     Args:
         said: its words.

@@ -153,7 +153,7 @@ class RemoteModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What may be sent to it."""
+        """Return what can be sent to it."""
         return self._capabilities
 
     @property
@@ -163,7 +163,7 @@ class RemoteModel:
 
     @property
     def price(self) -> Price | None:
-        """What its tokens cost; None where that is not known."""
+        """Return the price of its tokens; None if it is not known."""
         if self._look_up_price is not None:
             self._price, self._look_up_price = self._look_up_price(), None
         return self._price
@@ -199,7 +199,7 @@ class RemoteModel:
         _ = self.price
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Answer, with retries while nothing has been said yet.
+        """Answer, with retries until the first piece of the reply.
 
         Raises:
             ModelError: the server cannot be reached, refuses, or breaks off.
@@ -334,7 +334,7 @@ class RemoteModel:
 
 
 def _in_address(model_id: str) -> str:
-    """A model as it stands in an address of Gemini's: `models/…`, or a collection that it names."""
+    """Return a model's path in Gemini's addresses: `models/…`, or a collection that it names."""
     named = model_id if "/" in model_id else f"models/{model_id}"
     return quote(named, safe="/-._~")
 

@@ -1,4 +1,4 @@
-"""What a server offers beside replies: the list of its models, and vectors of texts."""
+"""Further requests to a server: the list of its models, and vectors of texts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _LISTS: Mapping[Provider, str] = {
     "gemini": "/models?pageSize=1000",
     "ollama": "/api/tags",
 }
-"""Where the list of models is; `/models` elsewhere."""
+"""Path of the list of models; `/models` elsewhere."""
 
 _EMBEDDINGS: Mapping[Provider, str] = {
     "gemini": "/openai/embeddings",
     "ollama": "/v1/embeddings",
 }
-"""Where vectors are made; `/embeddings` elsewhere."""
+"""Path for vectors; `/embeddings` elsewhere."""
 
 _MOST_DESCRIBED = 40
 """Models that a server is asked about one by one."""

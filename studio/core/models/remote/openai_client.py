@@ -66,7 +66,7 @@ def network_fault(error: BaseException, target: Endpoint) -> ModelError:
 
 
 def _proxy_fault(causes: list[BaseException], target: Endpoint) -> ModelError | None:
-    """What went wrong between here and the proxy; `None` for what lies behind it."""
+    """Return the error of the way to the proxy; `None` for an error behind it."""
     if refusal := _first(causes, "ProxyError"):
         words = " ".join(str(refusal).split())[:LONGEST_TEXT].rstrip(".")
         if words.startswith("407") or "auth" in words.lower() or "password" in words.lower():
@@ -126,7 +126,7 @@ class OpenAIClient:
     ) -> None:
         """Take where; nothing is opened, imported or looked up before the first use."""
         self.connection = connection
-        """How the server is reached."""
+        """Connection to the server."""
         self._key_source = key if callable(key) else None
         self._key = None if callable(key) else key
         self._target = replace(target, is_azure=connection.kind == "azure")
@@ -289,7 +289,7 @@ class OpenAIClient:
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
-        """What the SDK raises inside is raised as its named fault."""
+        """Turn exceptions of the SDK into named errors."""
         try:
             yield
         except RecursionError:

@@ -107,7 +107,7 @@ class ReplyStream:
             yield delta
 
     def _read(self, events: Sequence[object]) -> tuple[list[ReplyDelta], ModelError | None]:
-        """What events add, up to the first one that is wrong."""
+        """Read the deltas of events, up to the first invalid one."""
         made: list[ReplyDelta] = []
         for event in events:
             if not isinstance(event, Mapping):

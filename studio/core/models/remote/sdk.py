@@ -27,7 +27,7 @@ _ANTHROPIC_VERSION = "2023-06-01"
 
 
 def raised() -> tuple[type[Exception], ...]:
-    """What the SDK and what is under it raise for faults of the network and the server."""
+    """Return the exceptions that the SDK and its layers raise for network and server errors."""
     import_whole("openai", "httpx2")
     import httpx2
     import openai
@@ -43,7 +43,7 @@ def raised() -> tuple[type[Exception], ...]:
 
 
 def whole_body(error: APIStatusError) -> object:
-    """What the server said: the SDK gives what stands under `error`, be it only a word of it."""
+    """Return the server's whole error; the SDK gives only the part under `error`."""
     if not isinstance(error.body, str):
         return error.body
     try:
@@ -56,7 +56,7 @@ def whole_body(error: APIStatusError) -> object:
 def make_client(
     connection: Connection, key: Secret | None, transport: AsyncHTTPTransport
 ) -> AsyncOpenAI:
-    """The SDK's client, without retries of its own.
+    """Create the SDK's client, without retries of its own.
 
     The SDK takes an organisation and a project from the environment; they are nobody's business but
     OpenAI's.
@@ -100,8 +100,8 @@ def make_client(
 
 _MOST_WAITING = 1000
 _LAST_BYTES_SECONDS = 0.05
-"""How long the last bytes after `[DONE]` may take; a connection that was read to its end serves
-the next request too, without another handshake."""
+"""Time for the last bytes after `[DONE]`, in seconds; a connection that was read to its end
+serves the next request too, without another handshake."""
 
 
 class EventStream:
@@ -122,11 +122,11 @@ class EventStream:
         self._news, self._room = asyncio.Event(), asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
         self.is_done = False
-        """Whether the server has said `[DONE]`."""
+        """Whether the server has sent `[DONE]`."""
 
     @property
     def content_type(self) -> str:
-        """What the server says it sends, in lower case."""
+        """Return the content type of the response, in lower case."""
         return str(self._stream.response.headers.get("content-type", "")).lower()
 
     @property
@@ -202,7 +202,7 @@ class EventStream:
             raise self._fault(error) from None
 
     async def close(self) -> None:
-        """Break off: the server sees the connection close, unless it has said all."""
+        """Close the stream: the server sees the connection close, unless it has sent all."""
         if self._reading is not None:
             if self.is_done:
                 await asyncio.wait({self._reading}, timeout=_LAST_BYTES_SECONDS)

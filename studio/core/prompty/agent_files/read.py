@@ -31,7 +31,7 @@ from studio.core.text.values import Json, JsonObject
 # Files that coding agents read, which are no prompt files: told by their names, as agents do.
 
 AgentFileKind: TypeAlias = Literal["skill", "prompt-file", "custom-agent", "agents", "dotprompt"]
-"""What such a file is."""
+"""Kind of an agent file."""
 
 TITLES: Mapping[AgentFileKind, str] = MappingProxyType(
     {
@@ -42,11 +42,11 @@ TITLES: Mapping[AgentFileKind, str] = MappingProxyType(
         "dotprompt": "Dotprompt",
     }
 )
-"""What each is called."""
+"""Display name of each kind."""
 
 
 def agent_file_kind(path: Path | None) -> AgentFileKind | None:
-    """What a file is by its name; None for any other."""
+    """Return the kind of an agent file by its name; None for any other file."""
     name = path.name if path is not None else ""
     if name in ("SKILL.md", "skill.md"):
         return "skill"
@@ -131,7 +131,7 @@ def _tag_problems(tag: re.Match[str], name: str, place: Span) -> Iterator[Proble
 
 
 def _role_problems(tag: re.Match[str], place: Span) -> Iterator[Problem]:
-    """A role in quotes that nobody knows."""
+    """Report an unknown role in quotes."""
     role = re.search(r"[\"'](\w*)[\"']", tag["rest"])
     if role is not None and role[1] not in _ROLES:
         start = tag.start("rest") + role.start(1)
@@ -145,7 +145,7 @@ def _problem(message: str, place: Span) -> Problem:
 
 @dataclass(frozen=True, slots=True)
 class KeyRule:
-    """What may stand behind a key."""
+    """The valid values of a key."""
 
     shapes: tuple[str, ...]
     """Of "text", "yes or no", "a number", "a list of texts", "a list", "a mapping"."""
@@ -160,7 +160,7 @@ class KeyRule:
     """Characters at most; 0 for any number."""
 
     instead: str = ""
-    """What the maker wants written in its place; empty where it is not out of use."""
+    """Replacement that the maker recommends; empty if the key is not deprecated."""
 
     beyond_standard: bool = False
     """Whether only some programs document the key, and the open standard does not."""
@@ -187,7 +187,7 @@ KEYS: Mapping[str, Mapping[str, KeyRule]] = {
 
 
 def shape_of(value: Json) -> tuple[str, ...]:
-    """What a value is, in the words of `KeyRule.shapes`."""
+    """Return the shape of a value, in the words of `KeyRule.shapes`."""
     if isinstance(value, bool):
         return ("yes or no",)
     if isinstance(value, int | float):

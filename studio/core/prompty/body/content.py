@@ -39,7 +39,7 @@ from studio.core.text.values import Json
 # A rendering with its values hidden, so that only the author's own text makes structure.
 
 PLACEHOLDER = "\ufffc"
-"""Stands for one hidden value; told from the same character in literal text by its place."""
+"""Placeholder of one hidden value; its place tells it from the same character in literal text."""
 
 TrustRule = Literal["literal", "role-words", "all"]
 """Which segments may make structure: the author's text only; also a value that is nothing but a
@@ -178,7 +178,7 @@ def _is_visible(segment: Segment, trust: TrustRule, role_words: tuple[str, ...])
 
 
 THREAD_INPUT = "thread"
-"""The input that `![thread]` and `thread:` stand for (docs/design/file-format.md)."""
+"""Input that `![thread]` and `thread:` refer to (docs/design/file-format.md)."""
 
 MOST_PROBLEMS = 200
 """Problems that reading one rendering may report."""
@@ -225,7 +225,7 @@ class Conversation:
         self.tool_sections = {item.span.start: item for item in islice(found, MOST_TOOL_SECTIONS)}
 
     def report(self, code: str, severity: Severity, message: str, span: Span | None) -> None:
-        """Add a problem; one without a place stands at the body's start."""
+        """Add a problem; without a place, it is reported at the body's start."""
         if len(self.problems) >= MOST_PROBLEMS:
             return
         start = self.document.body.start
@@ -247,20 +247,20 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class SectionHead:
-    """What a marker says about the messages of its section."""
+    """The attributes of a marker that apply to the messages of its section."""
 
     role: Role
-    """Who speaks."""
+    """Role of the message."""
 
     attributes: Mapping[str, Json]
     """The marker's attributes, values put in."""
 
     origin: MessageOrigin
-    """Where it was written."""
+    """Origin of the message in the file."""
 
 
 _Item = tuple[int, int, Segment | MediaToken | None]
-"""Start, end, and what stands there: a rich input, a media token, or a thread token."""
+"""Start, end, and content: a rich input, a media token, or a thread token."""
 
 
 def read_content(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
@@ -327,7 +327,7 @@ def _add_media_input(
 
 
 def _is_thread(talk: Conversation, item: _Item) -> bool:
-    """Whether an item stands for a conversation."""
+    """Return whether an item is a conversation."""
     if not isinstance(item[2], Segment):
         return item[2] is None
     declared = talk.document.input(item[2].input or "")
@@ -379,7 +379,7 @@ def _items(talk: Conversation, start: int, end: int) -> list[_Item]:
 
 
 def _is_within(item: _Item, tokens: list[Span]) -> bool:
-    """Whether a rich input stands inside a media token (`![image]({{photo}})`)."""
+    """Return whether a rich input is inside a media token (`![image]({{photo}})`)."""
     return isinstance(item[2], Segment) and is_inside(tokens, item[0])
 
 
@@ -399,7 +399,7 @@ def _shift(token: MediaToken, by: int) -> MediaToken:
 
 
 def thread_input(talk: Conversation) -> str:
-    """What `![thread]` and `thread:` mean: `thread`, else the only declared thread input."""
+    """Return the input of `![thread]` and `thread:`: `thread`, else the only thread input."""
     if THREAD_INPUT in talk.inputs:
         return THREAD_INPUT
     declared = [item.name for item in talk.document.inputs if item.kind == "thread"]

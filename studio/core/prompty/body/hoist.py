@@ -132,7 +132,7 @@ class RenderedYaml:
         return {**spread, **own}  # a key that is written out counts
 
     def _typed(self, piece: Segment) -> Json:
-        """What an input is, where it stands alone; a text that looks like a number stays text."""
+        """Return the value of a lone input; a text that looks like a number stays text."""
         if piece.value is not None:
             return piece.value
         own = self._inputs.get(piece.input) if piece.input else None
@@ -169,7 +169,7 @@ def _index(word: re.Match[str]) -> int:
 
 
 def _spreads(pieces: Sequence[Segment]) -> Iterator[int]:
-    """The pieces that hold keys and values, or a list, and fill a line of their own.
+    """Return the pieces that hold keys and values, or a list, and fill a line of their own.
 
     They are written as a key: what they hold may stand beside others.
     """
@@ -273,7 +273,7 @@ def has_statements(document: PromptDocument, section: BodySection) -> bool:
 
 
 def _add_not_list(problems: list[Problem], value: Json, place: Span) -> None:
-    """Say that a section holds no list; of a reference without a value something else is said."""
+    """Report that a section is not a list, or that a reference in it has no value."""
     if isinstance(value, str) and whole_reference(value) is not None:
         return
     message = "A tools: section holds a list of tools."

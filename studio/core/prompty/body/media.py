@@ -17,7 +17,7 @@ from studio.core.prompty.body.sections import (
 from studio.core.text.source import Span
 
 MediaKind = Literal["image", "file", "audio", "video"]
-"""What a token can stand for."""
+"""Kind of a media token."""
 
 _KINDS: dict[str, MediaKind] = {
     "image": "image",
@@ -56,7 +56,7 @@ class MediaToken:
     """A media token in a text."""
 
     kind: MediaKind
-    """What its word says; a word that is not a kind is the alternative text of an image."""
+    """Kind named by its word; another word is the alternative text of an image."""
 
     span: Span
     """The whole token."""
@@ -71,14 +71,14 @@ class MediaToken:
     """Alternative text, where the brackets hold some."""
 
     word: str = ""
-    """The value of `type=` where nobody knows it."""
+    """Unknown value of `type=`."""
 
     is_said: bool = True
     """Whether a known word says the type; otherwise the address may."""
 
 
 def kind_of_source(source: str) -> MediaKind | None:
-    """What the suffix of an address or path says, or the media type of data; None for nothing."""
+    """Return the kind of a path's suffix or of data's media type; None if there is none."""
     if source.startswith("data:"):
         media_type = source[5:].partition(",")[0].partition(";")[0]
         return _MIME_KINDS.get(media_type.partition("/")[0], "file") if media_type else None
@@ -90,7 +90,7 @@ def kind_of_source(source: str) -> MediaKind | None:
 
 
 def decided_kind(token: MediaToken, source: str) -> MediaKind:
-    """What a token stands for, once its address is known: the word counts, then the suffix."""
+    """Return the kind of a token with a known address: the word counts, then the suffix."""
     if token.is_said:
         return token.kind
     return kind_of_source(source) or ("file" if token.word else token.kind)
@@ -140,7 +140,7 @@ def without_threads(text: str) -> str:
 
 
 def near_threads(text: str) -> Iterator[tuple[Span, str]]:
-    """What looks like `![thread]` and is text, with the line that would be one, or nothing."""
+    """Find texts that look like `![thread]`, with the line that would be valid, or nothing."""
     if "thread" not in text.lower():
         return
     plain = plain_newlines(text)
@@ -194,7 +194,7 @@ def misplaced_media(text: str) -> Iterator[tuple[Span, str]]:
 
 
 def _text_ends(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the first word of a line begins, and its last one ends."""
+    """Return the start of a line's first word and the end of its last."""
     line = text[start:end]
     return end - len(line.lstrip()), start + len(line.rstrip())
 

@@ -162,7 +162,7 @@ def read_messages(
 
 
 def _implicit_role(document: PromptDocument, markers: Sequence[Marker]) -> Role:
-    """Who says the text before the first marker: the system.
+    """Return the role of the text before the first marker: the system.
 
     The published agent prompts have no marker at all, and their programs send them as what the user
     says, question and all; so does the section dialect, in which they may stand as they are.
@@ -174,7 +174,7 @@ def _implicit_role(document: PromptDocument, markers: Sequence[Marker]) -> Role:
 
 
 def _for_user(message: Message) -> Message:
-    """Media with no role and no text is the user's: no provider takes it from the system.
+    """Assign media without role and text to the user: no provider takes it from the system.
 
     A media part that stands without a role is a user message (docs/design/file-format.md).
     """
@@ -227,7 +227,7 @@ def _read_section(talk: Conversation, marker: Marker, end: int, role: Role) -> R
 
 
 def _report_type(talk: Conversation, kind: str, role: Role, place: Span | None) -> None:
-    """A content type that nobody knows, or that belongs to another role."""
+    """Report a content type that is unknown or belongs to another role."""
     if kind not in _KNOWN_TYPES:
         text = f"The content type {kind!r} is not known; its content is read as text."
         talk.report("unknown-content-type", Severity.HINT, text, place)
@@ -240,7 +240,7 @@ def _report_type(talk: Conversation, kind: str, role: Role, place: Span | None) 
 
 
 def _content_start(text: str, line_end: int, end: int) -> int:
-    """Where a section's content starts: after the marker's line and any blanks at its end."""
+    """Return the start of a section's content: after the marker's line and trailing blanks."""
     while line_end < end and text[line_end] in " \t\f\v":
         line_end += 1
     return after_line(text, line_end)
@@ -276,7 +276,7 @@ def _read_result(talk: Conversation, head: SectionHead, start: int, end: int) ->
 
 
 def _read_tools(talk: Conversation, marker: Marker, end: int) -> tuple[HoistedTool, ...]:
-    """Hoist the `tools:` section that a marker of the rendering stands for."""
+    """Read the `tools:` section at a marker of the rendering."""
     span = talk.masked.source(marker.span.start, marker.span.end)
     section = talk.tool_sections.pop(span.start, None) if span else None
     if section is None:
@@ -308,7 +308,7 @@ def _report_duplicates(talk: Conversation, tools: tuple[HoistedTool, ...]) -> No
 
 
 def _append_unused_threads(talk: Conversation) -> None:
-    """A thread that stands nowhere comes last, where nothing rich stood (Prompty runtimes)."""
+    """Append threads that are not placed, if nothing rich was placed (Prompty runtimes)."""
     if talk.used_rich or talk.document.dialect != "prompty":
         return
     for item in talk.document.inputs:

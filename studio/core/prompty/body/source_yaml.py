@@ -1,4 +1,4 @@
-"""YAML of a body as its author wrote it: expressions and references are opaque while it is read.
+"""Read the YAML of a body with its expressions and references as opaque words.
 
 Each scalar is rendered alone afterwards, so that a value can never become YAML, and an unquoted
 `{{…}}` or `[${params:x}]` is fine (docs/design/file-format.md, "Injection defense"). What a file
@@ -40,7 +40,7 @@ _PAIRS: dict[TemplateFormat, tuple[tuple[str, str], ...]] = {
     "fstring": (),
 }
 _REFERENCE = re.compile(r"\$\{[A-Za-z][\w.+-]*:[^{}\n]*\}")
-"""References of any protocol: those that nobody knows are text, and no YAML either."""
+"""Pattern of references; those of unknown protocols are text, and no YAML either."""
 _MERGE = re.compile(r"<<:[ \t]+\Z")
 _BEFORE = re.compile(r"(?:^|\n)[ ]*$")
 _AFTER = re.compile(r"[ \t]*(?:\r?\n|\r|$)")
@@ -63,7 +63,7 @@ class SourceYaml:
     """Finds the values of references; None leaves them as written."""
 
     problems: list[Problem] = field(default_factory=list)
-    """What was found so far, with its place in the source."""
+    """Problems so far, with their places in the source."""
 
     _holes: list[str] = field(default_factory=list)
     _entries: dict[KeyPath, FrontMatterEntry] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class SourceYaml:
         return isinstance(value, str) and _OPEN in value
 
     def place(self, path: KeyPath) -> Span | None:
-        """Where a value stands."""
+        """Return the place of a value."""
         entry = self._entries.get(path)
         return entry.value if entry else None
 
@@ -97,7 +97,7 @@ class SourceYaml:
         return read_yaml(self._opaque(spreads=spreads), self.span.start)
 
     def _opaque(self, *, spreads: bool) -> str:
-        """The YAML with each expression and reference as one word of its own length.
+        """Return the YAML with each expression and reference as one word of its own length.
 
         A reference alone on its line, or behind a merge key (`<<:`), is written as a key: what it
         holds may stand beside others.
@@ -258,7 +258,7 @@ def _is_alone(raw: str, start: int, end: int) -> bool:
 
 
 def _opaque_ranges(raw: str, form: TemplateFormat) -> Iterator[tuple[int, int]]:
-    """Expressions and the references that stand outside of them, in order."""
+    """Return the expressions, and the references outside of them, in order."""
     expressions = list(expression_ranges(raw, form))
     references = [found.span() for found in _REFERENCE.finditer(raw)] if "${" in raw else []
     end = 0
@@ -269,7 +269,7 @@ def _opaque_ranges(raw: str, form: TemplateFormat) -> Iterator[tuple[int, int]]:
 
 
 def expression_ranges(text: str, form: TemplateFormat) -> Iterator[tuple[int, int]]:
-    """Where template expressions stand in a text, in order; an unclosed one counts as text."""
+    """Find the template expressions of a text, in order; an unclosed one is text."""
     pairs = _PAIRS[form]
     at = 0
     while pairs:

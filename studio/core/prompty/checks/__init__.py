@@ -1,4 +1,4 @@
-"""What can be said about a document without running it: a literal list of small checks."""
+"""Checks of a document that do not run it: a literal list of small functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from studio.core.text.problem import Problem, Severity
 from studio.core.text.source import Span
 
 Check = Callable[[PromptDocument], Iterator[Problem]]
-"""Looks at a whole document and tells what it finds."""
+"""Function that checks a whole document."""
 
 CHECKS: tuple[Check, ...] = (
     check_keys,
@@ -42,7 +42,7 @@ CHECKS: tuple[Check, ...] = (
 """Every check, each in a module of its own."""
 
 MOST_PER_CHECK = 100
-"""Problems that one check may report; nobody reads more, and none may cost without end."""
+"""Maximum number of problems of one check."""
 
 
 def check_document(document: PromptDocument, found: Iterable[Problem] = ()) -> PromptDocument:
@@ -64,7 +64,7 @@ def check_document(document: PromptDocument, found: Iterable[Problem] = ()) -> P
 
 
 def _of_format_string(document: PromptDocument, found: Iterable[Problem]) -> Iterator[Problem]:
-    """What reading had to say; where the body is a format string, errors of syntax say so."""
+    """Return the problems of reading; syntax errors of a format string come from its own check."""
     meant = meant_as_fstring(document)
     for problem in found:
         if meant is not None and problem.code == "template-syntax":
@@ -79,7 +79,7 @@ def _of_format_string(document: PromptDocument, found: Iterable[Problem]) -> Ite
 
 
 def _found_by(plugin: Plugin, document: PromptDocument) -> list[Problem]:
-    """What the check of a plug-in finds; where it fails, that is one more problem."""
+    """Run the check of a plug-in; its failure is one more problem."""
     check, end = plugin.value, len(document.source)
     found: list[Problem] = []
     try:

@@ -91,7 +91,7 @@ def _check_choices(
 
 
 def _place_of(document: PromptDocument, item: InputDeclaration, what: str, place: Span) -> Span:
-    """Where a value of a declaration is written, else its name."""
+    """Return the place of a declared value, else of its name."""
     whole = item.span or place
     written = (
         each.value
@@ -126,7 +126,7 @@ _HELD = {
     "float": "numbers",
     "boolean": "true and false",
 }
-"""What an array holds, by the kind of its items."""
+"""Plural of each kind of item in an array."""
 
 
 def _items_fix(document: PromptDocument, item: InputDeclaration) -> tuple[Fix, ...]:
@@ -172,7 +172,7 @@ def _written(document: PromptDocument, item: InputDeclaration) -> Json:
 
 
 def is_of_kind(value: Json, kind: str) -> bool:
-    """Whether a plain value may stand for a kind; kinds that are not known allow anything."""
+    """Return whether a plain value can be of a kind; unknown kinds allow any value."""
     match kind:
         case "string":
             return isinstance(value, str)
@@ -377,7 +377,7 @@ def _move_up(document: PromptDocument, span: Span) -> tuple[Fix, ...]:
 
 
 def _parameter_names(parameters: Json) -> set[str] | None:
-    """Every parameter, bound ones too; None where they cannot be told."""
+    """Return all parameters, bound ones too; None if they cannot be determined."""
     if isinstance(parameters, list):
         found = (item.get("name") for item in parameters if isinstance(item, Mapping))
         return {name for name in found if isinstance(name, str)}

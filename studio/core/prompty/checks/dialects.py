@@ -23,11 +23,11 @@ _UNCLOSED = re.compile(
 )
 
 _ODD = re.compile(r"[\s\"'`$,;\[\]<>|&]")
-"""What no shell takes in the name of a variable; Windows has names with brackets of its own."""
+"""Characters that no shell allows in a variable's name; Windows has names with brackets."""
 
 
 def check_dialect(document: PromptDocument) -> Iterator[Problem]:
-    """What a Prompty 2 runtime would send as text; a file of Prompty 1."""
+    """Report what a Prompty 2 runtime would send as text, and a file of Prompty 1."""
     yield from _bare_references(document)
     yield from _odd_variables(document)
     yield from _near_references(document)
@@ -95,7 +95,7 @@ def _near_references(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _slip_of(word: str) -> str | None:
-    """What a word is one slip away from; `${title:-x}` and `${filter:y}` are other programs'."""
+    """Return the word that differs by one slip; `${title:-x}` and `${filter:y}` are foreign."""
     if word in PROTOCOLS:
         return None
     near = nearest(word, PROTOCOLS)

@@ -1,4 +1,4 @@
-"""Problems that only follow from another one: a mistake is told once, at its place."""
+"""Remove problems that only follow from another one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_INPUTS = frozenset({"undeclared-variable"})
 
 
 def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> list[Problem]:
-    """The problems that stand for themselves, in their order.
+    """Return the problems that follow from no other, in order.
 
     Left out: what is said of keys below a line that could not be read, of names whose declarations
     could not be read or stand below a misspelled `inputs`, and of the YAML of a section whose next

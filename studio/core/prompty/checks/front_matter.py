@@ -1,4 +1,4 @@
-"""Front matter that is none: something stands before it, or other lines around it."""
+"""Check front matter that is not recognized: text before it, or other lines around it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ODD_FRONT = re.compile(
 )
 """Front matter between other lines than three dashes."""
 _OF_A_PROMPT = re.compile(r"^(?:model|inputs|template)[ \t]*:", re.MULTILINE)
-"""What no other YAML has beside a name, a version or a description."""
+"""Keys that identify a prompt's YAML; a name, a version or a description does not."""
 _FENCED_FILE = re.compile(r"[ \t]*(?P<fence>`{3,})[^`\n]*\n\Z")
 _LATE_FRONT = re.compile(
     r"(?P<before>(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?)---[ \t]*\n"
@@ -30,7 +30,7 @@ _LATE_FRONT = re.compile(
 
 
 def check_front_matter(document: PromptDocument) -> Iterator[Problem]:
-    """Front matter that something stands before: then all of it is text of the prompt."""
+    """Report text before the front matter, which makes all of it text of the prompt."""
     if document.front_matter is not None:
         return
     body = plain_newlines(document.source.slice(document.body))
@@ -73,7 +73,7 @@ def _odd_front(document: PromptDocument, odd: re.Match[str]) -> Problem:
 _CURLY = re.compile(r"[“„‟](?P<text>[^“”„‟]+)[”“]|[‘‚](?P<single>[^‘’‚]+)[’‘]")
 _DEEPER_DASH = re.compile(r"\n[ ]+(?=- )")
 _NOT_PLAIN = ("|", ">", '"', "'", "[", "{", "&", "!", "*")
-"""What a value of YAML begins with that is no plain text."""
+"""First characters of YAML values that are no plain text."""
 _PARTS = re.compile(r"[a-z]+|\d+")
 _NAMES_DEPLOYMENTS = ("azure", "foundry")
 """Beginnings of providers whose model ids are names that their users choose."""

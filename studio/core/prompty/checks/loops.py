@@ -26,7 +26,7 @@ _NO_ANSWER = re.compile(
     r'"action":[ \t]*"final_answer",[ \t\r\n]*"action_input":[ \t]*(?P<null>null)'
 )
 _ANSWER_IS_NULL = re.compile(r"(?m)^[^\n]{0,200}?final_answer\b[^\n]{0,200}?(?P<null>\bnull\b)")
-"""A line that tells what a final answer holds: nothing."""
+"""Pattern of a line that describes a final answer without a value."""
 
 
 def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
@@ -159,7 +159,7 @@ def _history(body: str, loop: re.Match[str], end: int, offset: int) -> Iterator[
 
 
 def _end_of_loop(body: str, at: int) -> int:
-    """Where the loop that starts before `at` ends; loops inside it are skipped."""
+    """Find the end of the loop that starts before `at`; loops inside it are skipped."""
     depth = 1
     while depth:
         end = _END.search(body, at)

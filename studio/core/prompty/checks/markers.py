@@ -33,7 +33,7 @@ NEAR_MARKER = re.compile(
     r"(?:[:\uff1a]{1,2}|;)[*_]{0,3}[ \t\u00a0\u200b\ufeff]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-"""Lines that are told as nearly a marker."""
+"""Pattern of lines that are reported as nearly a marker."""
 _TAG_LINE = re.compile(
     r"^(?P<tag>[ \t]*<(?P<end>/?)(?P<role>system|user|assistant)>[ \t]*)(?:\n|\Z)", re.MULTILINE
 )
@@ -56,7 +56,7 @@ ROLE_ALONE = re.compile(
     r"[ \t]*(?P<word>[A-Za-z]{2,12})(?:[ \t]*[\[({](?P<inside>[^\n]{1,300})[\])}])?"
     r"[ \t]*(?P<colon>:?)[ \t]*"
 )
-"""Lines that may be told as a misspelled marker."""
+"""Pattern of lines that can be reported as a misspelled marker."""
 _LONGEST_MARKER = 400
 _TWO = re.compile(
     # Each run of blanks is read by one part only: two in a row would try every way to share it.
@@ -180,7 +180,7 @@ def _two_roles(document: PromptDocument, body: str, is_fenced: _Predicate) -> It
 
 
 def _list_on_line(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """`tools: ${file:tools.yaml}`: the list of a section stands below its marker."""
+    """Report `tools: ${file:tools.yaml}`: the list of a section belongs below its marker."""
     if document.dialect != "section":
         return
     for found in _TOOLS_ON_LINE.finditer(body):

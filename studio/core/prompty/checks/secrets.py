@@ -15,7 +15,7 @@ _VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
 def check_secrets(document: PromptDocument) -> Iterator[Problem]:
-    """Literal keys: by the name they stand under, or by their shape anywhere in the file."""
+    """Find literal keys: by their name, or by their shape anywhere in the file."""
     for place, key, _ in _found(document):
         yield _problem(document, place, key)
 
@@ -46,7 +46,7 @@ def _found(document: PromptDocument) -> Iterator[tuple[Span, str, str]]:
 
 
 def source_without_secrets(document: PromptDocument) -> str:
-    """The text, for a record of it: keys written in the front matter are dots, every place stays.
+    """Return the text with dots in place of the front matter's keys; every offset stays.
 
     What stands in the body is part of the messages, and is left as it is sent.
     """

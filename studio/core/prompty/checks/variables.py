@@ -28,7 +28,7 @@ _SURE = (
     re.compile(r"\{\{" + _NAME + r"\}[ \t]+\}"),
     re.compile(r"\{\(" + _NAME + r"\)\}"),
 )
-"""Forms that nobody means as text, with the name of an input in them."""
+"""Patterns of inputs in foreign syntax that is never meant as text."""
 _LIKELY = (
     (re.compile(r"\{" + _NAME + r"\}(?!\})"), re.compile(r"[{$%\w]")),
     (re.compile(r"\[\[" + _NAME + r"\]\](?![(\]])"), re.compile(r"[!\[]")),
@@ -38,8 +38,8 @@ _LIKELY = (
     (re.compile(r"<([A-Za-z_]\w*)>"), None),
     (re.compile(r"\[([A-Za-z_]\w*)\](?![\[(:\]])"), re.compile(r"[\w!\]\[]")),
 )
-"""Forms that may be text, and are none where nothing else puts in the value of that input; each
-with what does not stand before it, which is looked at last: a look behind first is slow."""
+"""Patterns that are foreign syntax if nothing else inserts the value of that input; each with
+the characters that exclude it before, which are checked last: a look-behind is slow."""
 _OPENING = re.compile(r"\{%[-+]?[ \t]*(?P<raw>raw)[ \t]*[-+]?%\}|\{\{|\{%|\{#")
 _RAW_END = re.compile(r"\{%[-+]?[ \t]*endraw\b")
 _CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
@@ -119,7 +119,7 @@ def placeholders_of(document: PromptDocument) -> Iterator[tuple[str, re.Match[st
 
 
 def _template_code(body: str) -> Iterator[Span]:
-    """Expressions, tags and comments of a template, and what it is told to leave alone."""
+    """Find the expressions, tags, comments and raw blocks of a template."""
     at = 0
     while (opening := _OPENING.search(body, at)) is not None:
         if opening["raw"]:
@@ -273,7 +273,7 @@ def check_fields(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _of_loop(use: FieldUse, name: str) -> Iterator[Problem]:
-    """`loop.idx`: what a loop does not tell."""
+    """Report unknown attributes of `loop`, such as `loop.idx`."""
     if name in _OF_LOOP:
         return
     near = nearest(name, _OF_LOOP)

@@ -242,7 +242,7 @@ def _with_kind(item: Json) -> Json:
 
 
 def _run_of_calls(work: _Body, sections: Sequence[BodySection], index: int) -> int:
-    """How many sections from here on are written tool calls and results."""
+    """Count the sections from here on that are written tool calls and results."""
     count = 0
     while index + count < len(sections) and _is_call(work, sections[index + count]):
         count += 1
@@ -308,7 +308,7 @@ def _pairs(marker: Marker) -> list[tuple[str, Json, str]]:
 
 
 def _general_notes(work: _Body) -> None:
-    """What stays in the body and means something else, or nothing, in Prompty 2."""
+    """Report what stays in the body and changes or loses its meaning in Prompty 2."""
     body = work.document.source.slice(work.document.body)
     fences = fenced_ranges(body) if work.document.dialect == "section" else []
     if any(is_inside(fences, marker.span.start) for marker in find_markers(body, "prompty")):

@@ -1,4 +1,4 @@
-"""What a conversion says otherwise: by the studio's rules, and by those of the runtimes."""
+"""Compare a conversion by the studio's rules, and by those of the runtimes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Compared:
 
 
 def differences(pair: Compared) -> Iterator[str]:
-    """What the converted file says otherwise, a sentence each."""
+    """Describe the differences of the converted file, a sentence each."""
     before, after = pair.before.document, pair.after.document
     difference = tool_difference(before.tools, after.tools)
     if difference:
@@ -48,7 +48,7 @@ def differences(pair: Compared) -> Iterator[str]:
 
 
 def runtime_difference(pair: Compared, to: Dialect) -> str:
-    """What Prompty's own runtime makes of the converted file otherwise; empty where nothing.
+    """Compare the converted file in Prompty's own runtime; empty if there is no difference.
 
     A Prompty 1 file says what its own runtime makes of it, where that one takes it: both are
     compared with the same values.
@@ -78,7 +78,7 @@ def runtime_difference(pair: Compared, to: Dialect) -> str:
 
 
 def old_runtime_difference(pair: Compared) -> str:
-    """What Prompty 1's runtime read otherwise than the studio, for a file that it may be of too."""
+    """Compare Prompty 1's runtime with the studio, for a file that can be of both."""
     document = pair.before.document
     front = document.front_matter
     if front is None or document.dialect == "prompty":
@@ -99,7 +99,7 @@ def _is_undecided(document: PromptDocument) -> bool:
 
 
 def _as_before(pair: Compared) -> tuple[Message, ...] | None:
-    """What Prompty 1's runtime makes of the file as it was; None where it does not take it."""
+    """Render the original file in Prompty 1's runtime; None if it refuses the file."""
     try:
         return comparable(prompty1.prepare_as_runtime(pair.before, forgiving=True), loose=True)
     except RuntimeRefusal:
@@ -165,7 +165,7 @@ RUNTIMES: Mapping[Dialect, tuple[str, PrepareAsRuntime]] = {
 
 
 def comparable(messages: tuple[Message, ...], *, loose: bool = False) -> tuple[Message, ...]:
-    """Messages without what no program tells apart: empty texts, texts that stand side by side."""
+    """Normalize messages: drop empty texts and join adjacent ones, as programs do."""
     return tuple(replace(message, parts=_parts(message, loose=loose)) for message in messages)
 
 

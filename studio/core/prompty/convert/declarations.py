@@ -23,7 +23,7 @@ _PLAIN_IN_FLOW = re.compile(r"[\w./@+ -]*")
 
 
 def convert_declarations(draft: ConversionDraft, block: str) -> None:
-    """Write `inputs` or `outputs` as Prompty 2 has them; what is right already stays as it is.
+    """Write `inputs` or `outputs` in Prompty 2's form; valid ones stay unchanged.
 
     Words are changed where they stand, so comments, order and quoting stay.
     """
@@ -93,7 +93,7 @@ def _edits(
 def _item_edits(
     draft: ConversionDraft, places: Places, path: KeyPath, item: Json
 ) -> Iterator[TextEdit]:
-    """What an array holds: a word for a type becomes a declaration."""
+    """Turn a word for the type of an array's items into a declaration."""
     if isinstance(item, Mapping):
         yield from _edits(draft, places, path, item)
     span = places.value(*path)
@@ -148,7 +148,7 @@ def _expand(draft: ConversionDraft, path: tuple[str, str], value: Json) -> None:
 
 
 def _safe_in_flow(written: str, value: Json) -> str:
-    """A value's text as it may stand between braces for PyYAML, too, which takes no `?` there."""
+    """Quote a value's text inside braces for PyYAML, too, which accepts no `?` there."""
     if written[0] in "\"'[":
         return written if written[0] != "[" else flow_value(value)
     is_safe = _PLAIN_IN_FLOW.fullmatch(written) is not None and plain_scalar(written) == value

@@ -36,7 +36,7 @@ from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.values import Json, objects_of
 
 LEGACY_HOME = ("metadata", "legacy")
-"""Where keys without a Prompty 2 home are kept."""
+"""Path of keys that have no place in Prompty 2."""
 
 _CONNECTION_NAMES = {
     "azure_endpoint": "endpoint",
@@ -57,10 +57,10 @@ class Files:
     """Reads the files that a prompt names, where that is allowed."""
 
     context: ReferenceContext | None = None
-    """Where they are looked for; None: none is read."""
+    """Resolver of references; None reads none."""
 
     def read(self, value: str) -> Json:
-        """What the file holds that `${file:…}`, or a plain path to JSON, names; None: unknown."""
+        """Read the file that `${file:…}`, or a plain path to JSON, names; None if unknown."""
         place = value.strip()
         reference = whole_reference(place)
         if reference is None and place.endswith(".json"):  # as the first Prompty 1 files had it

@@ -44,7 +44,7 @@ def convert_to_legacy(draft: ConversionDraft, document: PromptDocument) -> None:
 
 
 def _threads(draft: ConversionDraft, document: PromptDocument) -> None:
-    """A thread input that stands in the body becomes `![thread]`."""
+    """Replace a thread input in the body by `![thread]`."""
     if document.dialect != "prompty":
         return
     names = {item.name for item in document.inputs if item.kind == "thread"}
@@ -161,7 +161,7 @@ def _type_of(value: Json) -> str:
 
 
 def _samples(draft: ConversionDraft) -> None:
-    """What Prompty 1 runs with is the root `sample`: defaults count for nothing there."""
+    """Write the root `sample` with the values that Prompty 1 uses: it ignores defaults there."""
     inputs = draft.block("inputs")
     samples: dict[str, Json] = {}
     for name, item in inputs.items():

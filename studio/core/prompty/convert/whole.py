@@ -176,7 +176,7 @@ def _dashes(draft: ConversionDraft) -> None:
 
 
 def send_last_only_with_text(draft: ConversionDraft, before: PromptDocument) -> None:
-    """Write the condition out under which Prompty 1 sends a last message that nothing fills.
+    """Write the condition under which Prompty 1 sends a last message that is otherwise empty.
 
     A message whose values stand in the file is sent by both; the template stays as it is then.
 
@@ -220,7 +220,7 @@ def _is_of_prompty_1(document: PromptDocument) -> bool:
 
 
 def _condition(document: PromptDocument, section: BodySection) -> tuple[str, str] | None:
-    """The tags that hold the message back; None where more than values stand in it."""
+    """Return the tags of that condition; None if it contains more than values."""
     text = document.source.slice(section.content)
     ranges = list(expression_ranges(text, document.template.format))
     rest = text
@@ -268,19 +268,19 @@ class Conversion:
     """The file after them."""
 
     notes: tuple[str, ...]
-    """What has no home in the other dialect, and what a user should look at."""
+    """Notes on what has no place in the other dialect, and what the user should check."""
 
     same_messages: bool
     """Whether the messages of a preview are the same before and after."""
 
     losses: tuple[str, ...] = ()
-    """What the converted file does not carry, or what its readers make of it otherwise."""
+    """Losses of the converted file, and differences in its runtimes."""
 
     of_messages: tuple[str, ...] = ()
     """Those of the notes and losses that speak of the messages of a preview."""
 
     refusal: Problem | None = None
-    """Why nothing was converted: a part of the file could not be read."""
+    """Reason why nothing was converted: a part of the file could not be read."""
 
 
 def convert(

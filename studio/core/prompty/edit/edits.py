@@ -138,13 +138,13 @@ def insert_below(
 
 
 def _after_properties(text: str, value: Span) -> int:
-    """Where a value begins behind its anchor, its tag and comments beside them."""
+    """Find the start of a value behind its anchor, its tag and their comments."""
     found = _PROPERTIES.match(text, value.start, value.end)
     return found.end() if found else value.start
 
 
 def _into_flow(document: PromptDocument, path: KeyPath, value: Span, flow: str) -> TextEdit:
-    """Add a child in brackets behind the last one: a comment may stand before the bracket."""
+    """Add a child in brackets behind the last one; a comment can precede the bracket."""
     text, last = document.source.text, value.end - 1
     ends = [
         max(each.value.end, _after_colon(document, each))
@@ -295,10 +295,10 @@ class ConversionDraft:
     """The file's text so far."""
 
     notes: list[str] = field(default_factory=list)
-    """What a user should know: what has no home, what could not be carried over."""
+    """Notes for the user: what has no place, what could not be carried over."""
 
     losses: list[str] = field(default_factory=list)
-    """What the file does not carry, or says otherwise, a sentence each."""
+    """Losses of the file and changed meanings, a sentence each."""
 
     _read: PromptDocument | None = None
 
@@ -389,7 +389,7 @@ class ConversionDraft:
         self.apply(insert_below(self.document, path, write_yaml(list(values)), flow))
 
     def remove(self, *path: str | int) -> bool:
-        """Take a key out with the lines it fills; False where it stands inside brackets."""
+        """Remove a key with the lines it fills; False if it is inside brackets."""
         entry = self.document.entry(*path)
         if entry is None:
             return False
@@ -462,7 +462,7 @@ def nest(draft: ConversionDraft, path: KeyPath, outer: str, inner: str) -> None:
 
 
 def unnest(draft: ConversionDraft, path: KeyPath, new: str) -> bool:
-    """`outer: {inner: …}` becomes `new: …`; False where other keys stand beside the inner one.
+    """Turn `outer: {inner: …}` into `new: …`; False if other keys are beside the inner one.
 
     Args:
         draft: The file.

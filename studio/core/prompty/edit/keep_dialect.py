@@ -1,4 +1,4 @@
-"""Edits that would change a file's dialect write down the one that it has.
+"""Write the dialect into a file before an edit that would change it.
 
 The dialect of a file without `template.parser.kind` is told by its keys and constructs, so a single
 key that a fix adds could turn pictures and tool calls of the body into plain text.
@@ -25,8 +25,8 @@ from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits, sort_e
 from studio.core.text.source import Span
 
 MOST_READ = 20_000_000
-"""What reading a document again for its fixes may cost, in characters of its body; reading front
-matter costs about ten times as much. Fixes beyond it are not offered."""
+"""Limit for reading a document again for its fixes, in characters of its body; front matter
+costs about ten times as much. Fixes beyond it are not offered."""
 
 _DECIDES = re.compile(
     r"\b(?:api|apiType|configuration|format|id|inputs|kind|model|parameters|parser|provider|sample"

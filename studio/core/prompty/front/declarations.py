@@ -49,7 +49,7 @@ def kind_of_word(word: str) -> str:
 def read_declarations(
     value: Json, places: Places | None = None, path: KeyPath = (), depth: int = 0
 ) -> tuple[InputDeclaration, ...]:
-    """Declarations of a list of properties, or of a mapping from names to properties.
+    """Read the declarations of a list of properties, or of a mapping from names to properties.
 
     Args:
         value: As written in front matter; anything else gives none.
@@ -190,7 +190,7 @@ def written_text(value: Json) -> str:
 def object_schema(
     declarations: Sequence[InputDeclaration], leave_out: frozenset[str] = frozenset()
 ) -> dict[str, Json]:
-    """The JSON schema of an object with these properties, as tools and outputs are told.
+    """Return the JSON schema of an object with these properties, as for tools and outputs.
 
     Args:
         declarations: The properties.

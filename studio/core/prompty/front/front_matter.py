@@ -57,7 +57,7 @@ FORMATS: dict[str, TemplateFormat] = {
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What the front matter declares."""
+    """The declarations of the front matter."""
 
     name: str
     """`name`."""

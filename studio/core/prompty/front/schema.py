@@ -47,7 +47,7 @@ _JSON_TYPES: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a path leads: the key that it ends at, and what its value holds."""
+    """The target of a path: its last key and the shape of its value."""
 
     key: Key | None
     shape: str | None
@@ -65,7 +65,7 @@ def key_at(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> Key | Non
 
 
 def keys_below(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> tuple[Key, ...]:
-    """The keys that may stand in the mapping at a path; none where names are free."""
+    """Return the known keys of the mapping at a path; none if names are free."""
     place = _walk(path, shapes)
     if place is None or place.shape is None or place.container != "one":
         return ()

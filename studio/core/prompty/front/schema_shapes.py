@@ -28,7 +28,7 @@ class Key:
     """One or two sentences for hover and completion."""
 
     types: tuple[str, ...] = ("text",)
-    """What its value may be: text, number, integer, boolean, list, mapping, any."""
+    """Types of its value: text, number, integer, boolean, list, mapping, any."""
 
     values: tuple[str, ...] = ()
     """The words that it is chosen from, where there is a choice."""
@@ -102,4 +102,4 @@ LEGACY_KEYS: Mapping[str, frozenset[str]] = MappingProxyType(
         "template": frozenset({"type", "strict", "content"}),
     }
 )
-"""Keys of Prompty 1, by the mapping they stood in."""
+"""Keys of Prompty 1, by their mapping."""

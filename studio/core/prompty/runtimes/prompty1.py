@@ -1,4 +1,4 @@
-"""What Prompty 1's last runtime (`prompty` 0.1.50) makes of a file: its rules, in our words.
+"""The rules of Prompty 1's last runtime (`prompty` 0.1.50), rewritten.
 
 `make interop` asks the package itself whether each of them holds.
 """
@@ -52,7 +52,7 @@ _ENDS = re.compile(r"---|\+\+\+")
 
 
 def check_file(document: PromptDocument) -> Iterator[str]:
-    """What keeps the runtime from loading the file, a sentence each."""
+    """Return what keeps the runtime from loading the file, a sentence each."""
     text = document.source.text
     own = split_front_matter(text)
     if text.startswith("\ufeff"):
@@ -136,7 +136,7 @@ def _properties(value: Json, block: str) -> Iterator[str]:
 
 
 def _references(value: Json, path: str) -> Iterator[str]:
-    """`${…}` of another kind than env and file, which it refuses wherever it stands."""
+    """Report `${…}` of another kind than env and file, which it refuses anywhere."""
     if isinstance(value, str):
         text = value.strip()
         if text.startswith("${") and text.endswith("}"):
@@ -152,7 +152,7 @@ def _references(value: Json, path: str) -> Iterator[str]:
 
 
 def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
-    """The messages that the runtime makes of a prepared prompt, with the same values.
+    """Return the runtime's messages of a prepared prompt, with the same values.
 
     Args:
         prepared: The prompt as it was prepared here.

@@ -1,4 +1,4 @@
-"""What Prompty's own runtime for Python (`prompty` 2.1) makes of a file: its rules, in our words.
+"""The rules of Prompty's own runtime for Python (`prompty` 2.1), rewritten.
 
 A conversion and an export are proven with these rules. They are fast and need no package; the
 tests ask the package itself whether each of them holds (`tests/core/prompty/runtimes`).
@@ -81,7 +81,7 @@ _PARSERS = ("prompty",)
 
 
 def load_faults(data: JsonObject) -> Iterator[str]:
-    """What the runtime refuses in the front matter, a sentence each.
+    """Return what the runtime refuses in the front matter, a sentence each.
 
     Args:
         data: The front matter, references to files resolved where that is possible; a reference
@@ -163,7 +163,7 @@ _TRUSTED = re.compile(
 
 
 def trust_faults(value: Json) -> Iterator[str]:
-    """What keeps keys of the environment from the endpoint of a connection, a sentence each."""
+    """Return why keys of the environment do not reach the endpoint, a sentence each."""
     if not isinstance(value, Mapping) or value.get("kind") == "reference":
         return
     key = value.get("apiKey") if value.get("kind") == "key" else None
@@ -261,7 +261,7 @@ class RuntimeRefusal(Exception):  # noqa: N818 - it is a finding, no failure of 
 
 
 def check_file(document: PromptDocument) -> Iterator[str]:
-    """What keeps the runtime from loading the file, a sentence each.
+    """Return what keeps the runtime from loading the file, a sentence each.
 
     Args:
         document: As parsed, with the references to files resolved where that is possible.
@@ -285,7 +285,7 @@ def check_file(document: PromptDocument) -> Iterator[str]:
 
 
 def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
-    """The messages that the runtime makes of a prepared prompt, with the same values.
+    """Return the runtime's messages of a prepared prompt, with the same values.
 
     Args:
         prepared: The prompt as it was prepared here.
@@ -322,7 +322,7 @@ def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[
 
 
 def _split(text: str) -> tuple[str | None, str]:
-    """Front matter and body as the runtime cuts them: at the first `---` or `+++` after the start.
+    """Split front matter and body as the runtime does: at the first `---` or `+++` after the start.
 
     Where nothing follows that one, its pattern looks further on; nobody means such a file.
     """

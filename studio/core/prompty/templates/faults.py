@@ -58,7 +58,7 @@ _OTHER_NAMES = {
 }
 """Filters and tests of other template languages by what they are here."""
 _NOT_HERE = frozenset(("fromjson", "from_json", "json_loads", "strftime"))
-"""What other programs have and nothing here does, though a name is alike."""
+"""Filters of other programs that do not exist here, though a name is similar."""
 
 
 def syntax_problem(message: str, span: Span, fixes: tuple[Fix, ...] = ()) -> Problem:

@@ -45,7 +45,7 @@ class _Field:
     root: str
     steps: tuple[str, ...]
     places: tuple[Span, ...]
-    """Where each step's name is written."""
+    """Place of each step's name."""
     conversion: str
     spec: str
     name: Span

@@ -1,4 +1,4 @@
-"""What Nunjucks does not know of Jinja2: promptfoo renders with it."""
+"""Jinja2 syntax that Nunjucks, with which promptfoo renders, does not have."""
 
 from __future__ import annotations
 

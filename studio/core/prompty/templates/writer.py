@@ -50,7 +50,7 @@ class BoundExceededError(Exception):
 
 
 class Budget:
-    """What is left of the bounds while one template renders."""
+    """The rest of the bounds while one template renders."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
@@ -213,14 +213,14 @@ class SegmentWriter:
         return held
 
     def end(self, held: list[Segment]) -> RenderedText:
-        """What was written since `begin`; go on where it stood."""
+        """Return the text since `begin`, and continue at its place."""
         rendered = RenderedText(self.segments)
         self.segments = held
         return rendered
 
 
 def rich_placeholder(name: str) -> str:
-    """The text that stands for a rich input (Prompty spec §5.3, vectors: eight hex digits).
+    """Return the placeholder of a rich input (Prompty spec §5.3, vectors: eight hex digits).
 
     Nothing reads it back, since segments say what is rich; so it need not be random.
     """
@@ -228,7 +228,7 @@ def rich_placeholder(name: str) -> str:
 
 
 def plain_text(value: object) -> str:
-    """How a value reads in a prompt, in every template language.
+    """Return a value's text in a prompt, for every template language.
 
     Booleans and null are `true`, `false` and empty, and a whole float has no fraction (Prompty's
     Jinja subset §5); everything else is as Python writes it.

@@ -1,4 +1,4 @@
-"""What is meant by a mistake in YAML, in the words of a colleague, with a fix where it is sure.
+"""Explain a mistake in YAML, with a fix if it is certain.
 
 Slips in YAML: in the lines of blocks (depth, dashes, blanks behind colons), and in brackets.
 """
@@ -42,10 +42,10 @@ class _Line(NamedTuple):
     """A line by its place."""
 
     start: int
-    """Where it begins."""
+    """Start offset."""
 
     end: int
-    """Where it ends, without the blanks at its end."""
+    """End offset, without trailing blanks."""
 
     depth: int
     """Number of spaces that it begins with."""
@@ -94,7 +94,7 @@ def _wrong_sign(
 
 
 def _odd_depth(what: str, place: Span, text: str) -> Mistake | None:
-    """A key that stands neither with the keys above it nor with those around them."""
+    """Report a key whose indentation fits neither the keys above it nor those around them."""
     line = _line_at(text, place.start)
     if "did not find expected key" not in what or not line.key or line.is_item:
         return None
@@ -155,7 +155,7 @@ def _too_deep(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _no_dash(what: str, place: Span, text: str) -> Mistake | None:
-    """A line of a list without its dash, or a key where the dashes of a list stand."""
+    """Report a list item without its dash, or a key between the dashes of a list."""
     line = _line_at(text, min(place.start, max(0, len(text.rstrip()) - 1)))
     above = _line_above(text, line)
     is_meant = "could not find expected ':'" in what or "'-' indicator" in what
@@ -309,14 +309,14 @@ _LONE = {"'": re.compile(r"(?<!')'(?!')"), '"': re.compile(r'(?<!\\)"')}
 
 
 _FLOW = re.compile(r"(?::[ ]+|-[ ]+|^[ ]*)[\[{]", re.MULTILINE)
-"""Where a list or mapping between brackets begins."""
+"""Pattern of the start of a list or mapping in brackets."""
 
 _QUOTED = {"'": re.compile(r"'(?:[^']|'')*'"), '"': re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)}
 """A whole quoted text, by its quote."""
 
 _QUOTED_KEY = re.compile(r"[\"'][\w.-]+(?=:[ ])")
 _AFTER_QUOTED = re.compile(r"\s*(?:[,\]}:]|\Z|#)")
-"""What may stand behind a quoted text between brackets."""
+"""Pattern of what can follow a quoted text in brackets."""
 
 
 def explain_yaml(what: str, place: Span, text: str) -> Mistake:
@@ -408,7 +408,7 @@ def _quote_inside(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _flow_around(what: str, place: Span, text: str) -> int | None:
-    """Where the outermost bracket stands that the mistake is in."""
+    """Find the outermost bracket around the mistake."""
     if "flow " not in what and "quoted scalar" not in what:
         return None
     line = text.rfind("\n", 0, place.start) + 1
@@ -474,7 +474,7 @@ def _ended_in_flow(text: str, at: int, end: int, depth: int) -> Mistake:
 
 
 def _ends_early(quote: str, at: int, whole: Span | None = None, value: str = "") -> Mistake:
-    """A quote ends a text too early; `value` is all that is meant to stand between the quotes."""
+    """Report a quote that ends a text too early; `value` is the intended text."""
     twice = "''" if quote == "'" else '\\"'
     words = f"the quote {quote} ends this text too early; inside it, write {twice}"
     if whole is None:

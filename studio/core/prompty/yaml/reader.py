@@ -27,7 +27,7 @@ MAX_DEPTH = 100
 """Levels of nesting that are read."""
 
 MAX_NODES = 50_000
-"""Values that are read, aliases counted with all that they stand for."""
+"""Maximum number of values; an alias counts as all of its values."""
 
 _NESTING_LIMIT = "maximum nesting"
 """Words of libyaml 0.2.6 (PyYAML 6.0.4) for brackets beyond its own limit; 0.2.5 has no limit."""
@@ -49,7 +49,7 @@ _CONSTRUCTOR = SafeConstructor()
 
 @dataclass(frozen=True, slots=True)
 class YamlReading:
-    """What could be read of a YAML text."""
+    """The readable part of a YAML text."""
 
     value: Json
     """The plain value; None for an empty text."""
@@ -101,7 +101,7 @@ def _is_suspect(text: str) -> bool:
 
 
 def _refused_by_pyyaml(tree: TreeBuilder) -> list[Problem]:
-    """What PyYAML, with which Prompty's runtimes read, refuses and libyaml takes.
+    """Report what PyYAML, with which Prompty's runtimes read, refuses and libyaml accepts.
 
     PyYAML's own reader is slow, so it only sees texts that hold one of the few things on which the
     two differ (found by reading random texts with both).
@@ -205,7 +205,7 @@ def _replace_odd_blanks(text: str, offset: int, problems: list[Problem]) -> str:
 
 
 def _indents_keys(places: Sequence[Span], text: str, right: str) -> bool:
-    """Whether odd blanks stand before keys or dashes; in the text of a value they are its own.
+    """Return whether odd blanks are before keys or dashes; blanks in a value's text are fine.
 
     Args:
         places: the blanks.
@@ -354,7 +354,7 @@ def _construct(tag: str, text: str) -> Json:
 # Large YAML as plain values, without places: made straight from libyaml's events.
 
 MOST_NODES = 10_000_000
-"""Values that are read, aliases counted with all that they stand for."""
+"""Maximum number of values; an alias counts as all of its values."""
 
 _DEEPEST = 200
 _REPORTED_DEPTH = 3  # after each key of these levels it is told how far the reading is
@@ -366,7 +366,7 @@ class YamlTextError(ValueError):
 
 
 def read_plain_yaml(text: str, reached: Callable[[int], None] = lambda done: None) -> Json:
-    """The value of one YAML document.
+    """Return the value of one YAML document.
 
     Args:
         text: the document.

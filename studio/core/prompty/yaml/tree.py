@@ -147,7 +147,7 @@ class TreeBuilder:
         self._end_value(value, start, end, 1)
 
     def alias(self, event: YamlEvent) -> None:
-        """An alias stands for what its anchor named."""
+        """Replace an alias by the value of its anchor."""
         start, end = event.start_mark.index, event.end_mark.index
         known = self._anchors.get(event.anchor)
         if known is None:

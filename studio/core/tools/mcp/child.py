@@ -31,8 +31,8 @@ from studio.core.tools.mcp import launcher
 from studio.core.tools.mcp.child_bounds import DEFAULT_BOUNDS, ChildBounds, family_resident
 
 Ending: TypeAlias = Literal["launcher", "group", "job"]
-"""What ends all that a command started: our launcher, which adopts orphans (Linux); the end of its
-process group (macOS, and the packaged program on Linux); its job object (Windows)."""
+"""Means of ending all processes of a command: our launcher, which adopts orphans (Linux); the
+process group (macOS, and the packaged program on Linux); the job object (Windows)."""
 
 Which: TypeAlias = Callable[[str, str | None], str | None]
 """Finds a program by its name and a PATH, as `shutil.which` does."""
@@ -53,7 +53,7 @@ _SET_QUOTA_AND_TERMINATE = 0x0100 | 0x0001
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What the rules depend on."""
+    """The system facts that the rules depend on."""
 
     platform: str = sys.platform
     """As `sys.platform` has it."""
@@ -65,18 +65,18 @@ class System:
     """The interpreter."""
 
     pid: int = 0
-    """The studio's own process; 0 stands for this one."""
+    """Process id of the studio; 0 for this process."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """How a command is started."""
+    """The way to start a command."""
 
     command: tuple[str, ...]
     """Program and arguments; for a batch file nothing."""
 
     ending: Ending
-    """What ends all of it."""
+    """Means of ending all of it."""
 
     line: str = ""
     """For a batch file: what `cmd.exe /c` is given."""
@@ -89,7 +89,7 @@ def plan_launch(
     system: System | None = None,
     which: Which = lambda name, path: shutil.which(name, path=path),
 ) -> LaunchPlan:
-    """Decide how a command is started.
+    """Decide how to start a command.
 
     Args:
         command: program and arguments.
@@ -141,7 +141,7 @@ def batch_line(program: str, arguments: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JobLimits:
-    """What a job holds its processes to."""
+    """The limits of a job's processes."""
 
     flags: int
     """`LimitFlags` of JOBOBJECT_BASIC_LIMIT_INFORMATION."""
@@ -151,7 +151,7 @@ class JobLimits:
 
 
 def job_limits(megabytes: int) -> JobLimits:
-    """Processes end with the job; a fault asks nobody; memory is bounded where a bound is given."""
+    """Return the limits: processes end with the job, no dialogs after errors, bounded memory."""
     flags = KILL_ON_JOB_CLOSE | DIE_ON_UNHANDLED_EXCEPTION
     return JobLimits(flags | JOB_MEMORY, megabytes * 1024**2) if megabytes else JobLimits(flags)
 
@@ -428,11 +428,11 @@ class ChildProcess:
         return self._pipes.ended_for
 
     def tell_log(self, tell: Callable[[str], None] | None) -> None:
-        """Tell what it writes on its error stream from now on, as it comes; None to stop."""
+        """Report the lines of its error stream as they come; None to stop."""
         self._pipes.tell = tell
 
     def take_log(self) -> str:
-        """What it wrote on its error stream since the last time (the newest part)."""
+        """Return the newest output on its error stream since the last call."""
         text = self._pipes.log.decode("utf-8", "replace")
         self._pipes.log.clear()
         return text

@@ -1,4 +1,4 @@
-"""What a child process may take, and how much memory it holds with all that it started.
+"""Limits of a child process, and the memory of all its descendants.
 
 Address space says nothing of programs that reserve it (JavaScript engines do), so what counts is
 what is resident. Linux and macOS only: on Windows the job of a process has a bound of its own.
@@ -20,7 +20,7 @@ _RESIDENT_FIELD = 21  # of what follows the name in /proc/PID/stat, from 0
 
 @dataclass(frozen=True, slots=True)
 class ChildBounds:
-    """What a child may take; what takes more is ended, and why is told."""
+    """The limits of a child; one that exceeds them is ended, with the reason."""
 
     line: int = 32 * 1024 * 1024
     """Bytes of one protocol line, which is one answer."""
@@ -64,7 +64,7 @@ def family_resident(pid: int) -> int | None:
 
 
 def family_sum(pid: int, listed: Iterable[ProcessMemory]) -> int | None:
-    """What a process and its descendants hold, of a list of all processes; None: it is not there.
+    """Sum the memory of a process and its descendants in a list of all processes; None if absent.
 
     Args:
         pid: the process at the top.
@@ -80,7 +80,7 @@ def family_sum(pid: int, listed: Iterable[ProcessMemory]) -> int | None:
 
 
 def read_ps(text: str) -> tuple[ProcessMemory, ...]:
-    """What `ps -A -o pid=,ppid=,rss=` lists; it counts in kilobytes."""
+    """Read the output of `ps -A -o pid=,ppid=,rss=`, which counts in kilobytes."""
     found = []
     for line in text.splitlines():
         match line.split():
@@ -90,7 +90,7 @@ def read_ps(text: str) -> tuple[ProcessMemory, ...]:
 
 
 def read_stat(pid: int, text: str, page: int) -> ProcessMemory | None:
-    """What `/proc/PID/stat` says; the name in it may hold anything, brackets too."""
+    """Read `/proc/PID/stat`; the name in it can contain anything, brackets too."""
     fields = text.rpartition(")")[2].split()
     if len(fields) <= _RESIDENT_FIELD:
         return None

@@ -121,7 +121,7 @@ class McpConnection:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the server says of itself: name, version, protocol, capabilities, instructions."""
+        """Return the server's description: name, version, protocol, capabilities, instructions."""
         if self._client is None:
             return {}
         info, able = self._client.server_info, self._client.server_capabilities
@@ -151,7 +151,7 @@ class McpConnection:
         return tuple(found)
 
     async def call(self, name: str, arguments: JsonObject, tell: Tell | None = None) -> CallResult:
-        """Call a tool; cancelling the task tells the server to stop.
+        """Call a tool; cancelling the task stops the call at the server.
 
         Args:
             name: the tool.
@@ -201,7 +201,7 @@ class McpConnection:
                 return
 
     def take_messages(self) -> str:
-        """What the server wrote to its log over the protocol since the last time."""
+        """Return the server's log messages over the protocol since the last call."""
         text = "".join(f"{line}\n" for line in self._said)
         self._said.clear()
         return text
@@ -233,7 +233,7 @@ class McpConnection:
         return self._client
 
     async def request(self, request: Awaitable[Result]) -> Result:
-        """What a request of the client comes to.
+        """Return the result of a client's request.
 
         Raises:
             ServerRefusal: the server refuses.
@@ -295,7 +295,7 @@ class McpConnection:
             self._left_out[remark] = None
 
     async def _listen(self, client: Client) -> None:
-        """Ask servers of the newer protocol to tell of changed lists; older ones do it unasked."""
+        """Subscribe to changed lists at newer servers; older ones report unasked."""
         from mcp import MCPError
         from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 

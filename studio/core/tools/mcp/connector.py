@@ -1,4 +1,4 @@
-"""How one MCP server is started or reached, and why that failed.
+"""Start or reach one MCP server, and explain failures.
 
 Logging in to an MCP server by OAuth: a program's own login, or the user's in a browser.
 
@@ -82,7 +82,7 @@ class ServerLogin:
     """The login of one server, while its source lives."""
 
     ask: AskForInput | None
-    """Asks the user before a page is opened; without it nobody can log in by a browser."""
+    """Asks the user before a page is opened; without it a login by browser is impossible."""
 
     storage: MemoryTokens = field(default_factory=MemoryTokens)
     _refused: str = ""
@@ -90,7 +90,7 @@ class ServerLogin:
     _answer: asyncio.Future[Mapping[str, list[str]]] | None = None
 
     async def auth(self, url: str, login: HttpLogin) -> httpx2.Auth:
-        """What adds the token to each request, and gets one where it is needed.
+        """Return the authentication that adds a token to each request, and fetches it if needed.
 
         Args:
             url: the server's endpoint.
@@ -141,7 +141,7 @@ class ServerLogin:
 
     @property
     def refused(self) -> str:
-        """Why the user did not log in; empty where they did, or were not asked."""
+        """Return why the user did not log in; empty where they did, or were not asked."""
         return self._refused
 
     def close(self) -> None:
@@ -352,23 +352,23 @@ class Connector:
         return self.child
 
     async def failure(self, error: Exception) -> str:
-        """Why no connection was made, with the line of the log that tells most."""
+        """Explain a failed connection, with the most useful line of the log."""
         reason = await self._ended_by(error) or self.reason(error)
         log = self.read_log("").strip()
         return f"{reason} ({_telling_line(log)})" if log else reason
 
     def reason(self, error: Exception) -> str:
-        """Why it failed: a bound that it passed, what it said by HTTP, or the error's own text."""
+        """Return the reason of a failure: a bound, the HTTP response, or the error's own text."""
         return self._ending or self._login.refused or self._notes.failure or str(error)
 
     @property
     def _ending(self) -> str:
-        """Why the studio ended the process; empty where it did not."""
+        """Return why the studio ended the process; empty where it did not."""
         passed = self.child.ended_for if self.child is not None else ""
         return f"the studio ended it, because {passed}" if passed else ""
 
     async def _ended_by(self, error: Exception) -> str:
-        """How a program ended that closed its output before it was connected; empty for others."""
+        """Return how a program ended that closed its output before the connection; else empty."""
         if self.child is None or self._ending or "onnection closed" not in str(error):
             return ""
         with contextlib.suppress(TimeoutError):

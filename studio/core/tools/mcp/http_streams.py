@@ -42,7 +42,7 @@ def over_http(
     notes: HttpNotes,
     auth: httpx2.Auth | None = None,
 ) -> Opener:
-    """Streams over streamable HTTP.
+    """Open streams over streamable HTTP.
 
     Args:
         url: the endpoint.
@@ -75,7 +75,7 @@ def over_events(
     notes: HttpNotes,
     auth: httpx2.Auth | None = None,
 ) -> Opener:
-    """Streams over HTTP with server-sent events, the transport of MCP before 2025-03-26.
+    """Open streams over HTTP with server-sent events, the transport of MCP before 2025-03-26.
 
     Args:
         url: the address of the events.
@@ -165,7 +165,7 @@ class _NotedStream(httpx2.AsyncByteStream):
 
 
 def _transport_to(url: str) -> httpx2.AsyncHTTPTransport:
-    """What carries requests to a server: by the system's proxy, where it has one for it."""
+    """Return the transport to a server: by the system's proxy if there is one for it."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     proxies = getproxies()

@@ -34,13 +34,13 @@ _LOGIN = re.compile(r"(?<=://)([^\s/@:'\"]*):([^\s/@'\"]+)(?=@)")
 
 @dataclass(frozen=True, slots=True)
 class WrittenSecret:
-    """A secret that stands in a command line or an address."""
+    """A secret that is written in a command line or an address."""
 
     name: str
     """The flag, variable, header or parameter that it is given under."""
 
     value: str
-    """What it is."""
+    """Value of the secret."""
 
 
 def without_secrets(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[WrittenSecret, ...]]:
@@ -103,7 +103,7 @@ class StdioServer:
     """Variables set for it, references unresolved."""
 
     folder: Path | None = None
-    """Where it is started."""
+    """Working directory."""
 
     is_old: bool = False
     """Whether the protocols before 2026-07-28 are spoken with it, though it knows that one."""
@@ -111,7 +111,7 @@ class StdioServer:
 
 @dataclass(frozen=True, slots=True)
 class HttpLogin:
-    """How to log in, references unresolved."""
+    """The login by OAuth, references unresolved."""
 
     client_id: str = ""
     """Of a program that logs in for itself, or that the user logs in by; empty where the server
@@ -121,16 +121,16 @@ class HttpLogin:
     """By which the program shows that it is it."""
 
     scope: str = ""
-    """What is wanted, words with blanks between; empty for what the server asks for."""
+    """Requested scopes, separated by blanks; empty for those that the server asks for."""
 
     issuer: str = ""
-    """Who gave the client its id and secret; empty for whomever the server names."""
+    """Issuer of the client's id and secret; empty for the one that the server names."""
 
     in_browser: bool = False
     """Whether the user logs in, in a browser."""
 
     port: int = 0
-    """Where on this machine the browser comes back to; 0 for any free port."""
+    """Port on this machine to which the browser returns; 0 for any free port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class HttpServer:
     """Streamable HTTP, and events (SSE) where a server refuses that; or events at once."""
 
     login: HttpLogin | None = None
-    """How to log in by OAuth; None for what the headers say."""
+    """Login by OAuth; None to use the headers only."""
 
     is_old: bool = False
     """Whether the protocols before 2026-07-28 are spoken with it, though it knows that one."""
@@ -159,7 +159,7 @@ ServerAddress: TypeAlias = StdioServer | HttpServer
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceServers:
-    """What a workspace's file says."""
+    """The contents of a workspace's file."""
 
     path: Path | None = None
     """The file; None where there is none."""
@@ -168,7 +168,7 @@ class WorkspaceServers:
     """Servers by name."""
 
     problem: str = ""
-    """Why it, or a part of it, cannot be used."""
+    """Reason why it, or a part of it, cannot be used."""
 
 
 def find_workspace_servers(folder: Path) -> WorkspaceServers:
@@ -186,7 +186,7 @@ def find_own_servers(path: Path) -> WorkspaceServers:
 
 
 def read_workspace_servers(path: Path) -> WorkspaceServers:
-    """Read one `.mcp.json`; anything wrong in it is said, never raised."""
+    """Read one `.mcp.json`; its problems are returned, never raised."""
     try:
         data = parse_json(read_text(path))
     except OSError as error:
@@ -261,7 +261,7 @@ def _login(auth: Json) -> HttpLogin | None:
 
 
 def address_pin(address: ServerAddress) -> Pin:
-    """What is allowed with a server: its whole address, also what is not shown of it."""
+    """Return the pin of an allowed server: its whole address, also the parts that are not shown."""
     match address:
         case StdioServer(command, arguments, environment, folder):
             lines = [shown_command(command, arguments)]
@@ -285,7 +285,7 @@ def address_pin(address: ServerAddress) -> Pin:
 
 
 def shown_command(command: str, arguments: Sequence[str]) -> str:
-    """A command line as a user reads it, with dots for the keys that stand in it."""
+    """Return a command line for display, with dots in place of keys."""
     shown, _ = without_secrets([command, *arguments])
     return " ".join(word if word == DOTS else shlex.quote(word) for word in shown)
 

@@ -85,7 +85,7 @@ async def complete_offer(
     text: str,
     given: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """What the server proposes for an argument; nothing where it has no completion.
+    """Return the server's completions for an argument; empty if it has none.
 
     Args:
         connection: to the server.
@@ -197,10 +197,10 @@ _PATIENCE_SECONDS = 5.0  # and a server that could not be started is not tried a
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What is known of a server beside its tools."""
+    """The known facts about a server besides its tools."""
 
     words: Mapping[str, str] = field(default_factory=dict)
-    """What it says of itself: name, version, protocol, capabilities, instructions."""
+    """Description by the server: name, version, protocol, capabilities, instructions."""
 
     offers: tuple[ServerOffer, ...] = ()
     """Its prompts and resources."""
@@ -233,7 +233,7 @@ class McpSource:
         """
         self._on_change = on_change
         self.traffic = TrafficLog()
-        """What went to it and came from it."""
+        """Messages to and from the server."""
         self._time = CallTime(limits.seconds, ask, name)
         self._connector = Connector(
             address, limits, environment, self._time.ask, self._changed, self.traffic
@@ -252,7 +252,7 @@ class McpSource:
 
     @property
     def label(self) -> str:
-        """The server's name, said to be one of MCP."""
+        """Return the server's name, marked as MCP."""
         return f"mcp: {self._name}"
 
     @property
@@ -302,7 +302,7 @@ class McpSource:
         return "\n".join([*pin.lines, f"({pin.digest[:16]})"])
 
     async def facts(self) -> ServerFacts:
-        """What the server says of itself, and its prompts and resources, for the tools view."""
+        """Return the server's description, prompts and resources, for the tools view."""
         if self._facts is not None:
             return self._facts
         connection = await self._connected()
@@ -332,7 +332,7 @@ class McpSource:
     async def complete(
         self, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
     ) -> tuple[str, ...]:
-        """What the server proposes for an argument; nothing where it proposes nothing."""
+        """Return the server's completions for an argument; empty if it has none."""
         connection = await self._connected()
         try:
             return await asyncio.wait_for(
@@ -342,7 +342,7 @@ class McpSource:
             return ()
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
-        """Call a tool; cancelling the task tells the server to stop."""
+        """Call a tool; cancelling the task stops the call at the server."""
         return await self.call_with_progress(name, arguments, None)
 
     async def call_with_progress(

@@ -24,7 +24,7 @@ Opener = Callable[[], "AbstractAsyncContextManager[TransportStreams]"]
 
 
 def over_child(child: ChildProcess, unread: Callable[[str], None] = lambda _: None) -> Opener:
-    """Streams over a child's input and output.
+    """Open streams over a child's input and output.
 
     Args:
         child: the process.
@@ -62,7 +62,7 @@ class _ChildEnd:
 
 
 class _ChildReading(_ChildEnd):
-    """What a child writes, without tasks and queues between: a call is twice as quick."""
+    """The output of a child, without tasks and queues between: a call is twice as fast."""
 
     def __init__(self, child: ChildProcess, unread: Callable[[str], None]) -> None:
         from mcp.shared.message import SessionMessage
@@ -92,7 +92,7 @@ class _ChildReading(_ChildEnd):
 
 
 class _ChildWriting(_ChildEnd):
-    """What a child reads."""
+    """The input of a child."""
 
     async def send(self, item: SessionMessage, /) -> None:
         """Send a message."""

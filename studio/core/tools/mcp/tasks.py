@@ -22,7 +22,7 @@ from pydantic.alias_generators import to_camel
 from studio.core.tools.source import Tell
 
 TELL: ContextVar[Tell | None] = ContextVar("tell", default=None)
-"""Is told what the server says of the task of the call that runs here."""
+"""Callback for the server's messages about the task of the current call."""
 
 _USUAL_POLL_MILLISECONDS = 500
 _LEAST_POLL_MILLISECONDS = 20
@@ -31,7 +31,7 @@ _INPUT: TypeAdapter[types.InputRequest] = TypeAdapter(types.InputRequest)
 
 
 class _TaskState(types.Result):
-    """What is always told of a task."""
+    """The fields that every task has."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
 
@@ -46,7 +46,7 @@ class _CreatedTask(_TaskState):
 
 
 class _KnownTask(_TaskState):
-    """What `tasks/get` tells."""
+    """The fields of `tasks/get`."""
 
     wanted: dict[str, Any] = Field(default_factory=dict, alias="inputRequests")
     result: dict[str, Any] | None = None
@@ -91,7 +91,7 @@ class TasksExtension(ClientExtension):
 
 
 async def _finish(created: _CreatedTask, context: ClaimContext) -> types.CallToolResult:
-    """Wait for a task; one that nobody waits for any more is cancelled at the server."""
+    """Wait for a task; if the wait is cancelled, it is cancelled at the server."""
     task, session = _TaskParams(taskId=created.task_id), context.session
     try:
         state = await _ended(created, task, session)
@@ -135,7 +135,7 @@ async def _ended(created: _TaskState, task: _TaskParams, session: ClientSession)
 
 
 async def _answer(key: str, wanted: object, session: ClientSession) -> dict[str, Any]:
-    """What the user answers to a question of a task: asked as any other of the server."""
+    """Return the user's answer to a question of a task, asked like any other of the server."""
     request = _INPUT.validate_python(wanted)
     meta = request.params.meta if request.params else None
     context = ClientRequestContext(session=session, request_id=key, meta=meta)

@@ -1,4 +1,4 @@
-"""What an MCP server lists and answers, as values of ours."""
+"""The lists and results of an MCP server as values of ours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_PICTURES = 20
 
 @dataclass
 class HttpNotes:
-    """What a server said by HTTP, beside the protocol."""
+    """The HTTP responses of a server, beside the protocol."""
 
     failure: str = ""
     """Its last refusal, or the bound that its last answer passed; empty after a good answer."""
@@ -40,7 +40,7 @@ class ServerRefusal(Exception):  # noqa: N818 - an answer, not a failure of ours
         self.message = message
         """The server's words."""
         self.data = data
-        """What it sent along."""
+        """Data of the error."""
 
 
 class ConnectionLost(Exception):  # noqa: N818 - names the state
@@ -49,7 +49,7 @@ class ConnectionLost(Exception):  # noqa: N818 - names the state
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What a server answered to a call."""
+    """The result of a call from a server."""
 
     text: str
     """The content as text; anything but text is described in square brackets."""
@@ -129,10 +129,10 @@ class InputWanted:
     """A server asks: by a form, or by a page to be opened."""
 
     message: str
-    """What it says."""
+    """Text of the question."""
 
     schema: JsonObject = field(default_factory=dict)
-    """What is to be filled in: an object of texts, numbers, choices."""
+    """Schema of the form: an object of texts, numbers, choices."""
 
     url: str = ""
     """The page to open; empty for a form."""
@@ -143,13 +143,13 @@ class InputWanted:
 
 @dataclass(frozen=True, slots=True)
 class InputGiven:
-    """What the user answered."""
+    """The user's answer."""
 
     action: Literal["accept", "decline", "cancel"]
     """Given, refused, or neither."""
 
     content: Mapping[str, Any] = field(default_factory=dict)
-    """What was filled in."""
+    """Contents of the form."""
 
 
 AskForInput: TypeAlias = Callable[[InputWanted], Awaitable[InputGiven]]
@@ -194,7 +194,7 @@ class CallTime:
 
     @property
     def ask(self) -> AskForInput | None:
-        """Asks the user, while no call's time runs out; None where nobody can be asked."""
+        """Asks the user, without using up a call's time; None if there is no user to ask."""
         return self._ask_user if self._ask is not None else None
 
     def limit(self) -> asyncio.Timeout:
@@ -203,7 +203,7 @@ class CallTime:
 
     @contextmanager
     def running(self, limit: asyncio.Timeout) -> Iterator[None]:
-        """While the call runs, its limit stands still when the user is asked."""
+        """Run a call; its time limit is suspended while the user is asked."""
         self._running.add(limit)
         try:
             yield

@@ -108,7 +108,7 @@ def without_bad_entries(
 
 
 def _fault(method: str, version: str, result: Mapping[str, Any], key: str) -> str:
-    """Why a list cannot be read, in a few words; empty where it can."""
+    """Return why a list cannot be read, in a few words; empty if it can."""
     from mcp_types import methods
     from pydantic import ValidationError
 
@@ -127,7 +127,7 @@ def _fault(method: str, version: str, result: Mapping[str, Any], key: str) -> st
 
 
 class WatchedReading(StreamAround[Reading]):
-    """What a transport reads: noted, and each answer without its bad entries."""
+    """The messages that a transport reads: noted, and without invalid entries in results."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class WatchedReading(StreamAround[Reading]):
 
 
 class WatchedWriting(StreamAround["WriteStream[SessionMessage]"]):
-    """What a transport writes."""
+    """The messages that a transport writes."""
 
     def __init__(self, inner: WriteStream[SessionMessage], log: TrafficLog) -> None:
         super().__init__(inner)
@@ -207,7 +207,7 @@ async def watched(
     leave_out: Callable[[str], None],
     traffic: TrafficLog,
 ) -> AsyncIterator[TransportStreams]:
-    """Both streams of a transport.
+    """Wrap both streams of a transport.
 
     Args:
         opener: makes them.

@@ -14,7 +14,7 @@ from studio.core.tools.openapi.operation import Description, OpenApiError, Opera
 
 @dataclass(frozen=True, slots=True)
 class OperationChoice:
-    """What `operations:` of a tool says; each part that says something must fit."""
+    """The value of a tool's `operations:`; each part that is given must match."""
 
     names: tuple[str, ...] = ()
     """Patterns of operation ids (`issues/*`), of tools' names, or of `METHOD /path`."""
@@ -29,7 +29,7 @@ class OperationChoice:
     """HTTP methods, in lower case."""
 
     problem: str = ""
-    """Why it cannot be read; empty where it can."""
+    """Reason why it cannot be read; empty if it can."""
 
     @property
     def is_all(self) -> bool:
@@ -42,7 +42,7 @@ ALL_OPERATIONS = OperationChoice()
 
 
 def read_choice(value: Json) -> OperationChoice:
-    """What `operations:` says: a list of names, or an object (ids, tags, paths, methods)."""
+    """Read `operations:`: a list of names, or an object (ids, tags, paths, methods)."""
     if value is None:
         return OperationChoice()
     if isinstance(value, str | list | tuple):
@@ -116,7 +116,7 @@ class OperationRow:
     """The name of its tool."""
 
     identifier: str
-    """What names it in `operations:`: its id, or its method and path where it has none."""
+    """Name in `operations:`: its id, or its method and path if it has none."""
 
     method: str
     """HTTP method, in upper case."""
@@ -131,7 +131,7 @@ class OperationRow:
     """All of its groups."""
 
     summary: str
-    """What it does, in one line."""
+    """Summary in one line."""
 
     tokens: int
     """About how many tokens it takes in each request."""

@@ -1,4 +1,4 @@
-"""What opens a service: keys as the tool's connection says, and tokens of a login for programs.
+"""Credentials of a service: keys of the tool's connection, and tokens of a login for programs.
 
 A login is OAuth 2 with a client's id and secret (RFC 6749 §4.4); its token is kept while it lasts.
 """
@@ -32,7 +32,7 @@ from studio.core.whole_imports import HTTP, import_packages
 
 @dataclass(frozen=True, slots=True)
 class NamedConnection:
-    """Where a connection leads, and how its key is found."""
+    """The address of a connection, and the way to its key."""
 
     address: str
     """Base address of its API."""
@@ -50,7 +50,7 @@ FindConnection: TypeAlias = Callable[[str], NamedConnection | None]
 
 
 def no_connection(_name: str) -> NamedConnection | None:
-    """Where nobody has set up any."""
+    """Return no connection, for a place without any."""
     return None
 
 
@@ -62,7 +62,7 @@ def name_of(connection: JsonObject) -> str:
 
 
 def address_for(found: NamedConnection, endpoint: str, server: str) -> str:
-    """Where requests with a connection's key go: never to another server than its own.
+    """Return the address of requests with a connection's key: always its own server.
 
     A prompt file from somewhere chooses the name, the endpoint and the description; together they
     could lead the key of one service to another.
@@ -103,19 +103,19 @@ _USUAL_SECONDS = 300.0  # of one that does not say how long it lasts
 
 @dataclass(frozen=True, slots=True)
 class ClientLogin:
-    """What a program logs in with."""
+    """The login data of a program."""
 
     token_url: str
-    """Where tokens are given."""
+    """Address of the tokens."""
 
     client_id: str
-    """Who it is."""
+    """Client id of the login."""
 
     client_secret: str
     """By which it shows that."""
 
     scope: str = ""
-    """What it wants to do, words with blanks between."""
+    """Requested scopes, separated by blanks."""
 
     in_body: bool = False
     """Whether id and secret travel in the form, and not as the header of Basic."""
@@ -153,10 +153,10 @@ class ClientTokens:
 
 @dataclass(frozen=True, slots=True)
 class SentKeys:
-    """What a request carries."""
+    """The keys of a request."""
 
     signatures: tuple[tuple[Credential, str], ...]
-    """How each key travels, and the key."""
+    """Place of each key in the request, and the key."""
 
     has_token: bool
     """Whether the token of a login is among them."""
@@ -241,12 +241,12 @@ class ServiceKeys:
         return {name: key for name, key in listed if isinstance(key, str) and key}
 
     def _login_words(self, description: Description) -> JsonObject:
-        """What the connection logs in with, as written; a stranger's site names no place for it."""
+        """Return the login data as written; a foreign site cannot name its address."""
         described = description.token_urls if self._is_own else {}
         return _written_login(self._connection, described)
 
     def _login(self, description: Description) -> ClientLogin | None:
-        """What it logs in with to get a token (OAuth 2); None where it does not.
+        """Return the login for a token (OAuth 2); None if there is none.
 
         Raises:
             OpenApiError: nothing says where tokens are given.
@@ -284,7 +284,7 @@ class ServiceKeys:
         return {name: key for name, key in found.items() if key}
 
     def _key_reference(self, name: str, written: str) -> str:
-        """What stands for a key."""
+        """Return the reference of a key."""
         if _VARIABLE.fullmatch(written):
             return written
         return key_reference(name or name_of(self._connection) or self._name)

@@ -65,7 +65,7 @@ def read_description(
     made: Callable[[int, int], None] = lambda done, whole: None,
     files: OtherFiles | None = None,
 ) -> Description:
-    """Take a description apart.
+    """Read the parts of a description.
 
     Args:
         data: the description.
@@ -128,7 +128,7 @@ class _Reader:
         self._names: set[str] = set()
 
     def count(self) -> int:
-        """How many operations stand in the paths themselves."""
+        """Count the operations in the paths themselves."""
         items = object_of(self.data.get("paths")).values()
         return sum(
             method in item for item in items if isinstance(item, Mapping) for method in METHODS
@@ -181,7 +181,7 @@ class _Reader:
         return found
 
     def token_urls(self) -> dict[str, str]:
-        """Where programs log in, by the schemes that let them."""
+        """Return the addresses of tokens for programs, by scheme."""
         listed = object_of(object_of(self.data.get("components")).get("securitySchemes"))
         found = {}
         for name, each in listed.items():
@@ -386,7 +386,7 @@ def _alternatives(security: Json) -> tuple[tuple[str, ...], ...] | None:
 
 
 def _credential(scheme: JsonObject) -> Credential | None:
-    """How a scheme's key travels; None for one that is none (mutual TLS)."""
+    """Return the place of a scheme's key; None for a scheme without one (mutual TLS)."""
     kind, word = scheme.get("type"), text_of(scheme.get("scheme")).lower()
     if kind == "apiKey" and scheme.get("in") in ("header", "query", "cookie"):
         return Credential(text_of(scheme.get("in")), text_of(scheme.get("name")))

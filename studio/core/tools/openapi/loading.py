@@ -28,7 +28,7 @@ LONGEST_DESCRIPTION = 64 * 1024 * 1024
 """Bytes of a description that are read. GitHub's has 13 million."""
 
 Reached: TypeAlias = Callable[[int], None]
-"""Is told how many characters are read; what it raises (never a `ValueError`) ends the reading."""
+"""Callback with the number of characters read; raising (never a `ValueError`) ends the reading."""
 
 _SLICED_LEVELS = 4
 """Levels whose values are read one by one: in a description, path, method and its parts."""
@@ -44,7 +44,7 @@ def load_description(
     reading: DescriptionReading | None = None,
     path: Path | None = None,
 ) -> Description:
-    """Read a description; takes seconds for a large one, so call it in a thread.
+    """Read a description; a large one takes seconds, so call it in a thread.
 
     Args:
         text: JSON or YAML.
@@ -92,7 +92,7 @@ def _values(text: str, reading: DescriptionReading) -> Json:
 
 
 def parse_sliced_json(text: str, reached: Reached) -> Json:
-    """The value of a large JSON text; the same as `parse_json` gives.
+    """Parse a large JSON text in slices; the result is that of `parse_json`.
 
     Args:
         text: the text.
@@ -109,7 +109,7 @@ def parse_sliced_json(text: str, reached: Reached) -> Json:
 
 
 class _Slices:
-    """Reads one text; what it cannot read is told by the reader of Python."""
+    """Reads one text; Python's reader reports the errors."""
 
     def __init__(self, text: str, reached: Reached) -> None:
         self._text = text
@@ -169,7 +169,7 @@ class _Slices:
                 return made, at
 
     def _next(self, at: int, end: str) -> tuple[int, bool]:
-        """Where the next item begins, or what follows the end; and which it is."""
+        """Find the start of the next item, or the end, and return which it is."""
         at = self._after_space(at)
         mark = self._text[at : at + 1]
         if mark == end:

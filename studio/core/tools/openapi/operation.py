@@ -1,4 +1,4 @@
-"""What a description says of an operation and itself, and which keys an operation is sent with."""
+"""An operation of a description, and the keys with which it is sent."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class OpenApiParameter:
     """`path`, `query`, `querystring` (the whole query), `header` or `cookie`."""
 
     explode: bool = True
-    """Whether each item of a list or object stands by itself."""
+    """Whether each item of a list or object is a separate parameter."""
 
     argument: str = ""
     """Its name as an argument, where that is another: two places may have one name."""
 
     style: str = ""
-    """How lists and objects are written (OpenAPI 3.1 §4.8.12.2.1); empty for the place's usual."""
+    """Style of lists and objects (OpenAPI 3.1 §4.8.12.2.1); empty for the place's default."""
 
     kind: str = ""
     """`array` or `object` where the schema says so; a value of another kind is written as JSON."""
@@ -49,13 +49,13 @@ class OpenApiParameter:
 
 @dataclass(frozen=True, slots=True)
 class FieldEncoding:
-    """How one field of a form travels (OpenAPI 3.1 §4.8.15)."""
+    """The encoding of one form field (OpenAPI 3.1 §4.8.15)."""
 
     style: str = ""
     """As of a query parameter; empty for none."""
 
     explode: bool = True
-    """Whether each item of a list or object stands by itself."""
+    """Whether each item of a list or object is a separate parameter."""
 
     content_type: str = ""
     """Media type of a part."""
@@ -69,7 +69,7 @@ class Operation:
     """One operation as a tool."""
 
     spec: ToolSpec
-    """What the model is told."""
+    """Specification that the model gets."""
 
     method: str
     """HTTP method in lower case."""
@@ -78,7 +78,7 @@ class Operation:
     """Path template ("/pets/{id}")."""
 
     parameters: tuple[OpenApiParameter, ...] = ()
-    """Where each argument goes."""
+    """Place of each argument in the request."""
 
     content_type: str = ""
     """Media type of the body; empty where there is none."""
@@ -87,7 +87,7 @@ class Operation:
     """Its groups."""
 
     encoding: Mapping[str, FieldEncoding] = field(default_factory=dict)
-    """How fields of a form travel, where they say."""
+    """Encoding of form fields that define one."""
 
     server: str = ""
     """The server of the operation or of its path, where that is another one."""
@@ -101,7 +101,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """How a key travels, as the description's security scheme says."""
+    """The place of a key, from the description's security scheme."""
 
     place: str
     """`header`, `query` or `cookie`."""
@@ -114,7 +114,7 @@ class Credential:
 
 
 BEARER = Credential("header", "Authorization", "Bearer ")
-"""How most keys travel."""
+"""Default place of a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,29 +128,29 @@ class Description:
     """The first server's URL, its variables put in; may be relative."""
 
     credential: Credential = field(default=BEARER)
-    """How a key is sent where an operation says nothing."""
+    """Place of a key for operations without a scheme."""
 
     title: str = ""
     """The API's title."""
 
     schemes: Mapping[str, Credential] = field(default_factory=dict)
-    """How the key of each security scheme is sent."""
+    """Place of the key of each security scheme."""
 
     security: tuple[tuple[str, ...], ...] | None = None
     """Alternatives of schemes for operations that say nothing; None where the API does not."""
 
     problems: tuple[str, ...] = ()
-    """What of it was left out, in sentences."""
+    """Parts that were left out, in sentences."""
 
     files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
     """Time and size of each further file that its references lead to."""
 
     token_urls: Mapping[str, str] = field(default_factory=dict)
-    """Where programs get tokens (client credentials), by the OAuth 2 schemes that give them."""
+    """Addresses of tokens for programs (client credentials), by the OAuth 2 schemes."""
 
 
 ANY = ""
-"""Name of the one key that stands for every scheme without a key of its own."""
+"""Name of the key for every scheme without a key of its own."""
 
 
 def credentials_for(

@@ -1,4 +1,4 @@
-"""How far the reading of a large description is, and its end where nobody waits for it any more."""
+"""Progress of reading a large description, and its cancellation."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 LARGE = 1_000_000
-"""Characters of a description from which it is said how far its reading is."""
+"""Characters of a description from which the progress of reading is reported."""
 
 _PARTS = 50  # of a stage, of which each is told
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingProgress:
-    """How far the reading of a description is."""
+    """The progress of reading a description."""
 
     name: str
     """Its file's name, or its address."""
 
     stage: Literal["fetched", "read", "operations"]
-    """What is counted: bytes that came from its address, characters of its text that are read, or
-    operations that are made tools."""
+    """Unit of the count: bytes from its address, characters of its text that are read, or
+    operations that are turned into tools."""
 
     done: int
-    """How many there are."""
+    """Number that is done."""
 
     whole: int
-    """How many there will be; 0 where nobody can say."""
+    """Number in total; 0 if unknown."""
 
 
 TellProgress: TypeAlias = Callable[[ReadingProgress | None], None]
-"""Is told how far a reading is, from any thread; None at its end."""
+"""Callback for the progress of a reading, from any thread; None at its end."""
 
 
 def tell_nobody(_: ReadingProgress | None) -> None:
@@ -57,7 +57,7 @@ class DescriptionReading:
         self._next = 0
         self._stage = ""
         self.is_large = False
-        """Whether the description is large enough for its reading to be told of."""
+        """Whether the description is large enough for a progress report."""
         self.is_stopped = False
         """Whether it was stopped."""
         self._is_reported = False

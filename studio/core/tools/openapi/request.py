@@ -37,7 +37,7 @@ from studio.core.tools.openapi.serialization import (
 )
 
 MASK = "•••"
-"""Stands for a key."""
+"""Replacement of a key."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 §5.6.2
@@ -48,7 +48,7 @@ _PATH_LITERALS = "/%:@!$&'()*+,;="
 
 
 Signature: TypeAlias = tuple[Credential, str]
-"""How a key travels, and the key."""
+"""Place of a key, and the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def masked_request(
 def server_url(
     description: Description, endpoint: str, place: str, operation: Operation | None = None
 ) -> str:
-    """Where requests go: the connection's endpoint, otherwise the server of the description.
+    """Return the address of requests: the connection's endpoint, else the description's server.
 
     Args:
         description: the description.
@@ -123,7 +123,7 @@ def server_url(
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What travels outside path and body, while it is put together."""
+    """The parts outside path and body of a request that is being built."""
 
     query: list[str] = field(default_factory=list)
     """Encoded pairs."""

@@ -1,4 +1,4 @@
-"""Schemas of a description as JSON schema that stands alone.
+"""Turn the schemas of a description into self-contained JSON schemas.
 
 A definition that does not lead back to itself is put in where it is referred to, and is the same
 object everywhere; one that does stays a reference to `$defs` at the root. Where putting in would
@@ -147,7 +147,7 @@ class WholeSchema:
     """References lead to `$defs` of the root."""
 
     definitions: JsonObject = field(default_factory=dict)
-    """What the root's `$defs` must hold."""
+    """Definitions for the root's `$defs`."""
 
 
 class Schemas:
@@ -169,7 +169,7 @@ class Schemas:
         self._defined: dict[tuple[str, bool], tuple[Json, list[str]]] = {}
         self._sizes: dict[int, int] = {}  # of definitions, which live as long as this
         self.problems: dict[str, str] = {}
-        """Why a reference is not followed, in a sentence, by the reference."""
+        """Reason why a reference is not followed, in a sentence, by the reference."""
 
     def resolved(self, item: Json) -> JsonObject:
         """Return the item, or what its reference leads to; empty where that is nothing."""
@@ -200,7 +200,7 @@ class Schemas:
         return other if shorter else WholeSchema(inlined, definitions)
 
     def _first(self, schema: Json, needed: set[str]) -> Json:
-        """An argument's schema: put in where it stands, also if it leads back to itself."""
+        """Return an argument's schema inline, also if it refers to itself."""
         reference = schema.get("$ref") if isinstance(schema, Mapping) else None
         if not isinstance(reference, str) or not self._is_circular(reference):
             return self._made(schema, needed, put_in=True)
@@ -224,7 +224,7 @@ class Schemas:
         return found
 
     def _definition(self, reference: str, *, put_in: bool) -> tuple[Json, list[str]]:
-        """What stands under a name in `$defs`, the same for all operations, and what it needs."""
+        """Return a name's definition in `$defs`, equal for all operations, and what it needs."""
         key = (reference, put_in)
         if key not in self._defined:
             more: set[str] = set()
@@ -339,7 +339,7 @@ class Schemas:
 
 
 def tree_size(value: Json, sizes: Mapping[int, int] | None = None) -> int:
-    """How many nodes a value has when it is written out; what is shared counts each time.
+    """Count the nodes of a written value; shared parts count each time.
 
     Args:
         value: any JSON.
@@ -366,7 +366,7 @@ def _is_answer_only(schema: Json) -> bool:
 
 
 def _as_json_schema(made: dict[str, Json], written: JsonObject) -> Json:
-    """What OpenAPI 3.0 and Swagger say otherwise than JSON schema does."""
+    """Translate the differences of OpenAPI 3.0 and Swagger into JSON schema."""
     if made.get("type") == "file":
         made["type"] = "string"
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):

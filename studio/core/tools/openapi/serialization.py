@@ -1,4 +1,4 @@
-"""How values are written into a request: the styles of OpenAPI 3.1 §4.8.12 and RFC 6570.
+"""Write values into a request: the styles of OpenAPI 3.1 §4.8.12 and RFC 6570.
 
 Everything that a value holds is encoded; only what the style itself puts between values is not.
 """
@@ -95,7 +95,7 @@ def _object_pairs(
 
 
 def deep_pairs(name: str, value: Json, *, brackets: bool = False) -> Iterator[str]:
-    """`name[key]=value`, also of objects and lists in each other, which the standard leaves open.
+    """Yield `name[key]=value`, also of nested objects and lists, which the standard leaves open.
 
     Args:
         name: the name so far.

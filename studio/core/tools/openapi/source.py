@@ -88,7 +88,7 @@ async def as_sent(address: str) -> str:
 
 
 async def check_address(request: HttpRequest) -> None:
-    """See to it that the client sends the address as it stands in the request.
+    """Ensure that the client sends the address as it is in the request.
 
     Raises:
         OpenApiError: it would send another one, or none.
@@ -217,7 +217,7 @@ class OpenApiSource:
         choice: OperationChoice = ALL_OPERATIONS,
         tell: TellProgress = tell_nobody,
     ) -> None:
-        """Make a source.
+        """Create a source.
 
         Args:
             name: the declared tool's name.
@@ -236,7 +236,7 @@ class OpenApiSource:
         self._tell = tell
         self._under_way: tuple[DescriptionReading, asyncio.Future[Any]] | None = None
         self.traffic = TrafficLog()
-        """What went to the service and came from it."""
+        """Messages to and from the service."""
         self._masker = masker if masker is not None else Masker()
         self._name = name
         self._place = place
@@ -260,12 +260,12 @@ class OpenApiSource:
 
     @property
     def label(self) -> str:
-        """The declared tool's name, said to be of OpenAPI."""
+        """Return the declared tool's name, marked as OpenAPI."""
         return f"openapi: {self._name}"
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What of the description was left out, known after `list_tools`."""
+        """Return the parts of the description that were left out; known after `list_tools`."""
         return self._description.problems if self._description is not None else ()
 
     @property
@@ -365,7 +365,7 @@ class OpenApiSource:
     async def _base(
         self, description: Description, operation: Operation
     ) -> tuple[str, NamedConnection | None]:
-        """Where requests go, as it is sent, and the connection whose key goes along, if any.
+        """Return the address of requests as it is sent, and the connection of its key, if any.
 
         Raises:
             OpenApiError: it is not an address.

@@ -18,7 +18,7 @@ from studio.core.text.files import open_regular
 
 _FOLDERS = (".venv", "venv")
 _PROJECT = ("pyproject.toml", ".git", "setup.py", "requirements.txt", "uv.lock", "Pipfile")
-"""What the top of a project has; an environment is not looked for above it."""
+"""Files at the root of a project; environments above it are not searched."""
 
 _MOST_LEVELS = 8
 _SCRIPT_HEADER = re.compile(rb"^# /// script[ \t]*\r?$", re.MULTILINE)
@@ -27,7 +27,7 @@ _HEAD_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """What a file of tools is run by."""
+    """The interpreter of a file of tools."""
 
     path: Path | None = None
     """The program; None for the studio's own Python."""
@@ -36,7 +36,7 @@ class Interpreter:
     """The folder of its virtual environment, where it is of one."""
 
     problem: str = ""
-    """Why what the prompt names cannot be used; empty where it can."""
+    """Reason why what the prompt names cannot be used; empty if it can."""
 
     is_script: bool = False
     """Whether the file names its packages itself (PEP 723) and `uv` makes its environment."""
@@ -86,7 +86,7 @@ def find_interpreter(file: Path, named: str = "") -> Interpreter:
 
 
 def missing_package_hint(file: Path, interpreter: Interpreter) -> str:
-    """What to do where a package is missing."""
+    """Return advice on a missing package."""
     if interpreter.path is not None:
         return f"it runs in {interpreter.words}: install the package there"
     if _names_its_packages(file):

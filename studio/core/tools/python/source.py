@@ -63,7 +63,7 @@ class PythonFileSource:
             python: the interpreter or environment that the prompt names; empty for none.
         """
         self.traffic = TrafficLog()
-        """What went to its processes and came from them."""
+        """Messages to and from its processes."""
         self._watch = ToolFileWatch(path, python)
         self._version = ""
         self.path = path

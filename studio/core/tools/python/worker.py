@@ -175,7 +175,7 @@ class ToolFileClient:
 
 
 def _spec(tool: JsonObject, source: str) -> ToolSpec:
-    """Return a tool as the file has it: of a function without a mark nobody knows its effects."""
+    """Return a tool as the file declares it; the effects of an unmarked function are unknown."""
     hint = object_of(tool.get("annotations")).get("readOnlyHint")
     return ToolSpec(
         text_of(tool.get("name")),
@@ -234,10 +234,10 @@ class ToolFileProblem:
     """Something wrong in a tool file."""
 
     message: str
-    """What, in one sentence."""
+    """Description of the problem, in one sentence."""
 
     line: int = 0
-    """Where, from 1; 0 when it has no place."""
+    """Place, from 1; 0 when it has no place."""
 
 
 class UnusableToolFileError(ToolSourceError):
@@ -249,9 +249,9 @@ class UnusableToolFileError(ToolSourceError):
         self.path = path
         """The file."""
         self.message = message
-        """What is wrong with it."""
+        """Description of the problem."""
         self.line = line
-        """Where, from 1; 0 when it has no place."""
+        """Place, from 1; 0 when it has no place."""
 
 
 @dataclass(eq=False)
@@ -262,10 +262,10 @@ class Worker:
     """The process."""
 
     client: ToolFileClient
-    """What is spoken with it."""
+    """Client of the process."""
 
     state: ToolFileState
-    """How the file stood when it was started."""
+    """State of the file when the process was started."""
 
     async def stop(self) -> None:
         """End it at once."""
@@ -286,7 +286,7 @@ async def start_worker(
     state: ToolFileState,
     traffic: TrafficLog,
 ) -> Worker:
-    """Start a process that serves a file, and shake hands with it.
+    """Start a process that serves a file, and complete the handshake.
 
     Args:
         path: the file.
@@ -368,7 +368,7 @@ def _bounds(limits: ToolLimits) -> ChildBounds:
 
 
 async def crash_text(worker: Worker, when: str) -> str:
-    """How a process ended, in a sentence; `when` says what it did then."""
+    """Describe the end of a process in a sentence; `when` is its last activity."""
     if worker.child.ended_for:
         return f"its process was ended {when}: {worker.child.ended_for}"
     code: int | None = None
@@ -386,7 +386,7 @@ FileStamp: TypeAlias = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class ToolFileState:
-    """How a tool file stands: another state means another process."""
+    """The state of a tool file: another state needs another process."""
 
     interpreter: Interpreter
     """The Python that runs it."""
@@ -396,7 +396,7 @@ class ToolFileState:
 
 
 class ToolFileWatch:
-    """How a tool file stands, asked before each call.
+    """The state of a tool file, checked before each call.
 
     Between quick calls only what the answer was made of is looked at again: a folder changes when
     a file is made or goes. Once a second all is looked for anew, for what no folder tells.
@@ -416,7 +416,7 @@ class ToolFileWatch:
         self._until = 0.0
 
     def state(self) -> ToolFileState:
-        """How it stands now."""
+        """Return the current state."""
         if (
             self._state is not None
             and time.monotonic() < self._until
@@ -443,7 +443,7 @@ class ToolFileWatch:
 
 
 def _modules(path: Path, folders: dict[str, FileStamp]) -> tuple[FileStamp, ...]:
-    """What a file may import from its folder; `folders` is told where that was looked for."""
+    """Find the modules that a file can import from its folder; `folders` gets the searched ones."""
     found: list[FileStamp] = []
     waiting = [str(package_root(path))]
     while waiting and len(found) < _MOST_MODULES:

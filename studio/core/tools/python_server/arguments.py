@@ -1,4 +1,4 @@
-"""What the parameters of a function take."""
+"""Read the parameters of a function."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class TakenArgument:
     """Its name."""
 
     annotation: Any
-    """What it is said to take; `UNKNOWN` where nothing is said."""
+    """Annotation of the parameter; `UNKNOWN` if there is none."""
 
     default: Any
-    """What it is without an argument; `UNKNOWN` where it must be given."""
+    """Default value; `UNKNOWN` if the argument is required."""
 
     description: str
-    """What is said of it, for the model."""
+    """Description for the model."""
 
     kind: Any
-    """How it is given, as `inspect` has it."""
+    """Kind of the parameter, as in `inspect`."""
 
     @property
     def is_rest(self) -> bool:

@@ -20,8 +20,8 @@ from .reading import Returned, make_reader, returned
 from .schemas import inline_references, without_titles
 
 EFFECTS_ATTRIBUTE = "has_effects"
-"""A function with this attribute set to a true value changes something outside; set to a false
-value, it changes nothing. Of a function without it nobody knows."""
+"""Name of an attribute: a function with a true value changes something outside, one with a false
+value changes nothing. Without the attribute it is unknown."""
 
 
 class SignatureError(Exception):
@@ -54,7 +54,7 @@ class FunctionTool:
     """Converts arguments to the annotated types."""
 
     returns: Returned | None = None
-    """What it says that it gives; None where it says nothing."""
+    """Declared result; None if there is none."""
 
     python_names: tuple[str, ...] = ()
     """Names that the file has for it, where a library gave it another."""
@@ -139,7 +139,7 @@ def describe(function: Callable[..., Any], name: str = "") -> FunctionTool:
 
 
 def _documented(function: Callable[..., Any]) -> object:
-    """What the docstring is looked for at: `partial` and objects have their class's own."""
+    """Return the object whose docstring counts: `partial` and objects have their class's own."""
     inner: object = function
     while isinstance(inner, functools.partial):
         inner = inner.func
@@ -149,7 +149,7 @@ def _documented(function: Callable[..., Any]) -> object:
 
 
 def _annotated(function: Callable[..., Any]) -> object:
-    """What holds the annotations of a callable."""
+    """Return the object that has the annotations of a callable."""
     inner: object = function
     while isinstance(inner, functools.partial):
         inner = inner.func
@@ -166,7 +166,7 @@ def _effects(function: Callable[..., Any]) -> bool | None:
 def _parameters(
     function: Callable[..., Any], name: str, descriptions: Mapping[str, str]
 ) -> list[TakenArgument]:
-    """What a function takes, as its signature says."""
+    """Read the parameters of a function from its signature."""
     hints = _hints(function, name)
     try:
         parameters = inspect.signature(function).parameters.values()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def cut(text: str, characters: int) -> tuple[str, bool]:
-    """The text within a limit, and whether it had to be cut; the cut is said in the text."""
+    """Cut the text at a limit, with a remark in it; returns whether it was cut."""
     if len(text) <= characters:
         return text, False
     return (

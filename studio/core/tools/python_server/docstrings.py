@@ -1,4 +1,4 @@
-"""What a docstring says of a function and its parameters: Google, NumPy and Sphinx style."""
+"""Read docstrings of functions and parameters: Google, NumPy and Sphinx style."""
 
 from __future__ import annotations
 

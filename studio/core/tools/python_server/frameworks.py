@@ -17,19 +17,19 @@ _CONTEXTS = ("RunContext", "RunContextWrapper", "ToolContext", "ToolRuntime")
 
 @dataclass(frozen=True)
 class FrameworkTool:
-    """What a library made of a function."""
+    """A function wrapped by a library."""
 
     name: str
-    """The name that it tells the model; empty where it has none of its own."""
+    """Name for the model; empty if the library has none of its own."""
 
     function: Callable[..., Any] | None
-    """What is called; None where it cannot be called without the library's own run."""
+    """Function to call; None if only the library's own run can call it."""
 
     description: str = ""
-    """What it tells the model, where the function does not say it itself."""
+    """Description for the model, if the function has none."""
 
     why_not: str = ""
-    """Why it is no tool here; empty where it is one."""
+    """Reason why it is no tool here; empty if it is one."""
 
     made_of: Callable[..., Any] | None = None
     """The function of the file that it was made of."""

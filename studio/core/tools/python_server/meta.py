@@ -1,4 +1,4 @@
-"""Names under `_meta` by which our own MCP server tells the studio more than MCP has words for."""
+"""Names under `_meta` by which our own MCP server sends the studio more than MCP defines."""
 
 from __future__ import annotations
 

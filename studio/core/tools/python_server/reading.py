@@ -160,7 +160,7 @@ class Returned:
 
 
 def returned(annotation: Any) -> Returned | None:
-    """What an annotation of a result says; None where it says nothing, or nothing that JSON has."""
+    """Read the annotation of a result; None if there is none, or none that JSON has."""
     annotation = _awaited(annotation)
     if any(annotation is each for each in _SAYS_NOTHING):
         return None
@@ -173,7 +173,7 @@ def returned(annotation: Any) -> Returned | None:
 
 
 def _awaited(annotation: Any) -> Any:
-    """What is there in the end: an iterator is collected to a list."""
+    """Return the final value: an iterator is collected to a list."""
     origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in _PROMISES and inside:
         return _awaited(inside[-1])

@@ -282,13 +282,13 @@ class ToolFileServer:
 
 
 def _told(value: Any, tell: Callable[[Any], None]) -> Any:
-    """Return a value that was yielded, told before the next one is asked for."""
+    """Return a yielded value, reported before the next one is requested."""
     tell(value)
     return value
 
 
 async def _waited(value: Any, tell: Callable[[Any], None]) -> Any:
-    """What a coroutine, or an asynchronous generator, comes to."""
+    """Return the result of a coroutine, or of an asynchronous generator."""
     try:
         return await _value(value, tell)
     except Exception:
@@ -304,7 +304,7 @@ async def _value(value: Any, tell: Callable[[Any], None]) -> Any:
 
 
 class _Ended(Exception):  # noqa: N818
-    """What a coroutine raised that is no `Exception`."""
+    """The exception of a coroutine that is no `Exception`."""
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

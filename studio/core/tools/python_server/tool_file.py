@@ -36,14 +36,14 @@ class ToolFileError(Exception):
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
         self.message = message
-        """What happened, without the place."""
+        """Description of the error, without the place."""
         self.line = line
         """Line in the tool file, from 1; 0 when unknown."""
 
 
 @dataclass(frozen=True)
 class LoadedFile:
-    """What a tool file offers."""
+    """The tools of a file."""
 
     tools: dict[str, FunctionTool]
     """Tools by name, in the order of the file."""
@@ -157,7 +157,7 @@ def _functions(
 def _listed(
     values: Mapping[str, Any], listed: Any, problems: list[tuple[str, int]]
 ) -> dict[str, Any]:
-    """What `__all__` names."""
+    """Return the names in `__all__`."""
     missing = [name for name in listed if name not in values]
     problems += [(f"__all__ names {each!r}, which the file does not have", 0) for each in missing]
     return {name: values[name] for name in listed if name in values}

@@ -1,4 +1,4 @@
-"""What a tool gives, as JSON."""
+"""Turn the values of tools into JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def as_text(value: object) -> tuple[str, bool]:
 
 
 def plain_value(value: Any, *, strict: bool = False) -> Any:
-    """A value as JSON can hold it.
+    """Turn a value into one that JSON has.
 
     Args:
         value: anything.
@@ -62,7 +62,7 @@ _NONE: Any = object()
 
 
 def _simple(value: Any) -> Any:
-    """Values of the standard library that stand for one text or number."""
+    """Turn values of the standard library into a text or number."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.urlsafe_b64encode(bytes(value)).decode()
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
@@ -77,7 +77,7 @@ def _simple(value: Any) -> Any:
 
 
 def _made(value: Any) -> Any:
-    """What an object says that it is made of: dataclasses, pydantic, NumPy, pandas, attrs."""
+    """Return the contents of an object: dataclasses, pydantic, NumPy, pandas, attrs."""
     if isinstance(value, type):
         return _NONE
     if dataclasses.is_dataclass(value):

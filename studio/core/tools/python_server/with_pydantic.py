@@ -82,7 +82,7 @@ def _model(name: str, parameters: Sequence[TakenArgument]) -> type[BaseModel]:
 
 
 def _base(settings: ConfigDict, open_ended: object) -> type[BaseModel]:
-    """What the arguments' model is made from: with the type that `**more` takes."""
+    """Return the base of the arguments' model: with the type of `**more`."""
     content: dict[str, Any] = {"model_config": settings}
     if open_ended is not None and open_ended is not Any:
         content["__annotations__"] = {"__pydantic_extra__": dict[str, open_ended]}  # type: ignore[valid-type]

@@ -1,4 +1,4 @@
-"""What a document wants to start, reach and read: each thing by name, for the question of trust.
+"""List what a document wants to start, reach and read, for the question of trust.
 
 Servers, and variables that tools are given, are allowed one by one: what is new or has changed in
 a trusted folder is asked about again. The rest is covered by the trust in its folder.
@@ -43,16 +43,16 @@ GIVEN = "give:"
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What a document wants, and what of it the user has not allowed as it is."""
+    """The requests of a document, and those that the user has not allowed in their present form."""
 
     wants: tuple[Want, ...] = ()
     """All that trust in its folder covers."""
 
     asked: Mapping[str, Want] = field(default_factory=dict)
-    """What must be allowed by itself, by key; servers that the prompt does not name too."""
+    """Requests that need an approval of their own, by key; also servers that no prompt names."""
 
     doubts: Mapping[str, Doubt] = field(default_factory=dict)
-    """What is not allowed as it is, by key."""
+    """Requests that are not allowed in their present form, by key."""
 
     def given(self) -> tuple[str, ...]:
         """The variables that Python tools are given."""
@@ -66,7 +66,7 @@ def consent_of(
     further: Iterable[McpServer],
     trust: TrustStore,
 ) -> Consent:
-    """What a document wants, compared with what the user allowed.
+    """Compare the requests of a document with what the user allowed.
 
     Args:
         document: the prompt.
@@ -105,7 +105,7 @@ def wants_of(document: PromptDocument, own: WorkspaceServers | None = None) -> t
 
 
 def server_want(server: McpServer) -> Want | None:
-    """What starting or reaching a server wants; None for one of the user's own settings."""
+    """Return the request of a server; None for one of the user's own settings."""
     if server.address is None or server.origin is None:
         return None
     pin = address_pin(server.address)
@@ -120,7 +120,7 @@ def variable_want(name: str, folder: Path | None) -> Want:
 
 
 def doubt_about(want: Want, trust: Trust) -> Doubt | None:
-    """Why something is not allowed as it is; None where it is allowed.
+    """Return why something is not allowed as it is; None where it is allowed.
 
     Args:
         want: a thing that must be allowed by itself.
@@ -157,7 +157,7 @@ def _wants(declaration: SourceDeclaration) -> Iterator[Want]:
 
 
 def _of_connection(connection: JsonObject, label: str) -> Iterator[Want]:
-    """What the connection of an API names: where requests and logins go, and variables."""
+    """Return the requests of an API's connection: addresses of requests and logins, variables."""
     endpoint = connection.get("endpoint") or connection.get("url")
     for place in (endpoint, connection.get("tokenUrl")):
         if isinstance(place, str) and place:
@@ -168,7 +168,7 @@ def _of_connection(connection: JsonObject, label: str) -> Iterator[Want]:
 
 
 def _of_the_prompt(document: PromptDocument) -> Iterator[Want]:
-    """What the prompt itself refers to: where its model answers, variables and files."""
+    """Return the requests of the prompt itself: its model's address, variables and files."""
     kinds: Mapping[str, WantKind] = {"env": "variable", "file": "file"}
     endpoint = document.model.connection.get("endpoint")
     if isinstance(endpoint, str) and endpoint:
@@ -188,7 +188,7 @@ VARIABLES = "variables and files"
 def fault_of(
     declaration: SourceDeclaration, folder: Path | None, trust: TrustStore
 ) -> SourceStatus | None:
-    """Why a source may not be started; None where it may.
+    """Return why a source may not be started; None where it may.
 
     Args:
         declaration: the source as it is named.
@@ -236,7 +236,7 @@ def waiting(doubt: Doubt) -> SourceStatus:
 
 
 def remark_on(declaration: SourceDeclaration, find: FindConnection) -> str:
-    """What a source will do without although it is asked for; empty where there is nothing."""
+    """Return what a source leaves out although it is requested; empty if nothing."""
     if isinstance(declaration, OpenApi):
         name = name_of(declaration.connection)
         if name and find(name) is None:

@@ -26,7 +26,7 @@ from studio.core.tools.sources.opening import (
 from studio.core.tools.trust.store import ToolReview
 
 MOST_TOOLS = 128
-"""What OpenAI takes with a request; most others take as many, or fewer."""
+"""Limit of OpenAI for the tools of a request; most others take as many, or fewer."""
 
 _MOST_PROBLEMS = 5
 _LONGEST_INSTRUCTIONS = 20_000
@@ -40,7 +40,7 @@ async def list_source(
     find: FindConnection,
     secrets: ToolSecrets,
 ) -> tuple[SourceStatus, SourceTools | None]:
-    """How a source fares, and its tools where it could say.
+    """Return the state of a source, and its tools if it could list them.
 
     Args:
         source: the source, which may be started.

@@ -116,7 +116,7 @@ def source_path(declaration: SourceDeclaration) -> Path | None:
 def declared_approvals(
     declaration: SourceDeclaration, specs: Iterable[ToolSpec]
 ) -> Mapping[str, Approval]:
-    """How the document says calls are to be approved, by tool, where it does."""
+    """Return the approval rules of the document, by tool."""
     if not isinstance(declaration, McpServer):
         return {}
     modes = {spec.name: approval_mode(declaration.approval, spec.name) for spec in specs}

@@ -25,7 +25,7 @@ from studio.core.tools.sources.opening import open_source
 from studio.core.tools.traffic import TrafficMessage
 
 TellReading: TypeAlias = Callable[[str, ReadingProgress | None], None]
-"""Is told how far a source's description is read, from any thread; None at the end."""
+"""Callback for the progress of reading a source's description, from any thread; None at the end."""
 
 
 class RunningSources:
@@ -91,7 +91,7 @@ class RunningSources:
     async def complete_offer(
         self, key: str, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
     ) -> tuple[str, ...]:
-        """What a server proposes for an argument of a prompt or template."""
+        """Return a server's completions for an argument of a prompt or template."""
         return await self._server(key).complete(offer, argument, text, given)
 
     async def operations(self, key: str) -> tuple[OperationRow, ...]:
@@ -120,14 +120,14 @@ class RunningSources:
                 await self.restart(key)
 
     async def read_traffic(self, key: str) -> tuple[TrafficMessage, ...]:
-        """What went to a source and came from it, without secrets."""
+        """Return the messages to and from a source, without secrets."""
         source = self.by_key.get(key)
         if isinstance(source, McpSource | PythonFileSource | OpenApiSource):
             return self._secrets.masked(source.traffic.messages)
         return ()
 
     def log(self, key: str) -> str | None:
-        """What a server wrote to its log by now, without secrets; None of another source."""
+        """Return a server's log so far, without secrets; None for another source."""
         source = self.by_key.get(key)
         return self._secrets.masked(source.log) if isinstance(source, McpSource) else None
 

@@ -1,4 +1,4 @@
-"""What a tool was when the user allowed it, and how it differs now.
+"""Definition of a tool when the user allowed it, and how it differs now.
 
 An approval is for a tool as it was: its name, description, schema, marks, and where it is answered.
 A source that lists another tool under the same name asks again.
@@ -24,20 +24,20 @@ class ToolDefinition:
     """The tool's name."""
 
     description: str
-    """What it says it does."""
+    """Description of the tool."""
 
     parameters: JsonObject
     """Its schema."""
 
     place: str
-    """Where it is answered: a file, a command line, a method and address."""
+    """Address of the tool: a file, a command line, a method and address."""
 
     effects: str = ""
     """`effects`, `reads only`, or empty where it is not declared."""
 
     @property
     def digest(self) -> str:
-        """Stands for the whole definition."""
+        """Return the hash of the whole definition."""
         whole = [self.name, self.description, self.parameters, self.place, self.effects]
         text = json.dumps(whole, sort_keys=True, ensure_ascii=True, default=str)
         return sha256(text.encode()).hexdigest()
@@ -72,7 +72,7 @@ class KnownTool:
     """A tool that a source has had."""
 
     definition: ToolDefinition
-    """What it was when it was allowed, or first seen."""
+    """Definition when it was allowed, or first seen."""
 
     digest: str
     """The definition's digest, kept so that it is not worked out again."""
@@ -82,7 +82,7 @@ class KnownTool:
 
 
 def change_text(change: ToolChange) -> str:
-    """Why a tool asks because of what it is, with the difference."""
+    """Return why a tool asks because of what it is, with the difference."""
     if change.before is not None:
         return "\n".join(["The tool is not what it was:", *change.lines()])
     if not change.now.effects:
@@ -138,6 +138,6 @@ def review(
 
 
 def allowed(known: Mapping[str, KnownTool], changes: Iterable[ToolChange]) -> dict[str, KnownTool]:
-    """What is known once the user has allowed tools as they are now."""
+    """Return the store after the user has allowed tools in their present form."""
     fresh = {each.now.name: KnownTool(each.now, each.now.digest) for each in changes}
     return {**known, **fresh}

@@ -86,10 +86,10 @@ class Pin:
     """A thing that is allowed as it is: another one under its name is another thing."""
 
     digest: str
-    """Stands for the whole of it, also what is not shown."""
+    """Hash of the whole of it, also the parts that are not shown."""
 
     lines: tuple[str, ...] = ()
-    """What the user was shown of it, to show the difference when it changes."""
+    """Lines that the user was shown, to show the difference when it changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Want:
     """The command line, address, name or path, as the user reads it."""
 
     of: str
-    """What wants it, for the user ("mcp: files"); empty for the prompt itself."""
+    """Source of the request, for the user ("mcp: files"); empty for the prompt itself."""
 
     key: str = ""
     """By which it is allowed, where it must be allowed by itself ("mcp:files")."""
@@ -112,7 +112,7 @@ class Want:
     """The folder whose files name it, where it must be allowed by itself."""
 
     pin: Pin | None = None
-    """What exactly would be allowed, where it must be allowed by itself."""
+    """Pin that would be allowed, if it needs an approval of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +120,10 @@ class Doubt:
     """Something in a trusted folder that is not allowed as it is."""
 
     want: Want
-    """What is wanted now."""
+    """Present request."""
 
     before: Pin | None = None
-    """What was allowed under the same name; None where it is new."""
+    """Pin that was allowed under the same name; None if it is new."""
 
 
 Approval: TypeAlias = Literal["always", "once", "allow"]
@@ -141,7 +141,7 @@ ANY_SOURCE = "*"
 """Source of a tool whose approval an older studio kept by its name only."""
 
 WHOLE_FOLDER = ToolId(ANY_SOURCE, "*")
-"""Stands for all tools of a folder that have no approval of their own."""
+"""Id of all tools of a folder that have no approval of their own."""
 
 
 class DefinitionStore:
@@ -152,7 +152,7 @@ class DefinitionStore:
         self._place = place
 
     def read(self, folder: Path, source: str) -> dict[str, KnownTool] | None:
-        """What is known of a source's tools; None where it was never seen.
+        """Return the known definitions of a source's tools; None if it was never seen.
 
         What is kept but cannot be read counts as seen, with no tool in it: then every tool asks.
         """
@@ -209,7 +209,7 @@ def _known(name: str, item: Mapping[str, Any]) -> KnownTool:
 
 @dataclass(frozen=True)
 class Trust:
-    """What the user allowed."""
+    """The folders and things that the user allowed."""
 
     folders: frozenset[Path] = frozenset()
     """Trusted folders, resolved; what is below is trusted too."""
@@ -231,7 +231,7 @@ class Trust:
         return _bundled() in (place, *place.parents)
 
     def allowed_in(self, folder: Path) -> Mapping[str, Pin]:
-        """What is allowed one by one of the things that a folder's files name."""
+        """Return the single approvals for the files of a folder."""
         return self.allowed.get(str(resolved(folder)), {})
 
     def approval(
@@ -269,7 +269,7 @@ class Trust:
         return None
 
     def with_folder(self, folder: Path) -> Trust:
-        """Trust one folder more.
+        """Return the trust with one more folder.
 
         Raises:
             TooWideError: nobody can know all that lies in it.
@@ -334,11 +334,11 @@ class TrustStore:
         self._path = path or user_paths().data / "trust.json"
         self._read: tuple[tuple[int, int, int], Trust] | None = None
         self.definitions = DefinitionStore(self._path.with_suffix(".tools"))
-        """What the tools were when the user allowed them."""
+        """Definitions of the tools when the user allowed them."""
 
     @property
     def current(self) -> Trust:
-        """What is allowed now; a file that cannot be read allows nothing."""
+        """Return the present trust; an unreadable file allows nothing."""
         try:
             state = self._path.stat()
             stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
@@ -354,7 +354,7 @@ class TrustStore:
         return self.current.covers(path)
 
     def trust(self, folder: Path, things: Iterable[Want] | None = None) -> None:
-        """Remember that the user trusts a folder and what is below.
+        """Trust a folder and everything below it.
 
         Args:
             folder: the folder.
@@ -449,7 +449,7 @@ def _approvals(data: object) -> dict[str, dict[ToolId, Approval]]:
 
 
 def _allowed(data: object) -> dict[str, dict[str, Pin]]:
-    """What is allowed one by one; what is not as we write it allows nothing."""
+    """Read the single approvals; an invalid entry allows nothing."""
     found: dict[str, dict[str, Pin]] = {}
     for folder, things in data.items() if isinstance(data, dict) else ():
         found[folder] = {}
@@ -486,7 +486,7 @@ class ToolReview:
         self._marked: dict[str, tuple[object, Mapping[str, tuple[str, ...]]]] = {}
 
     def marks(self, key: str, specs: tuple[ToolSpec, ...]) -> Mapping[str, tuple[str, ...]]:
-        """What the user should look at in the tools of a source, by name.
+        """Return the warnings about the tools of a source, by name.
 
         Args:
             key: the source's key.

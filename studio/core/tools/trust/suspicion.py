@@ -1,4 +1,4 @@
-"""What in a tool's name and description a stranger may have put there for the model, or to hide.
+"""Find texts in a tool's name and description that can mislead the model or the user.
 
 These are marks for the user, no defense: a description can mislead in any words. Names of arguments
 are read as words, encoded sentences are decoded, and look-alike letters count as hidden.
@@ -91,7 +91,7 @@ _LIKE_LATIN = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")
 
 
 def suspicions(spec: ToolSpec) -> tuple[str, ...]:
-    """What the user should look at in a tool's texts, a sentence each.
+    """Return warnings about a tool's texts, a sentence each.
 
     Args:
         spec: the tool; its name, its description, and all texts of its schema are looked at.

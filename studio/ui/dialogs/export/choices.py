@@ -1,4 +1,4 @@
-"""What the user chooses of an export: its form, errors to accept, and where it is written."""
+"""Options of an export: its form, accepted errors, and its file."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class ExportFooter(QWidget):
 
     @property
     def path(self) -> Path | None:
-        """Where it will be written."""
+        """Return the path of the file."""
         text = self.place.text().strip()
         return self._folder / Path(text).expanduser() if text else None
 

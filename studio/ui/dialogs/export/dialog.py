@@ -24,7 +24,7 @@ from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.exchange import ExportController
 
 _WAIT = 250
-"""Milliseconds before a check that goes on is said to be under way."""
+"""Delay before a running check is announced, in milliseconds."""
 
 
 class ExportDialog(QDialog):
@@ -49,7 +49,7 @@ class ExportDialog(QDialog):
         self._source, self._title = source, title
         self._messages = messages
         self.made: ExportResult | None = None
-        """What would be written; None while it is being made."""
+        """Result to write; None while it is being made."""
         self._controller = ExportController(self)
         self._waiting = QTimer(self, singleShot=True, interval=_WAIT)
         self._make_parts()
@@ -66,7 +66,7 @@ class ExportDialog(QDialog):
 
     @property
     def path(self) -> Path | None:
-        """Where it will be written."""
+        """Return the path of the file."""
         return self.footer.path
 
     def choose(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What an export comes to: what stands in its way, with fixes, and the text that it would write."""
+"""Result of an export: the problems with fixes, and the text to write."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class CheckRow(QWidget):
             self.buttons.append(button)
 
     def height_in(self, width: int) -> int:
-        """How high the row is in a width."""
+        """Return the height of the row for a width."""
         return self._row.totalHeightForWidth(width)
 
 
@@ -83,7 +83,7 @@ class CheckList(FollowsTheme, QScrollArea):
         self.follow_theme()
 
     def count(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(self.rows)
 
     def text(self, row: int) -> str:

@@ -122,7 +122,7 @@ class AppearancePage(SettingsPage):
 
 
 class EditorSettingsPage(SettingsPage):
-    """How texts are shown and checked, and what a start opens."""
+    """Settings of the editor, its checks, and the start."""
 
     def __init__(self, store: SettingsStore) -> None:
         super().__init__()

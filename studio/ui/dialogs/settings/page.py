@@ -265,7 +265,7 @@ def conflicts(own: Mapping[str, str]) -> dict[str, list[ActionSpec]]:
 
 
 def name_of(spec: ActionSpec) -> str:
-    """What an action is called in the window's language, without the dots of its menu."""
+    """Return an action's name in the window's language, without the dots of its menu."""
     return tr(spec.text).removesuffix("…")
 
 

@@ -56,7 +56,7 @@ class EditorAssist(QObject):
 
     @cached_property
     def _snippets(self) -> SnippetSession:
-        """What leads through a snippet's places, made with the first snippet."""
+        """Return the session of snippets, created with the first snippet."""
         from studio.ui.editor.text import snippet_session
 
         self._editor.snippet = snippet_session.SnippetSession(self._editor)
@@ -64,7 +64,7 @@ class EditorAssist(QObject):
 
     @cached_property
     def _editor_context(self) -> EditorContext:
-        """What is known of the world around the prompt: its files, until someone tells more."""
+        """Return the context of the prompt: its files, until a fuller one is set."""
         from studio.application.editing.editor_context import NOTHING
 
         return replace(NOTHING, files=self._files)
@@ -84,7 +84,7 @@ class EditorAssist(QObject):
     # -- completion -----------------------------------------------------------------------------
 
     def complete(self) -> None:
-        """Offer what can stand at the caret."""
+        """Offer the completions at the caret."""
         self._offer(asked=True)
 
     def _on_typed(self) -> None:
@@ -230,7 +230,7 @@ class EditorAssist(QObject):
         self._misspelled, self._suggest = words, suggest
 
     def misspelled_here(self) -> Misspelled | None:
-        """The misspelled word at the caret, where it still stands there."""
+        """Return the misspelled word at the caret, if it is still there."""
         caret, text = self._editor.caret(), self._editor.text()
         for each in self._misspelled:
             if each.span.touches(caret) and text[each.span.start : each.span.end] == each.word:
@@ -275,7 +275,7 @@ class EditorAssist(QObject):
     # -- hover ----------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell about what is under the mouse."""
+        """Show the hover text of the place under the mouse."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             text = self.hover_text(event.pos())
             if text:
@@ -286,7 +286,7 @@ class EditorAssist(QObject):
         return super().eventFilter(watched, event)
 
     def hover_text(self, at: QPoint) -> str:
-        """What there is to say about a point of the viewport, as rich text."""
+        """Return the hover text of a point of the viewport, as rich text."""
         from studio.application.editing.hover import hover
 
         document = self._editor.parsed

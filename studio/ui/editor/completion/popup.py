@@ -61,7 +61,7 @@ class CompletionPopup(QFrame):
         self.hide()
 
     def labels(self) -> list[str]:
-        """What is shown, from top to bottom."""
+        """Return the shown labels, from top to bottom."""
         return [self._list.item(row).text() for row in range(self._list.count())]
 
     def offer(self, offered: CompletionList) -> None:

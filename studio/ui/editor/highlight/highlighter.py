@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _SLICE_SECONDS = 0.006
 _REST_MS = 60
-"""Lines that nobody sees are colored on once the keys have rested for so long."""
+"""Delay after the last key before invisible lines are colored, in milliseconds."""
 _LONG_LINES = 2_000
 """From here on a text that is loaded has its visible lines colored first."""
 _UNKNOWN = -1  # Qt's word for a block that was never highlighted
@@ -260,7 +260,7 @@ class Highlighter(QSyntaxHighlighter):
             self._timer.start(_REST_MS)
 
     def _go_on(self) -> None:
-        """Color for one slice: where a walk was cut off, then lines that nobody has read yet."""
+        """Color for one slice: the rest of an interrupted walk, then unread lines."""
         self._deadline = perf_counter() + _SLICE_SECONDS
         self._changed_to = -1
         self._first_done, self._last_done = sys.maxsize, -1

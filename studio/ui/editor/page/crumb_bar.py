@@ -23,7 +23,7 @@ _MOST_FILES = 100
 
 
 class CrumbBar(QWidget):
-    """Buttons in a row; each opens a menu of what stands beside it. Left and Right go along."""
+    """A row of buttons, each with a menu of its siblings. Left and Right move along."""
 
     request_open = Signal(Path)  # Path of a prompt in the same folder
 
@@ -48,7 +48,7 @@ class CrumbBar(QWidget):
         self._row = row_of(on=self, margins=(8, 0, 8, 0), spacing=0)
         self._row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
         self._steps = 1
-        """How many steps there are, the file among them; the first hide where room is short."""
+        """Number of steps with the file; the first are hidden if there is no room."""
         self._row.addStretch(1)
         self.moment = QLabel()
         """The moment of a run whose lines are lit; hidden while there is none."""
@@ -60,7 +60,7 @@ class CrumbBar(QWidget):
 
     @property
     def labels(self) -> list[str]:
-        """What is shown, from left to right."""
+        """Return the shown labels, from left to right."""
         shown = [button for button in self._buttons if not button.isHidden()]
         return [button.text() for button in shown]
 
@@ -70,7 +70,7 @@ class CrumbBar(QWidget):
         self._fit()
 
     def show_moment(self, words: str) -> None:
-        """Say which moment of a run the lit lines stand behind; nothing where there is none."""
+        """Show the moment of a run to which the lit lines belong; nothing without one."""
         self.moment.setText(words)
         self.moment.setVisible(bool(words))
         self._fit()

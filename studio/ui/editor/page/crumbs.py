@@ -1,4 +1,4 @@
-"""Where the caret is in a prompt, as the way that leads there: pure readings of the document."""
+"""The path to the caret in a prompt, read from the document."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Crumb:
     """One step of the way, and one choice of a menu of steps."""
 
     label: str
-    """What it is called; empty for the front matter as a whole and for text before any marker."""
+    """Label of the step; empty for the whole front matter and for text before any marker."""
 
     place: Span
-    """Where it begins in the text."""
+    """Start in the text."""
 
     path: KeyPath | None = None
     """The key's path; None for a section of the body."""
 
     summary: str = ""
-    """How a section's text begins."""
+    """Start of a section's text."""
 
 
 def crumbs_at(document: PromptDocument, offset: int) -> tuple[Crumb, ...]:
@@ -49,14 +49,14 @@ def crumbs_at(document: PromptDocument, offset: int) -> tuple[Crumb, ...]:
 
 
 def _text_begins(document: PromptDocument, offset: int) -> int:
-    """Where the line's key begins: a caret in the indent is on the key."""
+    """Return the start of the line's key: a caret in the indent is on the key."""
     text = document.source.text
     lead = _LEAD.match(text, text.rfind("\n", 0, offset) + 1)
     return lead.end() if lead is not None else offset
 
 
 def beside(document: PromptDocument, crumb: Crumb) -> tuple[Crumb, ...]:
-    """Every step that could stand in the crumb's place, in the order of the text."""
+    """Return the siblings of a crumb, in the order of the text."""
     if crumb.path:
         parent = crumb.path[:-1]
         found = [

@@ -96,7 +96,7 @@ class Naming(QObject):
         self._followed: list[_Followed] = []
 
     def go_to_definition(self, *, tells: bool = True) -> None:
-        """Go to where the input or tool at the caret is declared; from there, to its first use.
+        """Go to the declaration of the input or tool at the caret; from there, to its first use.
 
         On a reference to a file, open the file.
 

@@ -1,4 +1,4 @@
-"""One tab: an editor with its find bar and what is to be said about its file.
+"""One tab: an editor with its find bar and the notices about its file.
 
 The notice above a page whose file is changed on disk, gone or read-only, and its answers.
 """
@@ -42,7 +42,7 @@ class DiskBar(QWidget):
     def __init__(
         self, editor: PromptEditor, controller: DocumentController, messages: Notifications
     ) -> None:
-        """Make it; it is not shown before there is something to say.
+        """Create it, hidden until there is a notice.
 
         Args:
             editor: the text.
@@ -54,7 +54,7 @@ class DiskBar(QWidget):
         self._controller = controller
         self._messages = messages
         self._found = FileText("")
-        """What is on disk now, while it differs from what was read here."""
+        """Text on disk, while it differs from the one that was read."""
         self.is_read_only = False
         """Whether the file cannot be written."""
         self.setObjectName("diskBar")
@@ -169,7 +169,7 @@ class EditorPage(QWidget):
         *,
         twin: EditorPage | None = None,
     ) -> None:
-        """Make it.
+        """Create the page.
 
         Args:
             messages: where the user is told things.

@@ -115,7 +115,7 @@ class PageFiles(QObject):
 
 
 class _Unsaved(Enum):
-    """What to do with changes that are not saved."""
+    """The question about unsaved changes."""
 
     SAVE = auto()
     DISCARD = auto()
@@ -142,7 +142,7 @@ def _first_name(page: EditorPage) -> str:
 
 
 def _ask_save(parent: QWidget, start: Path) -> Path | None:
-    """Where to save, with the format's ending where none was given."""
+    """Ask for the file to save, and add the format's suffix if it has none."""
     name, _ = QFileDialog.getSaveFileName(parent, tr("Save prompt"), str(start), tr(_PROMPT_FILTER))
     if not name:
         return None
@@ -151,7 +151,7 @@ def _ask_save(parent: QWidget, start: Path) -> Path | None:
 
 
 def _ask_unsaved(parent: QWidget, titles: Sequence[str]) -> _Unsaved:
-    """What to do with the changes of the documents that are to be closed: one answer for all."""
+    """Ask about the unsaved documents to be closed: one answer for all."""
     button = QMessageBox.StandardButton
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)

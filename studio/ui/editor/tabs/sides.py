@@ -102,7 +102,7 @@ class TabGroup(QTabWidget):
             bar.style().polish(bar)
 
     def menu_for(self, page: EditorPage) -> QMenu:
-        """What can be done with a tab."""
+        """Build the menu of a tab."""
         menu = own_menu(self)
         for text, signal, same in (
             (tr("Close"), self.request_close, "file.close"),
@@ -119,7 +119,7 @@ class TabGroup(QTabWidget):
         return menu
 
     def menu_for_view(self, view: QWidget) -> QMenu:
-        """What can be done with a tab that is not a prompt."""
+        """Build the menu of a tab that is not a prompt."""
         menu = own_menu(self)
         close = partial(self.request_close_view.emit, view)
         add_own(menu, tr("Close"), close, keys=keys_of(self.window(), "file.close"))

@@ -111,7 +111,7 @@ class EditorTabs(QStackedWidget):
             page.editor.setFocus(event.reason())
 
     def pages(self) -> Iterator[EditorPage]:
-        """Every open page; a document that stands in both sides has two."""
+        """List every open page; a document in both sides has two."""
         yield from self.sides.pages()
 
     # -- open -----------------------------------------------------------------------------------

@@ -150,12 +150,12 @@ def _found_color() -> str:
 
 
 _FLASH_MS = 900
-"""How long a place is lit that someone was led to."""
+"""Duration for which a place is lit, in milliseconds."""
 _FLASH_ALPHA = 56
 """Of the accent: the text on it stays readable, and it does not look selected."""
 
 _RUN_TINT = 0.14
-"""How much of the accent lies behind the lines of a run's moment."""
+"""Opacity of the accent behind the lines of a run's moment."""
 
 
 class ShownMarks:
@@ -236,7 +236,7 @@ class ShownMarks:
         self.show()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use for what nobody sets anew with it."""
+        """Apply the colors of the present theme to what is not painted again with it."""
         theme = theme_in_use()
         for marks, color in (
             (self._found, _found_color()),

@@ -137,7 +137,7 @@ _NUMBERED = re.compile(r"image-(\d+)\.png")
 
 
 def media_word(path: Path) -> str:
-    """What kind of part a file is: `image`, `audio`, `video` or `file` (docs/format.md)."""
+    """Return the kind of a file: `image`, `audio`, `video` or `file` (docs/format.md)."""
     from studio.core.wire.media import SUFFIXES_OF  # not before the first paint
 
     suffix = path.suffix.lower()

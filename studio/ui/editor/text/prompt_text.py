@@ -1,4 +1,4 @@
-"""A prompt's text, as every editor that shows it shares it: lines, colors, folds and undo.
+"""A prompt's text, shared by its editors: lines, colors, folds and undo.
 
 Where the lines of a text stand on the screen.
 
@@ -44,11 +44,11 @@ class Folding(QObject):
         self._document = document
         self._read: PromptDocument | None = None
         self.folds: Mapping[int, FoldingRange] = {}
-        """What can be folded, by first line."""
+        """Foldable ranges, by first line."""
         self._closed: list[QTextCursor] = []
         """At the first lines of what is folded away: they go along when lines come in above."""
         self._hidden = 0
-        """How many lines were hidden the last time."""
+        """Number of hidden lines the last time."""
         self._looking = LatestJob(self, self._take)
 
     def is_closed(self, line: int) -> bool:
@@ -130,14 +130,14 @@ class Folding(QObject):
         self._looking.drop()
 
     def _take(self, found: Mapping[int, FoldingRange]) -> None:
-        """What can be folded now; a fold whose first line is none any more opens."""
+        """Take the foldable ranges; a fold whose first line is not foldable any more opens."""
         self.folds = found
         if self._closed and self._is_of_now():
             self._close(self._closed_lines())
         self.found.emit()
 
     def _is_of_now(self) -> bool:
-        """Whether the folds are of the text as it stands: else their lines are others by now."""
+        """Return whether the folds belong to the present text; else their lines have moved."""
         return self._read is not None and len(self._read.source.line_starts) == (
             self._document.blockCount()
         )
@@ -234,7 +234,7 @@ class BlockView(QPlainTextEdit):
 
     @property
     def room(self) -> int:
-        """How wide the text could be, in pixels."""
+        """Return the possible width of the text, in pixels."""
         return self.viewport().width() + self._right_room
 
     def leave_room(self, right: int) -> None:
@@ -244,7 +244,7 @@ class BlockView(QPlainTextEdit):
             self.setViewportMargins(self._left_room, 0, right, 0)
 
     def leave_room_left(self, left: int) -> None:
-        """Leave so many pixels at the left for what stands beside the lines."""
+        """Leave a margin at the left, in pixels."""
         self._left_room = left
         self.setViewportMargins(left, 0, self._right_room, 0)
 
@@ -271,13 +271,13 @@ class Window:
     """The part of a text that may have changed; UTF-16 positions."""
 
     start: int
-    """Where it begins, in the text before and in the text now."""
+    """Start, in the text before and in the present text."""
 
     before: int
-    """Where it ended in the text before."""
+    """End in the text before."""
 
     now: int
-    """Where it ends in the text now."""
+    """End in the present text."""
 
     def with_change(self, position: int, removed: int, added: int) -> Window:
         """The part that holds one more change, which counts in the text as it was until then."""
@@ -304,7 +304,7 @@ class TextMirror(QObject):
         self._is_ahead = False
         """Whether the text was read inside an edit block, before its change was reported."""
         self.whole_readings = 0
-        """How often the whole text had to be read."""
+        """Number of times that the whole text was parsed."""
         document.contentsChange.connect(self._note)
 
     def source(self) -> SourceText:
@@ -376,7 +376,7 @@ class TextMirror(QObject):
 
 
 class LineLayout(QPlainTextDocumentLayout):
-    """Lays out and paints one line where a key changed one line.
+    """Lays out and paints one line after a key changed one line.
 
     A highlighter that colors a line reports it as "so many characters removed and as many added";
     Qt adds the two up and takes the change for one of several lines: it lays the next ones out anew

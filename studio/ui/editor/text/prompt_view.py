@@ -42,7 +42,7 @@ class PromptView(BlockView):
 
     @property
     def highlighter(self) -> Highlighter:
-        """What colors the text."""
+        """Return the highlighter of the text."""
         return self.prompt.highlighter
 
     @property
@@ -214,7 +214,7 @@ class ParseTracker:
         return self._asked is not None
 
     def now(self) -> PromptDocument | None:
-        """The document of the text as it stands, for edits: their places must be those of now.
+        """Return the document of the present text, whose places edits need.
 
         None before the first reading, and where a long text was changed and is still being read:
         `when_read` waits for it.
@@ -229,7 +229,7 @@ class ParseTracker:
         return read_document(text, self.document.source.path)
 
     def when_read(self, act: Callable[[PromptDocument], None]) -> None:
-        """Do something with the document of the text as it stands.
+        """Call a function with the document of the present text.
 
         At once, but for a long text that is still being read: then as soon as it is, unless the
         user goes on typing or moves the caret; the window does not wait for it.

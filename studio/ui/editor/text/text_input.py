@@ -1,4 +1,4 @@
-"""What comes into a text from outside: keys, input methods, dropped things and the wheel."""
+"""Input of a text from outside: keys, input methods, drops and the wheel."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TextInput(PromptView):
         super().__init__(parent, prompt)
         self.carets = Carets(self)
         self._column: QTextCursor | None = None
-        """Where a selection of columns began, while the mouse is held."""
+        """Start of a column selection, while the mouse button is held."""
         # Not `event`, nor `inputMethodQuery`: each would go through Python a dozen times with a
         # key, there and back, which took a fifth of the time until the key was painted.
         self.installEventFilter(self)
@@ -124,7 +124,7 @@ class TextInput(PromptView):
         self._keys.offer_mark()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave the keys of the window's actions to the window; tell input methods right places.
+        """Leave the keys of actions to the window; give input methods the right places.
 
         The text widget claims keys by the habits of the desktop: on X11 Ctrl+D deletes, Ctrl+K
         deletes to the line's end and Ctrl+U the line, which nobody expects of an editor.
@@ -257,7 +257,7 @@ class TextInput(PromptView):
         return True
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        """What an input method has composed is written at every caret."""
+        """Insert the text of an input method at every caret."""
         written = event.commitString()
         if not len(self.carets) or not written or event.replacementLength():
             super().inputMethodEvent(event)
@@ -296,7 +296,7 @@ class TextInput(PromptView):
         super().selectAll()
 
     def leave_carets(self) -> None:
-        """What is typed next is for the one place alone that the caret is put to."""
+        """Reduce the carets to the one that is placed next."""
         self.carets.drop()
 
     def load(self, text: str) -> None:
@@ -305,7 +305,7 @@ class TextInput(PromptView):
         super().load(text)
 
     def undo(self) -> None:
-        """Undo one step; several carets come back as they stood."""
+        """Undo one step, and restore several carets."""
         with self.showing_changes():
             self.carets.undo_by(super().undo)
 
@@ -326,7 +326,7 @@ class TextInput(PromptView):
         menu.popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """What a right click offers."""
+        """Build the context menu."""
         menu = own_menu(self)
         if self.window().actions():
             add_actions(menu, self.window(), IN_EDITOR)

@@ -109,7 +109,7 @@ class PromptEditor(FollowsTheme, TextInput):
         return self.reading.document
 
     def document_now(self) -> PromptDocument | None:
-        """The document of the text as it stands; None while a long one is still being read."""
+        """Return the document of the present text; None while a long one is being parsed."""
         return self.reading.now()
 
     def set_document(self, document: PromptDocument) -> None:
@@ -158,7 +158,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self._gutter.update()
 
     def toggle_breakpoint(self, line: int | None = None) -> bool:
-        """Ask for a breakpoint on the tool or message declared at a line from 0, or at the caret's.
+        """Request a breakpoint on the tool or message declared at a line from 0, or at the caret.
 
         Returns:
             False where neither stands: a run can only stop at what it does.
@@ -329,7 +329,7 @@ def _leave_hidden(cursor: QTextCursor) -> None:
 
 
 def _fixes_by_line(problems: Sequence[Problem], source: SourceText) -> dict[int, str]:
-    """What the first fix of each line with a slip would do."""
+    """Return the effect of the first fix of each line with a slip."""
     found: dict[int, str] = {}
     for problem in sorted(problems, key=_weight):
         if problem.fixes and problem.severity is not Severity.HINT:

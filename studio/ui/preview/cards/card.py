@@ -60,7 +60,7 @@ _THUMB = QSize(160, 120)
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What came of reading a picture."""
+    """The result of reading a picture."""
 
     image: QImage | None
     """The thumbnail, where it could be made."""
@@ -183,11 +183,11 @@ class MessageCard(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.data: CardData | None = None
-        """What the card shows."""
+        """Message on the card."""
         self._raw = False
         self._folder: Path | None = None
         self.is_lit = False
-        """Whether the caret stands in this message's source."""
+        """Whether the caret is in this message's source."""
         self._whole = False
         self._said: tuple[int, str, str] | None = None
         self._stripe = theme_in_use().muted
@@ -234,7 +234,7 @@ class MessageCard(FollowsTheme, QWidget):
         return True
 
     def refresh(self, tokens: ConversationTokens) -> None:
-        """Write where the message stands and what it costs."""
+        """Write the place and cost of the message."""
         data = self.data
         if data is None:
             return
@@ -255,7 +255,7 @@ class MessageCard(FollowsTheme, QWidget):
             self._draw(self.data)
 
     def set_lit(self, lit: bool) -> None:
-        """Mark the card as the one where the caret stands."""
+        """Mark the card that contains the caret."""
         if lit != self.is_lit:
             self.is_lit = lit
             self.update()
@@ -266,11 +266,11 @@ class MessageCard(FollowsTheme, QWidget):
             self._reveal_marker()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with a message, then the window's actions."""
+        """Show the menu of a message, with the window's actions."""
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """What a right click offers."""
+        """Build the context menu."""
         menu = own_menu(self)
         data = self.data
         if data is not None:

@@ -57,7 +57,7 @@ class Slot:
 
 
 class CardColumn(QWidget):
-    """Places slots one under the other; makes and drops their cards as it is told to."""
+    """Places slots one under the other; creates and drops their cards on demand."""
 
     place_clicked = Signal(Span)
     input_clicked = Signal(str)  # input name
@@ -69,7 +69,7 @@ class CardColumn(QWidget):
         self._raw = False
         self._tokens = ConversationTokens()
         self.lit: Slot | None = None
-        """The slot where the caret stands."""
+        """Slot that contains the caret."""
         self._tops: list[int] = []
         self._is_unordered = False
         self.slots: list[Slot] = []
@@ -111,7 +111,7 @@ class CardColumn(QWidget):
             slot.is_behind = slot.card is not None
 
     def set_lit(self, slot: Slot | None) -> None:
-        """Mark the slot where the caret stands."""
+        """Mark the slot that contains the caret."""
         for each, is_lit in ((self.lit, False), (slot, True)):
             if each is not None and each.card is not None:
                 each.card.set_lit(is_lit)
@@ -151,7 +151,7 @@ class CardColumn(QWidget):
         self.update()
 
     def event(self, event: QEvent) -> bool:
-        """A card that wants another height tells so."""
+        """Lay out again when a card wants another height."""
         if event.type() == QEvent.Type.LayoutRequest:
             tools = self.tools_card
             wanted = _height_of(tools, self.width() - 2 * EDGE)
@@ -176,7 +176,7 @@ class CardColumn(QWidget):
     # -- cards ----------------------------------------------------------------------------------
 
     def wanted(self, places: Sequence[range]) -> Slot | None:
-        """The first slot that has no card yet, or one that is behind; `None` when all stand."""
+        """Return the first slot whose card is missing or outdated; `None` if all are ready."""
         for place in places:
             for index in place:
                 slot = self.slots[index]

@@ -43,7 +43,7 @@ class CardHeader(QWidget):
         column_of(line, self._warnings, on=self, margins=0, spacing=8)
 
     def say(self, text: str) -> None:
-        """Write where the message stands and what it costs."""
+        """Write the place and cost of the message."""
         self._meta.setText(text)
 
     def show_message(self, data: CardData) -> None:
@@ -107,7 +107,7 @@ def empty_layout(layout: QLayout) -> None:
 
 
 def head_words(data: CardData, tokens: ConversationTokens) -> tuple[int, str, str]:
-    """What a head says of a message: its number, its role, and its place and cost in words."""
+    """Describe a message in words: its number and role, and its place and cost."""
     words = []
     if data.line is not None:
         words.append(tr("line {line}").format(line=data.line))

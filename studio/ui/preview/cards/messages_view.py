@@ -76,12 +76,12 @@ class MessagesView(FollowsTheme, QScrollArea):
 
     @property
     def cards(self) -> tuple[MessageCard, ...]:
-        """The cards that stand, in order: of a long conversation those near what is seen."""
+        """Return the existing cards, in order: in a long conversation the nearly visible ones."""
         return self._column.cards
 
     @property
     def count(self) -> int:
-        """How many messages there are, each with its place in the column."""
+        """Return the number of messages, each with its place in the column."""
         return len(self._column.slots)
 
     @property
@@ -91,7 +91,7 @@ class MessagesView(FollowsTheme, QScrollArea):
 
     @property
     def is_settled(self) -> bool:
-        """Whether every card that is seen, or nearly, stands; none is seen of a hidden view."""
+        """Return whether every card near the visible part exists; true for a hidden view."""
         return self._is_made and not self._timer.isActive()
 
     @property

@@ -75,7 +75,7 @@ LINE_ANCHOR = "line-"
 
 @dataclass(frozen=True, slots=True)
 class ValueStyle:
-    """How one value is written in HTML."""
+    """The style of one value in HTML."""
 
     color: str
     """Color of its text, `#rrggbb`."""
@@ -267,7 +267,7 @@ class TextBody(ClosedText):
         event.ignore()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Remember where a click began, to tell it from a selection."""
+        """Remember the start of a click, to tell it from a selection."""
         self._pressed = event.position().toPoint()
         super().mousePressEvent(event)
 
@@ -311,7 +311,7 @@ class TextBody(ClosedText):
             super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Tell on hover which input a value comes from."""
+        """Show on hover which input a value comes from."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             run = self.run_at(self.viewport().mapFromGlobal(event.globalPos()))
             tip = _tip(run)

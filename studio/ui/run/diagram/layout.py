@@ -1,4 +1,4 @@
-"""Where the parts of the loop diagram stand, for a size and a font."""
+"""The layout of the loop diagram, for a size and a font."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class DiagramLayout:
     """Whether the nodes have room for a second line."""
 
     lanes: Mapping[int, QRectF] = field(default_factory=dict)
-    """Box of each call that is drawn, by its row; they stand between Reply and Observation."""
+    """Box of each shown call, by its row, between Reply and Observation."""
 
     fans: tuple[tuple[int, QPainterPath, QPainterPath], ...] = ()
     """The ways into each lane and out of it, by row."""
 
     more: QRectF = field(default_factory=QRectF)
-    """Where the calls stand that have no lane of their own; empty where all have one."""
+    """Box of the calls without a lane of their own; empty if all have one."""
 
 
 def lay_out(
     width: int, height: int, label_widths: Mapping[Node, float], text_height: float, reach: float
 ) -> DiagramLayout:
-    """Place all nodes in one row, the loop above and the way out below.
+    """Place all nodes in one row, the loop above and the exit below.
 
     Args:
         width: pixels.
@@ -124,7 +124,7 @@ def lay_out_with_facts(
     text_height: float,
     nodes: Sequence[Node] = NODES,
 ) -> DiagramLayout:
-    """Place the loop in one row of nodes with two lines, and the way out below it.
+    """Place the loop in one row of nodes with two lines, and the exit below it.
 
     A prompt without tools has no loop: its nodes stand in one row.
 

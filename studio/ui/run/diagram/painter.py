@@ -1,4 +1,4 @@
-"""How the loop diagram is drawn: its arcs, arrows and nodes, for a state and a theme.
+"""Paint the loop diagram: its arcs, arrows and nodes, for a state and a theme.
 
 How the calls of one reply are drawn: a lane each, that moves while its call runs.
 """
@@ -54,7 +54,7 @@ class DiagramDrawing:
     """One picture of the loop."""
 
     state: DiagramState
-    """What is shown."""
+    """State that is shown."""
 
     theme: Theme
     """In which colors."""
@@ -131,7 +131,7 @@ class DiagramDrawing:
     def _paint_times(
         self, painter: QPainter, layout: DiagramLayout, start: Node, path: QPainterPath, times: int
     ) -> None:
-        """How often a way was taken, above it; above the row of nodes where it is wider."""
+        """Paint the number of passes above an arrow; above the row of nodes if it is wider."""
         font = small_font(self.font)
         painter.setFont(font)
         painter.setPen(QColor(self.theme.accent))
@@ -403,10 +403,10 @@ def _arrow_head(painter: QPainter, before: QPointF, tip: QPointF, color: QColor)
 
 
 def label_of(node: Node) -> str:
-    """What a node is called."""
+    """Return the label of a node."""
     return tr(_LABELS[node])
 
 
 def tip_of(node: Node) -> str:
-    """What happens at a node, in one sentence."""
+    """Describe a node, in one sentence."""
     return tr(_TIPS[node])

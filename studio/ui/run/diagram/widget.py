@@ -1,4 +1,4 @@
-"""The loop diagram: one painted strip that lights the node where a run stands."""
+"""The loop diagram: one painted strip that lights the active node of a run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _drawn_rows(state: DiagramState) -> tuple[int, ...]:
 
 
 def _stations(state: DiagramState) -> tuple[Node, ...]:
-    """What the arrow keys go through: with lanes, Action stands for them and Tool is left out."""
+    """Return the stops of the arrow keys: with lanes, Action replaces them and Tool is skipped."""
     return tuple(node for node in state.nodes if not (state.lanes and node == "tool"))
 
 
@@ -73,7 +73,7 @@ class LoopDiagram(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.state = DiagramState()
-        """What is shown."""
+        """State that is shown."""
         self._layout: DiagramLayout | None = None
         self._compact = False
         self._focused: Node = "prompt"
@@ -136,7 +136,7 @@ class LoopDiagram(QWidget):
         self.clock.start(_CLOCK_MS if is_motion_reduced() else _MOTION_MS)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What runs moves again."""
+        """Resume the animation."""
         super().showEvent(event)
         self._run_clock()
 
@@ -246,7 +246,7 @@ class LoopDiagram(QWidget):
         menu.deleteLater()
 
     def menu_of(self, node: Node) -> QMenu:
-        """What can be done at a node where a run can stand."""
+        """Build the menu of a node at which a run can pause."""
         menu = QMenu(self)
         held = node in self.state.breakpoints
         words = tr("Remove the breakpoint") if held else tr("Set a breakpoint")
@@ -297,7 +297,7 @@ class LoopDiagram(QWidget):
         self.setAccessibleDescription(words)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Begin at the node where the run stands."""
+        """Begin at the active node of the run."""
         self._focused = self.state.live or "prompt"
         super().focusInEvent(event)
         self.update()

@@ -108,7 +108,7 @@ class UsageTable(QTableView):
 
 
 _BESIDE_TABS = 72
-"""Pixels of what stands beside the tabs and the search: the button that copies, and gaps."""
+"""Width of the copy button and gaps beside the tabs and the search, in pixels."""
 
 TABS: tuple[tuple[Tab, str], ...] = (
     ("messages", marked("Messages")),
@@ -142,7 +142,7 @@ class Inspector(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.view = InspectorView()
-        """What is shown."""
+        """View that is shown."""
         self._tabs = YieldingTabs(fits_itself=False)
         self._tabs.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._tabs.setAccessibleName(tr("Sides of the step"))

@@ -1,4 +1,4 @@
-"""The Watch tab: expressions of the user, with their values where the run stands."""
+"""The Watch tab: expressions of the user, with their values at the current place."""
 
 from __future__ import annotations
 

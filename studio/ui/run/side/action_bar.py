@@ -17,7 +17,7 @@ _MOST_BUTTONS = 5
 """More offers than this go into a menu at the end."""
 
 _USUAL, _FLASH = 0.08, 0.45
-"""How much of its tone colors the bar: usually, and at the height of a flash."""
+"""Opacity of the bar's tone: usually, and at the height of a flash."""
 
 _FLASH_MS = 700
 
@@ -35,7 +35,7 @@ class ActionBar(FollowsTheme, QWidget):
         self._offers = Offers()
         self._is_terse = False
         self._focus_went_to: QWidget | None = None
-        """What has the keyboard since the bar had it and went away."""
+        """Widget that got the keyboard after the bar was hidden."""
         self._title = QLabel()
         self._title.setProperty("title", "true")
         self._title.setContentsMargins(0, 4, 8, 4)

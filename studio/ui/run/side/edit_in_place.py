@@ -83,7 +83,7 @@ class MessagesEditor(FollowsTheme, QWidget):
         self.follow_theme()
 
     def messages(self) -> tuple[Message, ...]:
-        """All messages as they stand now."""
+        """Return all messages in their present form."""
         return self._messages
 
     def show_messages(self, messages: Sequence[Message]) -> None:
@@ -175,8 +175,9 @@ _ALSO: dict[EditKind, str] = {
     "observation": marked("Also as the tool's mock"),
     "answer_call": marked("Also as the tool's mock"),
 }
-"""What can outlast the run: messages change the prompt's own text, a reply or an answer becomes an
-example in it, a result becomes the tool's mock. Arguments, reasons and remarks are of this call."""
+"""Permanent effects of edits: messages change the prompt's own text, a reply or an answer
+becomes an example in it, a result becomes the tool's mock. Arguments, reasons and remarks are of
+this call."""
 
 
 class _TextField(QPlainTextEdit):
@@ -205,7 +206,7 @@ class EditInPlace(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.spec: EditSpec | None = None
-        """What is being written."""
+        """Subject of the edit."""
         self._title = ElidedLabel()
         self._title.setProperty("title", "true")
         self._tool = ComboBox()
@@ -284,7 +285,7 @@ class EditInPlace(FollowsTheme, QWidget):
         self._check()
 
     def result(self) -> EditResult:
-        """What stands there now."""
+        """Return the present text."""
         return EditResult(
             text=self.field.toPlainText(),
             tool=self._tool.currentText(),

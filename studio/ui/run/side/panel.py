@@ -74,7 +74,7 @@ class RunningCall(FollowsTheme, QWidget):
         self.clock.setText(duration(seconds))
 
     def show_live_output(self, text: str) -> None:
-        """Show the last line of what it has said; the newest lines are in the tip."""
+        """Show the last line of its output; the newest lines are in the tooltip."""
         lines = [line for line in reveal(text).splitlines() if line.strip()]
         self.output_label.show_text(lines[-1][:_LONGEST_LINE] if lines else "")
         newest = (line[:_LONGEST_LINE] for line in lines[-_MOST_KEPT:])
@@ -123,7 +123,7 @@ class RunningCalls(QWidget):
             self._timer.stop()
 
     def show_live_output(self, outputs: Mapping[int, str]) -> None:
-        """Show what the calls have said so far, by their rows."""
+        """Show the output of the calls so far, by their rows."""
         for row, text in outputs.items():
             if row in self.rows:
                 self.rows[row].show_live_output(text)
@@ -210,7 +210,7 @@ class SidePanel(QWidget):
         self.inspector.answer.chat.sent.connect(self._on_message)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a low dock the words on a problem stand in the inspector alone."""
+        """Leave the text about a problem to the inspector in a low dock."""
         super().resizeEvent(event)
         self.actions_bar.set_terse(self.height() < _LOW)
         self.state_panel.setVisible(self.height() >= _NO_STATE)

@@ -36,7 +36,7 @@ class ExpressionField(QLineEdit):
 
     @property
     def offered(self) -> list[str]:
-        """What the open list offers; nothing while it is closed."""
+        """Return the items of the open list; empty while it is closed."""
         if not self._popup.isVisible():
             return []
         rows = self._list.completionModel()

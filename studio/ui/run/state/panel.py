@@ -1,4 +1,4 @@
-"""Below the inspector: variables and breakpoints at the left, the console at the right.
+"""The panel below the inspector: variables and breakpoints at the left, the console at the right.
 
 The Console: what was said while a run went, and a line that works expressions out.
 """
@@ -115,7 +115,7 @@ class Console(FollowsTheme, QWidget):
             self._paint(self.list.item(row))
 
     def show_lines(self, lines: tuple[ConsoleLine, ...]) -> None:
-        """Show a run's lines; those that it had before stand there already."""
+        """Show a run's lines, adding the new ones only."""
         if lines is self._taken:
             return
         before, self._taken = self._taken, lines
@@ -270,7 +270,7 @@ class StatePanel(QWidget):
         self.console.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_view(self, view: RunView) -> None:
-        """Take what the run said, and how often its breakpoints were met."""
+        """Show the output of a run, and the hits of its breakpoints."""
         before, self._view = self._view, view
         self.console.show_lines(view.console)
         self.breakpoints.show_hits(view.hits)
@@ -281,7 +281,7 @@ class StatePanel(QWidget):
         self._title.setText(f"{words}  {count}" if count else words)
 
     def show_moment(self, moment: RunCursor | None) -> None:
-        """Show the variables of a moment; None for where the run stands."""
+        """Show the variables of a moment; None for the current one."""
         state = self._view.state
         if state is None:
             self.variables.show_rows((), None)

@@ -30,7 +30,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(0, 2, parent)
         self.rows: tuple[RunVariable, ...] = ()
-        """What is shown."""
+        """Rows that are shown."""
         self._before: tuple[RunVariable, ...] = ()
         self._moment: object = None
         self._filling = False

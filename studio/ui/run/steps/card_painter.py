@@ -1,4 +1,4 @@
-"""How a card of the timeline is drawn: ground, icon, title, summary, facts and badges."""
+"""Paint a card of the timeline: ground, icon, title, summary, facts and badges."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CardDelegate(QStyledItemDelegate):
     def __init__(self, view: QTableView) -> None:
         super().__init__(view)
         self.forks: Mapping[ForkKey, ForkView] = {}
-        """Where other ways go on."""
+        """Forks of the run."""
         self._view = view
 
     def fork_of(self, card: StepCard) -> ForkView | None:

@@ -105,7 +105,7 @@ class SearchBar(QWidget):
 
 
 class StepsColumn(QWidget):
-    """Finds words in the whole run, and leads back to where it stands."""
+    """Searches the whole run, and leads back to its current place."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -25,7 +25,7 @@ def _errors_only(card: StepCard) -> bool:
 
 
 def _edits_only(card: StepCard) -> bool:
-    """What the user touched."""
+    """Return the cards that the user edited."""
     marks = {"edited", "forked", "answered", "rejected", "skipped", "repaired", "cut"}
     return card.kind == "message" or bool(marks & set(card.badges))
 

@@ -37,7 +37,7 @@ EDIT_OF_CARD: dict[CardKind, tuple[EditKind, str]] = {
     "observation": ("observation", marked("Edit the observation…")),
     "final": ("answer", marked("Edit the answer…")),
 }
-"""What can be written at the place of a card, with the words of its menu."""
+"""Kind of edit at a card, with the words of its menu."""
 
 
 class TimelineView(QTableView):
@@ -64,7 +64,7 @@ class TimelineView(QTableView):
         self._forks: Mapping[ForkKey, ForkView] = {}
         self._delegate = CardDelegate(self)
         self.folds = TimelineFolds(self, self._all_cards)
-        """What of it is out of sight."""
+        """Folded parts of the timeline."""
         self.setModel(self._cards)
         self.setItemDelegate(self._delegate)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -142,7 +142,7 @@ class TimelineView(QTableView):
         self._moving = False
 
     def show_forks(self, forks: Mapping[ForkKey, ForkView]) -> None:
-        """Say where other ways go on: a switch stands on those cards."""
+        """Show a switch on the cards with forks."""
         if forks != self._forks:
             self._forks = forks
             self._delegate.forks = forks
@@ -184,7 +184,7 @@ class TimelineView(QTableView):
         super().mousePressEvent(event)
 
     def follow(self) -> None:
-        """Go to where the run stands, and stay with it."""
+        """Go to the current place of the run, and follow it."""
         self._set_following(following=True)
         row = self._cards.live_row()
         if row >= 0:
@@ -251,7 +251,7 @@ class TimelineView(QTableView):
         menu.deleteLater()
 
     def menu_of(self, card: StepCard) -> QMenu:
-        """What can be done from a card; each makes a branch, and what was is kept."""
+        """Build the menu of a card; each action makes a branch, and the old one is kept."""
         menu = QMenu(self, toolTipsVisible=True)
         back = menu.addAction(icon("git-branch"), tr("Go back to here") + tr("\tCtrl+Return"))
         back.triggered.connect(partial(self.request_fork.emit, card))

@@ -35,7 +35,7 @@ from studio.ui.style.icons import icon
 
 _HEIGHT = 52
 _BASE = 36
-"""Where the bars stand; the numbers of the iterations are below."""
+"""Height of the bars' base line; the numbers of the iterations are below."""
 
 _LEAST, _MOST = 6.0, 28.0
 _WIDEST, _NARROWEST = 40.0, 5.0
@@ -92,7 +92,7 @@ class RunScrubber(QWidget):
         return QSize(640, _HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        """It gives way to what stands below it."""
+        """Return a minimum size that leaves room for the parts below."""
         return QSize(280, 0)
 
     # Where things stand ---------------------------------------------------------------------------
@@ -245,7 +245,7 @@ class RunScrubber(QWidget):
 
 SPEEDS = (1, 2, 4, 16)
 _SHORTEST_MS, _SHORTEST_STILL_MS = 60, 1_000
-"""How long a card is shown at least; with less motion, long enough that nothing flickers."""
+"""Minimum time of a card in milliseconds; with less motion, long enough to avoid flicker."""
 
 
 class PlayedScrubber(FollowsTheme, QWidget):
@@ -283,7 +283,7 @@ class PlayedScrubber(FollowsTheme, QWidget):
         return self._timer.isActive()
 
     def play(self) -> None:
-        """Begin at the cursor; at the first card where it stands at the last one."""
+        """Start playing at the cursor; at the first card if it is at the last one."""
         last, row = len(self.scrubber.cards) - 1, self.scrubber.row
         if last > 0:
             self._go(row if 0 <= row < last else 0)
@@ -301,7 +301,7 @@ class PlayedScrubber(FollowsTheme, QWidget):
             button.setEnabled(allowed and len(self.scrubber.cards) > 1)
 
     def stay_of(self, row: int) -> int:
-        """How long a card is shown, in milliseconds: as long as its work took."""
+        """Return the time of a card in milliseconds: the duration of its work."""
         shortest = _SHORTEST_STILL_MS if is_motion_reduced() else _SHORTEST_MS
         return max(shortest, round(self.scrubber.cards[row].seconds * 1000 / self._speed))
 
@@ -320,7 +320,7 @@ class PlayedScrubber(FollowsTheme, QWidget):
             super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What cannot be seen does not move."""
+        """Stop the animation of a hidden widget."""
         super().hideEvent(event)
         self.stop()
 

@@ -56,7 +56,7 @@ class WaterfallView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.shown = Waterfall()
-        """What is shown."""
+        """Turn that is shown."""
         self._call: int | None = None
         self._first = 0
         self._clock = QTimer(self, interval=_TICK_MS)
@@ -93,7 +93,7 @@ class WaterfallView(QWidget):
         return QSize(360, self.sizeHint().height())
 
     def box_of(self, at: int) -> QRectF:
-        """Where a row stands."""
+        """Return the box of a row."""
         height = self._row_height()
         return QRectF(0, _AXIS + (at - self._first) * height, self.width(), height)
 
@@ -111,7 +111,7 @@ class WaterfallView(QWidget):
             self._clock.stop()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What goes on moves again."""
+        """Resume the animation."""
         super().showEvent(event)
         self._run_clock()
 

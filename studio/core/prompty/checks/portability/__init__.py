@@ -20,10 +20,10 @@ from studio.core.prompty.templates.writer import DEFAULT_BOUNDS
 from studio.core.text.problem import Fix, Problem, TextEdit
 
 GROUP = "portability"
-"""What the group is called where it is switched on."""
+"""Name of the group in settings."""
 
 CODES = "portable-"
-"""What its codes begin with."""
+"""Prefix of its codes."""
 
 
 def check_portability(document: PromptDocument) -> tuple[Problem, ...]:

@@ -398,7 +398,7 @@ class RuntimeRunner(Runner):
         super().__init__(program, budget, frozenset(), SegmentWriter(budget), FaultList(), engine)
         self._is_script = engine is TypeScript
         self.given: dict[tuple[Span, str], list[str]] = {}
-        """What each tag gives each time, by the tag and the code of a difference there."""
+        """Results of each tag, by the tag and the code of a difference there."""
         items = ((name, as_javascript(value)) for name, value in values.items())
         self.run(root_scope(items if self._is_script else values.items()))
 

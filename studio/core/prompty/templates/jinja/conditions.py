@@ -30,7 +30,7 @@ class ConditionError(ValueError):
 
 
 def compile_condition(source: str, names: Collection[str]) -> Callable[[Mapping[str, Json]], Json]:
-    """What works out a condition from values by name; it may raise `ConditionError` too.
+    """Compile a condition on values by name; evaluating it can raise `ConditionError`, too.
 
     Args:
         source: The expression.
@@ -78,7 +78,7 @@ def _read(source: str) -> nodes.Expr:
 
 
 def _refusal(node: nodes.Node, names: Collection[str]) -> str:
-    """What is wrong with a name of a condition; empty where nothing is."""
+    """Return what is wrong with a name in a condition; empty if it is valid."""
     match node:
         case nodes.Name(name=name) if name not in names and name != "null":
             return f"there is no {name!r}; names are {', '.join(names)}"
@@ -97,10 +97,10 @@ def _place(offset: int, source: str) -> str:
 
 
 class _Parser(ProgramParser):
-    """Jinja's parser, with tests that stand between their sides: `args.path startswith "/"`."""
+    """Jinja's parser, with infix tests: `args.path startswith "/"`."""
 
     def parse_filter_expr(self, node: nodes.Expr) -> nodes.Expr:
-        """Read what stands behind a value."""
+        """Read the postfix of a value."""
         node = super().parse_filter_expr(node)
         while self.stream.current.type == "name" and self.stream.current.value in _TESTS:
             token = next(self.stream)
@@ -123,7 +123,7 @@ class _Evaluation(Expressions):
         return self.text(value)
 
     def attribute(self, target: Value, name: str) -> Value:
-        """What a mapping holds under a key."""
+        """Return the value of a mapping under a key."""
         return target.get(name) if isinstance(target, Mapping) else None
 
     def _compare(self, node: nodes.Compare, scope: Scope) -> bool:

@@ -48,7 +48,7 @@ class UnknownNameError(Exception):
 
 
 class Namespace:
-    """What `namespace()` makes: the one thing that a loop can change outside itself."""
+    """The result of `namespace()`: the one object that a loop can change outside itself."""
 
     def __init__(self, *given: Mapping[str, Value], **values: Value) -> None:
         self._values: dict[str, Value] = dict(*given, **values)
@@ -66,7 +66,7 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class MacroArguments:
-    """What a call gives to a macro."""
+    """The arguments of a macro call."""
 
     values: list[Value]
     """Values by place."""
@@ -181,7 +181,7 @@ class Expressions:
         return self._environment.getattr(target, name)
 
     def text(self, value: Value) -> str:
-        """How a value reads in the prompt.
+        """Return a value's text in the prompt.
 
         Raises:
             TypeError: it is a function or something else without a text of its own.

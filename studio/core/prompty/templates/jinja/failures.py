@@ -1,4 +1,4 @@
-"""Why an expression cannot be worked out with its values, in words that name no Python."""
+"""Reasons why an expression cannot be worked out with its values, in words that name no Python."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _OF_PYTHON = re.compile(
 
 
 def reason(error: Exception) -> str:
-    """What is wrong, without a full stop."""
+    """Return what is wrong, without a full stop."""
     if isinstance(error, KeyError):
         return f"there is no {error.args[0]!r}" if error.args else "a key is missing"
     words = " ".join(str(error).split())

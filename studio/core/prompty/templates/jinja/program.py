@@ -1,4 +1,4 @@
-"""A Jinja template read into statements that know where they stand.
+"""Read a Jinja template into statements with their places.
 
 What is meant by a mistake in a template, in the words of a colleague, with the fix.
 """
@@ -38,7 +38,7 @@ _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _FIRST_WORD = re.compile(r"[-+]?[ \t]*(\w+)")
 _SPACED_END = re.compile(rf"end[ \t]+(?P<block>{'|'.join(_BLOCKS)})\b")
 _ENDS = re.compile(r"[\w.]*[ \t]*(?:[-+]?%\}|\||if\b|recursive\b)")
-"""What follows the source of a loop."""
+"""Pattern of the end of a loop's source."""
 _WORDS = {
     "end of print statement": "}}",
     "end of statement block": "%}",
@@ -131,7 +131,7 @@ def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | Non
 
 
 def _open_bracket(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """A bracket that the tag's end, or another bracket, stands in the place of."""
+    """Find a bracket that is closed by the tag's end or by a wrong bracket."""
     found = _UNBALANCED.match(message)
     if found is None:
         return None
@@ -225,7 +225,7 @@ def _expected(message: str, source: str, span: Span) -> Mistake | None:
 
 
 def _left_over(message: str, source: str, span: Span) -> Mistake:
-    """What Jinja says in its own words, in ours."""
+    """Translate Jinja's remaining messages into plain sentences."""
     here = source[span.start : span.end] or "the end"
     if message == "tag name expected":
         return Mistake(f"a tag begins with a word such as 'if' or 'for', and not with {here}", span)
@@ -246,10 +246,10 @@ class Program:
     """Every tag, in order."""
 
     base: int
-    """Where the template begins in the document; all spans count it in, Jinja's nodes do not."""
+    """Offset of the template in the document; spans include it, Jinja's nodes do not."""
 
     error: Mistake | None = None
-    """What is wrong; `body` then holds what stands whole before it."""
+    """Mistake in the template; `body` then holds the complete part before it."""
 
     raw_blocks: tuple[Span, ...] = ()
     """The opening tag of every `{% raw %}`."""
@@ -339,7 +339,7 @@ class ProgramParser(Parser):
         return self.subparse()
 
     def outermost(self, otherwise: int) -> int:
-        """Where the outermost open block begins."""
+        """Return the start of the outermost open block."""
         return self.opened[0][0] if self.opened else otherwise
 
     def subparse(self, end_tokens: tuple[str, ...] | None = None) -> list[nodes.Node]:

@@ -100,7 +100,7 @@ FAILURES = (
     AttributeError,
     RuntimeError,
 )
-"""What working out an expression can raise: Jinja's own errors, and Python's for wrong values."""
+"""Exceptions of evaluating an expression: Jinja's own, and Python's for wrong values."""
 
 
 def _written(node: nodes.Node) -> str:
@@ -404,7 +404,7 @@ _LARGE = 200_000
 
 @dataclass(frozen=True, slots=True)
 class JinjaTemplate:
-    """What is known of a template before it is rendered."""
+    """The known facts about a template before it is rendered."""
 
     program: Program
     """Its statements."""

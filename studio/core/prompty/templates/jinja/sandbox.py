@@ -65,7 +65,7 @@ PROMPTFOO_FILTERS: Mapping[str, Callable[..., Value]] = {
     "promptfoo.length": _length,
     "promptfoo.load": parse_json,
 }
-"""What promptfoo's templates have and Jinja does not, under names that no prompt file has."""
+"""Filters of promptfoo's templates that Jinja lacks, with names that no prompt file uses."""
 
 
 class RunContext(Context):
@@ -87,13 +87,13 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         self.globals["lipsum"] = _lipsum
 
     def context(self, budget: Budget) -> RunContext:
-        """What filters get beside their value."""
+        """Return the arguments of filters besides their value."""
         made = RunContext(self, {}, None, {})
         made.budget = budget
         return made
 
     def unsafe_undefined(self, obj: Value, attribute: str) -> Value:
-        """Refuse at once, so that the user is told."""
+        """Refuse at once, so that the user is informed."""
         raise SecurityError(f"{attribute!r} of a {type(obj).__name__} is not for templates")
 
     def call_filter(
@@ -249,7 +249,7 @@ _ADDITIONS: Mapping[str, Callable[[Value, Budget], int]] = {
     "urlize": lambda value, budget: len(plain_text(value)) // 2,
     "wordwrap": lambda value, budget: len(plain_text(value)),
 }
-"""How often a filter puts in a width or a text, at most; the widest is a million."""
+"""Number of times that a filter inserts a width or a text, at most; the limit is a million."""
 
 
 def _guard_replace(text: str, old: str, new: str, budget: Budget) -> None:

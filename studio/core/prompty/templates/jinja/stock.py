@@ -19,9 +19,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 from studio.core.text.values import Json
 
 Setup: TypeAlias = Literal["plain", "script", "nunjucks", "prompty", "prompty-forgiving"]
-"""How a program sets Jinja2 up: as it comes; as an exported script does (undefined is empty, `true`
-and not `True`); with values as Nunjucks has them; as `prompty` does; the same,
-where what nobody gave reads as nothing."""
+"""Setup of Jinja2 in a program: unchanged; as in an exported script (undefined is empty, `true`
+and not `True`); with Nunjucks' values; as in `prompty`; the same with missing values as empty
+texts."""
 
 
 class StockRenderError(Exception):

@@ -26,7 +26,7 @@ class Literal:
     """As it is rendered: line ends are LF."""
 
     span: Span
-    """As it stands in the template."""
+    """Place in the template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class PlainExpression:
     """The names between the dots."""
 
     offset: int
-    """Where the first name begins."""
+    """Offset of the first name."""
 
     span: Span
     """The whole tag."""
@@ -48,7 +48,7 @@ class Interpolation:
     """Any other `{{ … }}`."""
 
     expression: nodes.Expr
-    """What is put in."""
+    """Inserted expression."""
 
     span: Span
     """The whole tag."""
@@ -84,7 +84,7 @@ class JinjaTokens:
         """Every `{% raw %}` up to the end of its tag, in the document's offsets."""
         self._run: list[Literal | PlainExpression] = []
         self.tag_start = 0
-        """Where the tag begins that is being read."""
+        """Offset of the tag that is being read."""
 
     def __iter__(self) -> Iterator[Token]:
         source, position = self._source, 0
@@ -227,7 +227,7 @@ def _balance(awaited: list[str], text: str, position: int) -> None:
 _CURLY = "“”„‘’"
 _STRAIGHT = str.maketrans("“”„‘’", '"""\'\'')
 _SIGNS = {"&&": "and", "||": "or", "&": "and", "!": "not", "$": "", ";": "", "@": ""}
-"""Signs of other languages, and the words that stand for them here; nothing: it is left out."""
+"""Signs of other languages, and the words that replace them; an empty word removes the sign."""
 _ENTITY = re.compile(r"&(?:gt|lt|amp|quot|apos|nbsp|#\d{2,4});")
 _WORDS = ("AND", "OR", "NOT", "And", "Or", "Not", "IN", "IS", "ELSE", "IF")
 _TAGS = {"foreach": "for", "each": "for", "endforeach": "endfor", "endeach": "endfor"}
@@ -252,7 +252,7 @@ _CLOSES = {"{{": "}}", "{%": "%}"}
 def of_another_language(
     message: str, span: Span, source: str, tag: int, opened: Sequence[tuple[int, str]]
 ) -> Mistake | None:
-    """What is meant, where the reader stopped at something that another language has.
+    """Return the intended syntax if the reader stopped at that of another language.
 
     Args:
         message: Jinja's own words, or ours.
@@ -386,6 +386,6 @@ def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
 
 
 def _tag_end(source: str, tag: int) -> int:
-    """Where the tag ends, or its line where it does not end."""
+    """Return the end of the tag, or of its line if it does not end."""
     ends = (source.find(_CLOSES.get(source[tag : tag + 2], "}}"), tag), source.find("\n", tag))
     return min((each for each in ends if each >= 0), default=len(source))

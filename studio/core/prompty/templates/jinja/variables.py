@@ -31,7 +31,7 @@ from studio.core.text.source import Span
 DataPath: TypeAlias = tuple[str, ...]
 """A root name and the fields below it; `EACH` for each item of a list."""
 Bound: TypeAlias = dict[str, "DataPath | None"]
-"""Names that the template binds itself, and what they stand for; None where nobody can say."""
+"""Names that the template binds, and their paths; None if a path is unknown."""
 
 _SAME_ITEMS = frozenset(
     ("sort", "list", "reverse", "unique", "select", "reject", "selectattr", "rejectattr")
@@ -178,7 +178,7 @@ def names_read(body: Sequence[Any]) -> frozenset[str]:
 def inspect(
     program: Program, source: str
 ) -> tuple[tuple[Variable, ...], tuple[FieldUse, ...], tuple[Problem, ...]]:
-    """What a template reads and does not define itself: variables, fields of their values.
+    """List what a template reads and does not define itself: variables, fields of their values.
 
     Returns:
         Variables, fields and unknown names, each in source order.
@@ -300,7 +300,7 @@ class TemplateReader:
 
 
 def _named(target: nodes.Node, path: DataPath | None = None) -> Bound:
-    """Return what a target binds: a name to what it stands for, several to what is not followed."""
+    """Return what a target binds: a name with its path; several names have none."""
     if isinstance(target, nodes.Name):
         return {target.name: path}
     return dict.fromkeys(found.name for found in target.find_all(nodes.Name))
@@ -321,11 +321,11 @@ def _filters_and_tests(node: nodes.Node) -> Iterator[nodes.Filter | nodes.Test]:
 
 
 class UnreadableTemplateError(ValueError):
-    """What stands before the place cannot be read, so that nobody knows what names stand for."""
+    """The error for a template that is unreadable before the place: names there are unknown."""
 
 
 def path_at(before: str, expression: str) -> DataPath | None:
-    """The fields that an expression reads, through the loops and assignments around it.
+    """Return the fields that an expression reads, through the loops and assignments around it.
 
     Args:
         before: the template up to the place, in whole tags.
@@ -354,7 +354,7 @@ def path_at(before: str, expression: str) -> DataPath | None:
 
 
 class _Finder(TemplateReader):
-    """Notes what one expression stands for, with the names that are bound there."""
+    """Records the path of one expression, with the names that are bound there."""
 
     def __init__(self, program: Program, source: str, at: int) -> None:
         super().__init__(program, source)

@@ -49,7 +49,7 @@ class Text:
     """As it is rendered: line ends are LF."""
 
     span: Span
-    """As it stands in the document."""
+    """Place in the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Section:
     """Whether it is a `{{^key}}`."""
 
     body: list[Text | MustacheVariable | Section] = field(default_factory=list)
-    """What it repeats."""
+    """Content that is repeated."""
 
 
 @dataclass(slots=True)
@@ -208,7 +208,7 @@ def _unclosed(source: str, tag: _Tag, right: str, base: int) -> Problem:
 
 
 def _tag(source: str, start: int, left: str, right: str, ends: dict[str, int]) -> _Tag | None:
-    """The tag that begins there; None where nothing closes it.
+    """Read the tag at the offset; None if it is not closed.
 
     Args:
         source: the template.
@@ -238,7 +238,7 @@ def _tag(source: str, start: int, left: str, right: str, ends: dict[str, int]) -
 
 
 def _around(source: str, tag: _Tag, position: int) -> tuple[int, int]:
-    """Where the text before a tag ends and the text behind it begins.
+    """Return the end of the text before a tag, and the start of the text behind it.
 
     A tag that shows nothing itself takes its line with it when it stands there alone.
     """

@@ -38,7 +38,7 @@ class Carets(QObject):
         view.document().undoCommandAdded.connect(self._forget_undone)
 
     def __len__(self) -> int:
-        """How many there are beside the usual one."""
+        """Return the number of carets besides the usual one."""
         return len(self._more)
 
     def all(self) -> list[QTextCursor]:
@@ -78,13 +78,13 @@ class Carets(QObject):
         return sorted(self.all(), key=QTextCursor.selectionStart)
 
     def selected(self) -> list[str]:
-        """What each caret selects, from top to bottom; nothing of those that select nothing."""
+        """Return the selected text of each caret, from top to bottom, without empty ones."""
         texts = (each.selectedText() for each in self.in_order() if each.hasSelection())
         return [text.replace("\u2029", "\n") for text in texts]
 
     @property
     def rows_of_a_page(self) -> int:
-        """How far a page key goes: one row less than the window shows."""
+        """Return the step of a page key: one row less than the window shows."""
         rows = self._view.viewport().height() // max(1, self._view.fontMetrics().lineSpacing())
         return max(1, rows - 1)
 
@@ -115,7 +115,7 @@ class Carets(QObject):
 
     @contextmanager
     def one_step(self, *, keep: bool = False) -> Iterator[list[QTextCursor]]:
-        """What is changed within is one step to undo, which brings the carets back too.
+        """Group the changes inside into one undo step, which restores the carets, too.
 
         Args:
             keep: whether a caret stays before what is put in just where it stands.
@@ -199,7 +199,7 @@ class Carets(QObject):
         self.show()
 
     def undo_by(self, undo: Callable[[], None]) -> None:
-        """Undo or redo a step; where carets made it, they stand again as they did."""
+        """Undo or redo a step, and restore the carets that made it."""
         document = self._view.document()
         before = document.availableUndoSteps()
         self.moved.emit()
@@ -228,7 +228,7 @@ class Carets(QObject):
     # -- inside ---------------------------------------------------------------------------------
 
     def _forget_undone(self) -> None:
-        """A step comes in the place of those that were undone; carets stood in another text."""
+        """Forget the carets of undone steps after a new step."""
         self.moved.emit()
         steps = self._view.document().availableUndoSteps()
         while self._steps and next(reversed(self._steps))[1] >= steps:
@@ -253,7 +253,7 @@ class Carets(QObject):
             self._view.setTextCursor(met[0])
 
     def show(self) -> None:
-        """Carets that met are one; mark what they select. None writes where nobody sees it."""
+        """Merge carets that meet, and mark their selections; they are hidden without the focus."""
         self._merge()
         if self._view.folding.is_any_closed:
             self._view.folding.show_lines([each.blockNumber() for each in self._more])
@@ -264,7 +264,7 @@ class Carets(QObject):
 
 
 def _hold(cursor: QTextCursor) -> tuple[QTextCursor, QTextCursor]:
-    """Have a caret stay before what is put in just where it stands; gives it with its anchor.
+    """Keep a caret before text that is inserted at its place; returns it with its anchor.
 
     Qt holds the position alone and lets the anchor move on, so that one has a cursor of its own.
     """

@@ -1,4 +1,4 @@
-"""What keys and the clipboard do where there are several carets."""
+"""Keys and clipboard for several carets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _KEEP = QTextCursor.MoveMode.KeepAnchor
 _LINES = "application/x-prompt-studio-lines"
 """Present where whole lines were taken: they go in above the line of the caret."""
 _PARTS = "application/x-prompt-studio-parts"
-"""What each caret had selected, as a JSON array."""
+"""MIME type of the selected parts, a JSON array."""
 
 
 class CaretKeys:
@@ -178,7 +178,7 @@ def _step(cursor: QTextCursor, move: QTextCursor.MoveOperation, mode: QTextCurso
 
 
 def _parts(data: QMimeData, text: str, count: int) -> Iterator[str]:
-    """What each caret gets, from top to bottom: its own part where there are as many."""
+    """Return the text for each caret, from top to bottom: its own part if the numbers match."""
     parts = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if data.hasFormat(_PARTS):
         from studio.core.text.foreign_json import parse_json

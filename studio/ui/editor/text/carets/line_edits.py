@@ -31,7 +31,7 @@ class LineEdits:
         self._carets = carets
 
     def move(self, by: int) -> None:
-        """Change places with the line above (-1) or below (1); carets and selections go along.
+        """Swap with the line above (-1) or below (1); carets and selections move along.
 
         It is the other line that is moved: what stands in the lines does not change.
         """
@@ -119,7 +119,7 @@ class LineEdits:
         self._change(_indented if by > 0 else _outdented)
 
     def comment(self, *, out: bool | None = None) -> None:
-        """Comment the lines out or in; in where all of them are comments, if nothing is said."""
+        """Comment the lines out or in; without an argument, in if all of them are comments."""
         state_before = self._view.highlighter.state_before
 
         def changed(lines: list[str], first: QTextBlock) -> list[str]:
@@ -239,13 +239,13 @@ class LineEdits:
         return cursor.selectedText().replace("\u2029", "\n")
 
     def _open(self, block: QTextBlock) -> None:
-        """What is folded away is not changed unseen."""
+        """Unfold folded lines before they are changed."""
         if not block.isVisible() or self._view.folding.is_closed(block.blockNumber()):
             self._view.folding.unfold_all()
 
 
 def _kind(line: str, state: State) -> CommentKind:
-    """How a line is commented out, by what stands before it."""
+    """Return the comment syntax of a line, from the text before it."""
     if state.zone == "start" and line.removeprefix("\ufeff").rstrip() in ("---", "+++"):
         return "delimiter"
     if state.zone == "front" and line.rstrip() == state.delimiter:

@@ -1,4 +1,4 @@
-"""What commands select: more places of the same text, lines, columns, parts of the prompt."""
+"""Selection commands: further places of the same text, lines, columns, parts of the prompt."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def whole_position(text: str, position: int) -> int:
 
 
 def shown_column(text: str, position: int) -> int:
-    """How many cells of the screen stand before a UTF-16 position of a line."""
+    """Return the screen cells before a UTF-16 position of a line."""
     units = column = 0
     for char in text:
         if units >= position:
@@ -241,7 +241,7 @@ class StructureSelection:
     def __init__(self, view: PromptView) -> None:
         self._view = view
         self._before: list[tuple[Span, Span]] = []
-        """What was selected before each growth, with what it grew to."""
+        """Selections before each expansion, with their results."""
 
     def grow(self) -> None:
         """Select the next larger part of the prompt."""
@@ -294,7 +294,7 @@ def _column_of(cursor: QTextCursor) -> int:
 def _places_like(
     source: SourceText, chosen: tuple[int, int], start: int, *, whole: bool
 ) -> Iterator[tuple[int, int]]:
-    """Where the selected text stands, from a place on and then from the beginning.
+    """Find the selected text from a place on, and then from the start.
 
     Args:
         source: the text.

@@ -1,4 +1,4 @@
-"""Where the keys that go and erase by words stop: where they do in VS Code.
+"""Stops of the keys that move and delete by words, as in VS Code.
 
 To the right that is the end of a word, to the left its beginning; a run of signs is a word too, and
 a single sign before a word belongs to it.
@@ -18,7 +18,7 @@ _KEEP = QTextCursor.MoveMode.KeepAnchor
 
 
 class WordKey(NamedTuple):
-    """What a key does by words."""
+    """The action of a word key."""
 
     by: int
     """-1 to the left, 1 to the right."""
@@ -41,7 +41,7 @@ _WORD_KEYS = (
 
 
 def word_key(event: QKeyEvent) -> WordKey | None:
-    """What a key does by words; None for every other key."""
+    """Return the action of a word key; None for every other key."""
     return next((found for keys, found in _WORD_KEYS if event.matches(keys)), None)
 
 
@@ -87,7 +87,7 @@ def erase_word(cursor: QTextCursor, by: int) -> None:
 
 
 def previous_stop(line: str, column: int, *, alone: bool = True) -> int:
-    """Where the word before a column begins; the line's beginning where there is none."""
+    """Return the start of the word before a column; the line's start if there is none."""
     word = _word_before(line, column)
     if alone and word is not None and _is_one_sign(line, word) and _kind(line, word[0] - 1) == "w":
         word = _word_before(line, word[0])
@@ -95,7 +95,7 @@ def previous_stop(line: str, column: int, *, alone: bool = True) -> int:
 
 
 def next_stop(line: str, column: int) -> int:
-    """Where the word behind a column ends; the line's end where there is none."""
+    """Return the end of the word behind a column; the line's end if there is none."""
     word = _word_behind(line, column)
     if word is not None and _is_one_sign(line, word) and _kind(line, word[1]) == "w":
         word = _word_behind(line, word[1])

@@ -1,4 +1,4 @@
-"""What the editor adds to what is typed: pure rules over the line around the caret."""
+"""Automatic additions to typed text: pure rules over the line around the caret."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 CommentKind: TypeAlias = Literal["#", "body", "delimiter"]
-"""How a line is commented out: with `#` as in YAML, as the template has it, or not at all."""
+"""Comment syntax of a line: `#` as in YAML, that of the template, or none."""
 
 PAIRS = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`"}
 """An opening character and the one that is put in after it."""
@@ -35,28 +35,28 @@ _OPENS_BLOCK = re.compile(r"[^#]*:\s*(?:[|>][+-]?\d?)?\s*$")
 
 @dataclass(frozen=True, slots=True)
 class TypedEdit:
-    """What happens instead of the plain key."""
+    """An edit in place of the plain key."""
 
     insert: str
     """Text put in at the caret (in place of a selection)."""
 
     back: int = 0
-    """How many characters the caret goes back after that."""
+    """Number of characters by which the caret goes back afterwards."""
 
     overwrite: int = 0
-    """How many characters after the caret go away first."""
+    """Number of characters after the caret that are removed first."""
 
     erase: int = 0
-    """How many characters before the caret go away first."""
+    """Number of characters before the caret that are removed first."""
 
     select: int = 0
-    """How many characters before the caret, once it went back, are selected then."""
+    """Number of characters before the final caret that are selected."""
 
 
 def on_character(
     char: str, before: str, after: str, *, selected: str = "", yaml: bool, expressions: bool = True
 ) -> TypedEdit | None:
-    """What a typed character becomes, or None for the plain character.
+    """Return the edit for a typed character, or None for the plain character.
 
     Args:
         char: the character typed.
@@ -96,7 +96,7 @@ def on_character(
 
 
 def _second_of_two(char: str, before: str) -> TypedEdit | None:
-    """What opens an expression, a tag or a comment; its second closing character comes with it."""
+    """Open an expression, a tag or a comment, and add its second closing character."""
     if char != "{":
         return TypedEdit(f"{char}  {char}", back=2)
     return None if before.endswith("{{") else TypedEdit("{  }", back=2)
@@ -239,7 +239,7 @@ def comment_parts(
 
 
 def _commented(line: str, opening: str, closing: str) -> str | None:
-    """What a comment that is a whole line keeps from the reader; None where it is no such line."""
+    """Return the text inside a comment that is a whole line; None for another line."""
     start, end = opening.strip(), closing.strip()
     found = re.match(
         rf"^(\s*){re.escape(start)} ?(.*?)" + (rf" ?{re.escape(end)}(\s*)$" if end else r"(\s*)$"),
@@ -312,7 +312,7 @@ class _OfferedMark:
     """The mark of a list that the editor wrote, and how much of it the user typed again."""
 
     rest: str = ""
-    """What of the mark and its gap the user has not typed."""
+    """Part of the mark and its gap that is not typed yet."""
 
     revision: int = 0
     """Revision of the document when the mark was written."""
@@ -321,7 +321,7 @@ class _OfferedMark:
     """Place behind the mark, in UTF-16 units."""
 
     eaten: str = ""
-    """What the user typed of it, which was not written."""
+    """Typed part that was not inserted."""
 
 
 class TypingKeys:

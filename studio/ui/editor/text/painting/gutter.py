@@ -193,7 +193,7 @@ class Gutter(QWidget):
         painter.drawPixmap(QPointF(_MARKS / 2 - 8, middle - 8), bulb)
 
     def _paint_severity(self, painter: QPainter, severity: Severity, middle: float) -> None:
-        """A shape for each severity, so that it is never told by color alone."""
+        """Paint a shape for each severity, so that color alone never tells it."""
         theme = theme_in_use()
         color = {
             Severity.ERROR: theme.error,

@@ -1,4 +1,4 @@
-"""What the rows of a text show beside its letters: light behind them, and words over them."""
+"""Decorations of a text's rows: light behind the letters, and words over them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _FRONT_GAP = 12
 """Pixels between the name of a folded front matter and what it has."""
 _GHOST_GAP = 16
-"""Pixels between the end of a line and what stands behind it."""
+"""Gap between the end of a line and the text behind it, in pixels."""
 _LEFT = int((Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter).value)
 
 
@@ -93,7 +93,7 @@ class RunLines:
         self._editor = editor
         self._gutter = gutter
         self.spans: tuple[Span, ...] = ()
-        """What is lit."""
+        """Places that are lit."""
 
     def show(self, spans: Sequence[Span]) -> None:
         """Light the lines of these places; none where there are none."""
@@ -122,7 +122,7 @@ class RunLines:
         return sorted(lines)
 
     def _bring(self, block: QTextBlock) -> None:
-        """Scroll only where the line is out of sight: the text stands still while one steps."""
+        """Scroll only if the line is out of sight: the text stays in place while one steps."""
         editor = self._editor
         shown = [each.blockNumber() for each, _, _ in editor.visible_blocks()]
         if shown and not shown[0] <= block.blockNumber() < shown[-1]:
@@ -182,7 +182,7 @@ class GhostValues(QObject):
         super().__init__(view)
         self._view = view
         self.values: dict[int, str] = {}
-        """What stands behind which line, from 0."""
+        """Text behind each line, counted from 0."""
         self._fixes: dict[int, str] = {}
         self._lines = 0
         self._is_shown = True
@@ -195,7 +195,7 @@ class GhostValues(QObject):
             self._view.viewport().update()
 
     def show_fixes(self, fixes: Mapping[int, str]) -> None:
-        """What the first fix of a line would do; it is shown while the caret stands there."""
+        """Show the first fix of a line while the caret is there."""
         self._fixes = dict(fixes)
 
     def set_shown(self, shown: bool) -> None:
@@ -205,7 +205,7 @@ class GhostValues(QObject):
             self._view.viewport().update()
 
     def follow_edit(self) -> None:
-        """The text changed: nothing stands behind the caret's line now, and others move with it."""
+        """Hide the text behind the caret's line after a change, and move that of other lines."""
         if not self.values:
             return
         line, grown = self._view.textCursor().blockNumber(), self._view.blockCount() - self._lines
@@ -219,7 +219,7 @@ class GhostValues(QObject):
         self.values = moved
 
     def paint(self, dirty: QRect) -> None:
-        """Paint what stands behind the lines on the screen."""
+        """Paint the text behind the visible lines."""
         caret = self._view.textCursor().blockNumber()
         values = self.values if self._is_shown else {}
         if not values and caret not in self._fixes:
@@ -260,7 +260,7 @@ def _ghost_font(view: PromptView) -> QFont:
 
 
 def _plain_font() -> QFont:
-    """The window's font, said outright: a painter takes what one leaves open from the code's."""
+    """Return the window's font with all attributes set: a painter inherits the missing ones."""
     font = QFont(QApplication.font())
     font.setFamilies(font.families())
     font.setPointSizeF(font.pointSizeF())

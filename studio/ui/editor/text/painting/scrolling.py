@@ -1,4 +1,4 @@
-"""What tells of the text out of sight: the scroll bar with its marks, the scrolled-off section."""
+"""The scroll bar with its marks, and the heading of a section that is scrolled off."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MARK_HEIGHT = 3.0
 _ORDER = ("change", "match", "hint", "warning", "error")
-"""What lies over what, from below."""
+"""Order of painting, from below."""
 _LEFT = int((Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter).value)
 
 
@@ -102,7 +102,7 @@ class StickyHeader(QWidget):
 
     @property
     def text(self) -> str:
-        """What it says; empty while it is not shown."""
+        """Return the shown text; empty while it is hidden."""
         return "" if self.isHidden() else self._text
 
     def read(self, document: PromptDocument) -> None:
