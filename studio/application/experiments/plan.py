@@ -104,7 +104,7 @@ def planned_rows(
 
 
 def _templates_in(row: ExperimentRow) -> Iterator[str]:
-    """Return why values of the experiment file are refused: promptfoo puts other values into them."""
+    """Return why values of the file are refused: promptfoo puts other values into them."""
     for name, value in row.case.variables.items():
         found = _VARIABLE.search(value) if isinstance(value, str) else None
         if found is not None and found[1] in row.case.variables:
