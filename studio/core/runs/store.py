@@ -243,10 +243,21 @@ class RunStore:
             with self._database.transaction():
                 event = Stopped(self._partial(run), interrupted=True, seq=last[0] + 1, at=last[1])
                 self.journal(run).write(event)
-                self._connection.execute("UPDATE runs SET owner = '' WHERE id = ?", (run,))
+                self._connection.execute("UPDATE runs SET owner = ? WHERE id = ?", (owner, run))
             ended.append(run)
         self._remove_locks_of_the_dead()
         return tuple(ended)
+
+    def take_interrupted(self) -> tuple[str, ...]:
+        """Return the runs whose process died and that were not returned before, whoever ended them.
+
+        An interrupted run keeps the owner that died until it is returned here.
+        """
+        self.mark_interrupted()
+        rows = self._connection.execute(
+            "UPDATE runs SET owner = '' WHERE status = 'interrupted' AND owner != '' RETURNING id"
+        ).fetchall()
+        return tuple(run for (run,) in rows)
 
     def _remove_locks_of_the_dead(self) -> None:
         """Remove the lock files of killed processes; one that starts now keeps its own."""

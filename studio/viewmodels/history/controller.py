@@ -360,7 +360,7 @@ def _prune(keep: int, days: int, store: RunStore) -> None:
 
 
 def _mark(found: list[RunSummary], store: RunStore) -> None:
-    lines = (store.summary(run) for run in store.mark_interrupted())
+    lines = (store.summary(run) for run in store.take_interrupted())
     found += [line for line in lines if line is not None]
 
 

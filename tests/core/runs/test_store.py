@@ -225,6 +225,19 @@ async def test_a_run_of_a_living_process_is_left_alone(tmp_path):
     second.close()
 
 
+async def test_a_killed_run_is_taken_once_whoever_ended_it_before(tmp_path):
+    window = RunStore(tmp_path / "runs.sqlite")
+    run, _ = run_of(NATIVE, [])
+    window.journal("a")(Started(run.state.setup, seq=1, at=1.0))
+    window.close()
+    terminal, restarted = RunStore(tmp_path / "runs.sqlite"), RunStore(tmp_path / "runs.sqlite")
+    assert terminal.mark_interrupted() == ("a",)
+    assert restarted.take_interrupted() == ("a",)
+    assert restarted.take_interrupted() == ()
+    terminal.close()
+    restarted.close()
+
+
 def test_what_had_come_of_a_reply_is_in_a_run_that_was_killed(tmp_path):
     path = tmp_path / "runs.sqlite"
     first = RunStore(path)
