@@ -31,6 +31,7 @@ from tests.support.chat_server import ChatServer, chat_server
 
 NAMED = "---\nmodel: {connection: {kind: reference, name: office}}\n---\nuser:\nHello\n"
 PROVIDER = "---\nmodel: {id: gpt-5-mini, provider: openai}\n---\nuser:\nHello\n"
+ID_ONLY = "---\nmodel: {id: gpt-9}\n---\nuser:\nHello\n"
 TESTS = "tests: [{vars: {}}]\n"
 
 
@@ -80,7 +81,7 @@ def machine(tmp_path: Path, user_home: Path, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "shop"
     folder.mkdir()
-    for name, text in (("named", NAMED), ("provider", PROVIDER)):
+    for name, text in (("named", NAMED), ("provider", PROVIDER), ("id", ID_ONLY)):
         (folder / f"{name}.prompty").write_text(text, encoding="utf-8")
         (folder / f"{name}.experiment.yaml").write_text(
             f"prompts: [{name}.prompty]\n{TESTS}", encoding="utf-8"
@@ -156,6 +157,15 @@ def test_nothing_is_sent_anywhere_before_the_user_chose(
     assert machine.command("run", path, "--connection", "lab") == FINE
     assert machine.arrived == (0, 1)
     assert machine.run(name) == PROBLEMS
+
+
+def test_an_id_that_the_default_connection_does_not_use_is_seen_before_the_run(
+    machine: Machine, open_workbench: Callable[[Path], Workbench], qtbot: QtBot
+) -> None:
+    workbench = open_workbench(machine.folder / "id.prompty")
+    button = workbench.window.run_choices.button
+    qtbot.waitUntil(lambda: button.text().strip() == "paid-1 · paid, not gpt-9")
+    assert "'gpt-9'" in button.toolTip()
 
 
 @pytest.mark.parametrize("name", ["named", "provider"])

@@ -59,6 +59,9 @@ class ModelChoice:
     warning: str = ""
     """Request of the document that was not met; empty if all were."""
 
+    instead_of: str = ""
+    """Model id of the document that is not used, because the default connection answers."""
+
     missing: str = ""
     """Sentence on what the document names and is not set up here; empty where it is."""
 
@@ -268,7 +271,7 @@ def _default(declaration: ModelDeclaration, connections: Connections) -> ModelCh
     )
     if declaration.id and choice.declaration.id != declaration.id:
         warning = f"The prompt asks for the model {declaration.id!r} and names no connection."
-        return replace(choice, warning=warning)
+        return replace(choice, warning=warning, instead_of=declaration.id)
     return choice
 
 

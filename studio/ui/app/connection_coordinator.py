@@ -229,12 +229,15 @@ class ConnectionCoordinator(QObject):
             detail += "\n" + tr(_TOY)
         self._window.status.set_speed(words, text)
         model = choice.declaration.id if connection.is_remote else ""
-        name, drawing = connection.name, ICONS[connection.kind]
+        name = connection.name
+        drawing = "triangle-alert" if choice.refusal or choice.warning else ICONS[connection.kind]
         if choice.refusal:
             words = tr("{name} (not set up)")
             if choice.denied:
                 words = tr("{name} (not allowed)")
-            name, drawing = words.format(name=name), "triangle-alert"
+            name = words.format(name=name)
+        elif choice.instead_of:
+            name = tr("{name}, not {model}").format(name=name, model=choice.instead_of)
         self._window.run_choices.name_choice(model or "", name, detail, drawing)
 
     def _show_models(self, choices: RunChoices, choice: ModelChoice, *, is_agent: bool) -> None:
