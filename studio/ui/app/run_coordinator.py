@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.connections.model import RequestedModel, asked_by
 from studio.application.experiments.stepping import SteppedCell
+from studio.application.run.offers.at_problem import is_of_model
 from studio.application.run.start.begin import open_tools
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.trust import references_of
@@ -23,6 +24,7 @@ from studio.core.agent.values.commands import ChooseModel, Command, Continue
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.state import RunState
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
@@ -205,8 +207,7 @@ class RunCoordinator(QObject):
         state, document = self.run.state, self.window.tabs.document
         stand_in = self.run.stand_in
         if state is not None and stand_in is not None:
-            chosen = run_model_of(stand_in)
-            self.run.send(ChooseModel(chosen, state.answered_by, stand_in))
+            self._take_model(state, stand_in)
             return
         if state is None or document is None or self.questions.asks_first(self.switch_model):
             return
@@ -216,7 +217,12 @@ class RunCoordinator(QObject):
         except ModelError as error:
             self.questions.refuse(error, asked, self.switch_model)
             return
-        self.run.send(ChooseModel(run_model_of(model), state.answered_by, model))
+        self._take_model(state, model)
+
+    def _take_model(self, state: RunState, model: ChatModel) -> None:
+        """Change the run to a model, and try again if the old one was the problem."""
+        again = (Continue(),) if is_of_model(state) else ()
+        self.run.send(ChooseModel(run_model_of(model), state.answered_by, model), *again)
 
     def ask_for_values(self) -> None:
         """Ask for the secrets that the run sends and that are not set here, and go on with them."""

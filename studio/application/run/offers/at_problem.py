@@ -185,13 +185,18 @@ _OF_CONNECTION = frozenset(
 )
 """Faults that are fixed in the connection."""
 
-OF_MODEL = frozenset(("unknown-model", "too-long", "no-model"))
+_OF_MODEL = frozenset(("unknown-model", "too-long", "no-model"))
 """Faults that another model does not have."""
+
+
+def is_of_model(state: RunState) -> bool:
+    """Return whether a run is paused at a fault that another model does not have."""
+    return state.pause is not None and state.error is not None and state.error.code in _OF_MODEL
 
 
 def _cause_offer(error: StepError) -> Offer | None:
     """Return the most likely fix for a model's error; None if a retry is the best."""
-    if error.code in OF_MODEL:
+    if error.code in _OF_MODEL:
         return replace(choose_model(), is_primary=True)
     if error.code in _OF_CONNECTION:
         label, tip = tr("Open the connection…"), tr("Fix its address, its key or its account.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.application.run.offers.at_pause import offers_of
-from studio.application.run.offers.at_problem import OF_MODEL
+from studio.application.run.offers.at_problem import is_of_model
 from studio.application.run.offers.offer import Offer, Offers
 from studio.application.words import tr
 from studio.core.agent.run.requests import allowed
@@ -136,8 +136,10 @@ def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_kee
         (ChooseModel(has, now),),
         is_primary=True,
     )
+    is_fault = is_of_model(state)
+    change_to = tr("Change to {model} and try again") if is_fault else tr("Change to {model}")
     change = Offer(
-        tr("Change to {model}").format(model=other),
+        change_to.format(model=other),
         tr("The requests from here on go to it, with the conversation so far."),
         ask="switch",
         is_primary=not can_keep,
@@ -148,7 +150,7 @@ def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_kee
         words = tr("The prompt now asks for {other}; {model} is not set up here.")
     detail = words.format(other=other, model=has.name)
     ways: tuple[Offer, ...] = (keep, change) if can_keep else (change,)
-    if can_keep and state.error is not None and state.error.code in OF_MODEL:
+    if can_keep and is_fault:
         ways = (replace(change, is_primary=True), replace(keep, is_primary=False))
     if state.is_over:
         others = (
