@@ -102,7 +102,10 @@ def load(path: Path) -> PromptDocument:
     """
     refuse_other_file(path)
     # Whole, so that whatever is named beside it is found from any working directory.
-    return read_document(read_text(path), path.resolve())
+    document = read_document(read_text(path), path.resolve())
+    if document.is_data_file:
+        raise UsageError(f"{path} is not a prompt (data): it has no front matter")
+    return document
 
 
 def refuse_other_file(path: Path) -> None:

@@ -381,3 +381,13 @@ def test_a_python_file_is_not_taken_for_a_prompt(
     path.write_text("def look() -> str:\n    return 'here'\n", encoding="utf-8")
     assert run_command([command, str(path)]) == USAGE
     assert "is not a prompt (Python); `tools list` shows the tools in it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "messages"])
+def test_values_beside_a_prompt_are_no_prompt(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "chat-1.json"
+    path.write_text('{"customer": "Jane"}', encoding="utf-8")
+    assert run_command([command, str(path)]) == USAGE
+    assert "chat-1.json is not a prompt (data)" in capsys.readouterr().err

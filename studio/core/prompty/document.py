@@ -293,7 +293,15 @@ class PromptDocument:
     @property
     def is_prompt(self) -> bool:
         """Whether it can be previewed and run."""
-        return not (self.is_tool_file or self.is_experiment or self.agent_file)
+        is_other = self.is_tool_file or self.is_data_file or self.is_experiment
+        return not (is_other or self.agent_file)
+
+    @property
+    def is_data_file(self) -> bool:
+        """Whether it is a file of values, as `${file:}` names them, by its ending."""
+        path = self.source.path
+        is_data = path is not None and path.suffix.lower() in _DATA_SUFFIXES
+        return is_data and self.front_matter is None
 
     @property
     def is_tool_file(self) -> bool:
@@ -316,6 +324,9 @@ class PromptDocument:
 ResolvedInputs: TypeAlias = Mapping[str, Json]
 """Values by input name, defaults filled in."""
 
+
+_DATA_SUFFIXES = frozenset((".csv", ".json", ".jsonl", ".toml", ".tsv", ".yaml", ".yml"))
+"""Endings of files that are prompts only if they have front matter."""
 
 _OF_READING = ("yaml-", "duplicate-key", "front-matter-", "file-too-large", "foreign-format")
 """Beginnings of the codes of problems that the readers of YAML, front matter and files report."""

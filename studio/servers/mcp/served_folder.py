@@ -141,9 +141,10 @@ class ServedFolder:
         kind = agent_file_kind(self.path(name))
         if kind is not None:
             raise ToolError(f"{name!r} is not a prompt ({TITLES[kind]}); `check` looks at it.")
-        if text is not None:
-            return parse(text, self.path(name))
-        return parse(self.text(name), self.path(name))
+        document = parse(self.text(name) if text is None else text, self.path(name))
+        if document.is_data_file:
+            raise ToolError(f"{name!r} is not a prompt (data): it has no front matter.")
+        return document
 
     def prompts(self) -> list[Path]:
         """The prompt files of the folder, in order; none that leads out of it."""

@@ -99,6 +99,8 @@ class StatusBar(QStatusBar):
         kind = tr(_DIALECTS[document.dialect])
         if not document.is_prompt:
             kind = tr("Python") if document.is_tool_file else tr("Experiment")
+        if document.is_data_file:
+            kind = tr("Data")
         if document.agent_file:
             kind = tr("Agent file")
         self._say(self._dialect, kind, document.dialect_reason)
