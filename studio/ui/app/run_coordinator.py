@@ -348,6 +348,9 @@ class RunCoordinator(QObject):
             self.request_input.emit(refusal.missing[0])
         show = NotificationAction(tr("Show"), lambda: self.window.tabs.go_to(refusal.span))
         offers: tuple[NotificationAction, ...] = (show,)
+        if refusal.wants_trust:
+            trust = self.window.actions["tools.trust"]
+            offers = (NotificationAction(trust.text(), trust.trigger), show)
         if refusal.samples:
             one, many = tr("Run with the sample"), tr("Run with the samples")
             words = one if len(refusal.samples) == 1 else many

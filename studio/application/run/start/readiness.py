@@ -10,8 +10,8 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import question_input
 from studio.core.prompty.parameters import lacking_parameters, missing_parameters
-from studio.core.prompty.prepare import settled_document
-from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.prepare import prepare, settled_document
+from studio.core.prompty.reference_values import NOT_TRUSTED, ReferenceContext
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.source import Span
 from studio.core.text.values import Json
@@ -36,6 +36,9 @@ class Refusal:
     samples: Mapping[str, Json] = field(default_factory=dict)
     """Samples that the preview shows, by name, where a run could begin with them. A run takes them
     only when the user says so."""
+
+    wants_trust: bool = False
+    """Whether trust in the prompt's folder is all that is missing."""
 
     @property
     def span(self) -> Span:
@@ -69,6 +72,10 @@ def refusal_of(
             tr("Fix it, then run again."),
         )
     if references is not None:
+        kept = () if references.trusted else _kept_back(document, values, references)
+        if kept:
+            hint = tr("Trust the folder, then run again.")
+            return Refusal(kept, kept[0].message, hint, wants_trust=True)
         document = settled_document(document, values, references)
     resolution = resolve_inputs(document, values)
     parameters = missing_parameters(document, values)
@@ -84,6 +91,18 @@ def refusal_of(
     names += [item.name for item in lacking_parameters(document, values)]
     samples = _samples(document, values, names)
     return Refusal(problems, _words(problems, names), _hint(samples), tuple(names), samples)
+
+
+def _kept_back(
+    document: PromptDocument, values: Mapping[str, Json], references: ReferenceContext
+) -> tuple[Problem, ...]:
+    """Return the files and variables of the messages that an untrusted folder keeps from a run."""
+    prepared = prepare(document, values, references=references)
+    return tuple(
+        problem
+        for problem in prepared.problems
+        if problem.code == NOT_TRUSTED and problem.severity is Severity.ERROR
+    )
 
 
 def _samples(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from studio.application.run.start.readiness import refusal_of
 from studio.core.prompty.parse import parse
+from studio.core.prompty.reference_values import references_beside
 from studio.core.text.values import Json
 
 TEXT = """---
@@ -109,3 +113,23 @@ def test_the_question_of_the_user_is_asked_for_where_it_has_a_place(
 )
 def test_no_question_is_asked_for_where_the_prompt_has_another_way(text: str) -> None:
     assert refusal_of(parse(text), {}) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user:\nUse ${file:context.json}\n",
+        "---\ninputs: {context: {type: object}}\nsample: {context: '${file:context.json}'}\n---\n"
+        "user:\nUse {{context}}\n",
+    ],
+)
+def test_a_file_that_trust_keeps_back_refuses_the_run(text: str, tmp_path: Path) -> None:
+    (tmp_path / "context.json").write_text('{"a": 1}', encoding="utf-8")
+    document = parse(text, tmp_path / "a.prompty")
+    references = references_beside(tmp_path / "a.prompty", trusted=False)
+    refusal = refusal_of(document, {}, references)
+    assert refusal is not None
+    assert refusal.wants_trust
+    assert "'context.json' is not read" in refusal.text
+    refusal = refusal_of(document, {}, replace(references, trusted=True))
+    assert refusal is None or not refusal.wants_trust
