@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import uuid
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,6 +49,7 @@ from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.models.factory import EmbeddedServers
+from studio.core.models.refused_options import LearnedRefusal
 from studio.core.models.remote.model import RemoteModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
@@ -100,6 +101,9 @@ class AskedCell:
 
     is_stale: bool = False
     """Whether the server refused an option that the cell's identity counts on."""
+
+    learned: tuple[LearnedRefusal, ...] = ()
+    """Options that the server refused of a worker on another machine."""
 
 
 class Asker:
@@ -393,6 +397,17 @@ class Asker:
         if offered is None or asked.answer is None:
             return asked
         return replace(asked, answer=offered.answer(asked.answer, state.step.reply))
+
+    def refusals_of(self, at: int) -> tuple[LearnedRefusal, ...]:
+        """Return what the server of a variant was found not to take."""
+        model = self._models[at]
+        return model.known_refusals() if isinstance(model, RemoteModel) else ()
+
+    def learn(self, at: int, refusals: Iterable[LearnedRefusal]) -> None:
+        """Keep what the server of a variant was found not to take elsewhere."""
+        model = self._models[at]
+        if isinstance(model, RemoteModel):
+            model.learn(refusals)
 
     async def _timed(self, going: Awaitable[RunState]) -> RunState | str:
         milliseconds = self._plan.options.timeout_ms

@@ -57,13 +57,17 @@ _GATHER_SECONDS = 0.05
 class BatchWaves:
     """Requests of the cells under way, until they leave together."""
 
-    def __init__(self, store: BatchStore, result: int, carrier: BatchCarrier) -> None:
-        """Take who carries them."""
+    def __init__(
+        self, store: BatchStore, result: int, carrier: BatchCarrier, *, shares: bool
+    ) -> None:
+        """Take who carries them, and whether equal requests of a wave share one answer."""
         self._store = store
         self._result = result
         self._carrier = carrier
         self._cells = self._asking = 0
         self._waiting: list[tuple[BatchLine, str, CellRequest]] = []
+        self._shares = shares
+        self._shared: dict[tuple[object, ...], asyncio.Future[BatchReply]] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
@@ -83,7 +87,7 @@ class BatchWaves:
         body: JsonObject,
         whole: JsonObject,
     ) -> BatchReply:
-        """Return the outcome of a request; a request that was sent before is not sent again.
+        """Return the outcome of a request; equal ones are sent once for each repeat.
 
         Args:
             line: where it goes.
@@ -92,6 +96,29 @@ class BatchWaves:
             body: what is sent.
             whole: the body before anything was left out that its server does not take.
         """
+        equal = hash_of(line.api.request("", body))
+        place = line.connection, line.model, cell.key.repeat, name, equal
+        first = self._shared.get(place)
+        if first is None or not self._shares or not name.startswith("s"):  # judges are asked each
+            answer = self._shared[place] = asyncio.get_running_loop().create_future()
+            try:
+                reply = await self._sent(line, cell, name, body, whole)
+                answer.set_result(reply)
+            finally:
+                answer.cancel()
+                self._shared.pop(place, None)
+            return reply
+        self._asking += 1
+        self._look()
+        try:
+            return replace(await asyncio.shield(first), is_shared=True)
+        finally:
+            self._asking -= 1
+
+    async def _sent(
+        self, line: BatchLine, cell: LeasedCell, name: str, body: JsonObject, whole: JsonObject
+    ) -> BatchReply:
+        """Return the outcome of a request; a request that was sent before is not sent again."""
         custom_id = request_name(cell.identity, cell.key, name)
         sent = line.api.request(custom_id, body)
         asked = hash_of(line.api.request(custom_id, whole))
@@ -242,15 +269,15 @@ class BatchedModel(WrappingModel[RemoteModel]):
             deltas = deltas_of_response(self._inner.provider, reply.response)
         except BadReplyError as error:
             raise ModelError("bad-reply", str(error)) from None
-        return tuple(self._priced(delta) for delta in deltas)
+        share = 0.0 if reply.is_shared else PRICE_SHARE
+        return tuple(self._priced(delta, share) for delta in deltas)
 
-    def _priced(self, delta: ReplyDelta) -> ReplyDelta:
+    def _priced(self, delta: ReplyDelta, share: float) -> ReplyDelta:
         price = self._inner.price
         if price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
             return delta
         cost = price.of(delta.usage)
-        half = None if cost is None else cost * PRICE_SHARE
-        return UsageDelta(replace(delta.usage, cost=half))
+        return UsageDelta(replace(delta.usage, cost=None if cost is None else cost * share))
 
 
 MOST_CELLS = 10_000
@@ -324,7 +351,7 @@ class BatchAsker(Asker):
         store = self._ledger.batches
         mask = self._services.secrets.masker.mask
         self._carrier = BatchCarrier(store, result, mask, self._tell)
-        self._waves = BatchWaves(store, result, self._carrier)
+        self._waves = BatchWaves(store, result, self._carrier, shares=self._plan.options.cache)
 
     def begin_cell(self) -> None:
         """A cell begins: no wave leaves before it waits, too."""

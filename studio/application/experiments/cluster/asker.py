@@ -344,7 +344,9 @@ class ClusterAsker(Asker):
         assert self._dispatcher is not None  # `start` comes first
         at = cell.key.variant
         encoded = encode_cell(at, row, self._plan.values_of(at, row))
-        return decode_asked(await self._dispatcher.ask(encoded))
+        asked = decode_asked(await self._dispatcher.ask(encoded))
+        self.learn(at, asked.learned)
+        return asked
 
     async def close(self) -> None:
         """Let go of everything."""

@@ -15,7 +15,7 @@ import threading
 import zipfile
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -36,6 +36,7 @@ from studio.core.export.bundle import bundle_files, write_zip
 from studio.core.export.target import ExportSource
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections, connections_text, read_connections
+from studio.core.models.refused_options import LearnedRefusal
 from studio.core.models.secrets import KEYRING, environment_name, secret_store
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.parse import parse
@@ -365,7 +366,8 @@ class CellWorker:
         self._values[place] = cell["values"]
         try:
             leased = LeasedCell(CellKey(1, place[1], place[0]), b"")
-            return encode_asked(await self._asker.ask(leased, ExperimentRow("", case, place[1])))
+            asked = await self._asker.ask(leased, ExperimentRow("", case, place[1]))
+            return encode_asked(replace(asked, learned=self._asker.refusals_of(place[0])))
         finally:
             del self._values[place]
 
@@ -407,7 +409,13 @@ def encode_asked(asked: AskedCell) -> dict[str, Any]:
             for each in found.calls
         ]
     journal = asked.journal.decode("utf-8", "surrogatepass")
-    return {"answer": answer, "error": asked.error, "journal": journal, "refused": asked.refused}
+    return {
+        "answer": answer,
+        "error": asked.error,
+        "journal": journal,
+        "refused": asked.refused,
+        "learned": list(map(asdict, asked.learned)),
+    }
 
 
 def decode_asked(found: Mapping[str, Any]) -> AskedCell:
@@ -415,9 +423,10 @@ def decode_asked(found: Mapping[str, Any]) -> AskedCell:
     answer = found["answer"]
     if answer is not None:
         calls = tuple(MadeCall(**each) for each in answer["calls"])
-        answer = CellAnswer(**{**answer, "calls": calls})
+        answer = CellAnswer(**{**answer, "calls": calls, "left_out": tuple(answer["left_out"])})
     journal = found["journal"].encode("utf-8", "surrogatepass")
-    return AskedCell(answer, found["error"], journal, found["refused"])
+    learned = tuple(LearnedRefusal(**each) for each in found["learned"])
+    return AskedCell(answer, found["error"], journal, found["refused"], learned=learned)
 
 
 def _unpack(data: bytes, folder: Path) -> None:

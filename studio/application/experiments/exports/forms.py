@@ -51,6 +51,10 @@ def as_junit(ledger: ExperimentLedger, report: ExperimentReport) -> str:
             continue
         rows = cases.get(variant.name, {})
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(variant.name))
+        if variant.left_out:  # JUnit's place of what is true of a whole suite
+            properties = ElementTree.SubElement(suite, "properties")
+            names = _xml(", ".join(variant.left_out))
+            ElementTree.SubElement(properties, "property", name="left_out", value=names)
         failures = errors = 0
         for key, cells in rows.items():
             seconds = sum(each.outcome.ms for each in cells) / 1000
@@ -211,6 +215,7 @@ def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
             "cost",
             "tokens",
             "ms",
+            "left_out",
             "output",
             "reasons",
             *(safe_cell(name) for name in names),
@@ -232,6 +237,7 @@ def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
                 "" if outcome.cost is None else f"{outcome.cost:.6f}",
                 outcome.input_tokens + outcome.output_tokens,
                 f"{outcome.ms:.0f}",
+                ", ".join(left_out_of(outcome)),
                 safe_cell(outcome.output),
                 safe_cell(outcome.error or reasons),
                 *(safe_cell(_text(values.get(name))) for name in names),

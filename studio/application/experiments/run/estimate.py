@@ -81,7 +81,8 @@ def usual_spending(ledger: ExperimentLedger, plan: ExperimentPlan) -> dict[int, 
             at = next(
                 (n for n, v in enumerate(plan.variants) if v.name == names[total.variant]), -1
             )
-            if asked <= 0 or at < 0 or at in made or not isinstance(models, list):
+            is_counted = asked > 0 and total.tokens > 0  # a server that counts none says nothing
+            if not is_counted or at < 0 or at in made or not isinstance(models, list):
                 continue
             if models[total.variant] != model_name(plan.variants[at].choice):
                 continue

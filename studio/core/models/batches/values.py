@@ -104,6 +104,9 @@ class BatchReply:
     unanswered: Unanswered | None = None
     """Reason why it was not even asked."""
 
+    is_shared: bool = False
+    """Whether an equal request of another cell was sent and paid for both."""
+
 
 @dataclass(frozen=True, slots=True)
 class NotedBatch:

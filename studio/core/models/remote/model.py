@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from urllib.parse import quote
 
@@ -184,10 +184,18 @@ class RemoteModel:
 
     def sent_body(self, request: ModelRequest) -> tuple[JsonObject, tuple[RefusedOption, ...]]:
         """Return the exact body, and the options that its model is known to refuse."""
-        return without_refused(self.whole_body(request), self._known_refusals())
+        return without_refused(self.whole_body(request), self.known_refusals())
 
-    def _known_refusals(self) -> tuple[LearnedRefusal, ...]:
+    def known_refusals(self) -> tuple[LearnedRefusal, ...]:
+        """Return what the server was found not to take of this model."""
         return refusals_of(self._refusals, self._connection, self._model_id)
+
+    def learn(self, refusals: Iterable[LearnedRefusal]) -> None:
+        """Keep what another process found."""
+        known = {each.option for each in self.known_refusals()}
+        for refusal in refusals:
+            if refusal.option not in known:
+                self._refusals.learn(refusal)
 
     async def prepare(self, tell: TellOpening) -> None:
         """Open the client and read the price, neither of which is the server's time.
@@ -261,7 +269,7 @@ class RemoteModel:
         name = error.parameter
         if name in _NEEDED[self.provider] or name not in sent:
             return False
-        known = {each.option for each in self._known_refusals()}
+        known = {each.option for each in self.known_refusals()}
         if name not in known:  # else a request beside this one has learned it
             instead = _RENAMED.get(name, "")
             address = shown_address(self._connection)

@@ -180,6 +180,24 @@ async def test_a_parameter_that_is_not_taken_is_left_out_of_the_next_wave(
     assert not any("temperature" in body for _, body in second.requests)
 
 
+@openai_only
+async def test_variants_of_a_refused_option_are_asked_once_in_the_next_wave(
+    batches: BatchBench, ledger: ExperimentLedger
+) -> None:
+    labels = "{id: small, label: cold, config: {temperature: 0}}"
+    hot = labels.replace("cold", "hot").replace("0}", "1}")
+    providers = f"[{labels}, {hot}]\nbaseline: cold"
+    batches.write("a.experiment.yaml", EXPERIMENT.replace("[small]", providers))
+    batches.server.endings = [Ending(errors=no_temperature)]
+    result = await batches.run(ledger)
+    assert passed(ledger, result) == [4, 4]
+    first, second = batches.server.batches.values()
+    assert [len(each.requests) for each in (first, second)] == [8, 4]
+    report = report_of(ledger, result)
+    assert report.variants[1].same_as == "cold"
+    assert sum(not each.total.cost for each in report.variants) == 1, "paid once"
+
+
 @pytest.mark.parametrize("status", [0, 500])
 async def test_what_was_taken_without_a_word_is_found_again(
     batches: BatchBench, ledger: ExperimentLedger, status: int

@@ -29,8 +29,9 @@ from studio.application.experiments.cluster.worker import (
 from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.results.cells import CellKey
 from studio.core.models.connection_file import Connections
+from studio.core.models.refused_options import kept_refusals
 from tests.application.experiments.conftest import Bench
-from tests.support.chat_server import chunk, events, streamed
+from tests.support.chat_server import chunk, events, failure, streamed
 
 KEY = "sk-proj-Vv8qkZ2mT4xR7wY1bN5cJ9dL3"
 
@@ -256,3 +257,29 @@ def test_addresses_that_can(tmp_path: Path) -> None:
         WorkersAddress("tls://10.0.0.7:8786", tmp_path),
     ):
         address.check()
+
+
+async def test_what_a_worker_finds_refused_is_kept_here_too(bench: Bench, tmp_path: Path) -> None:
+    bench.write(
+        "capital.experiment.yaml",
+        "prompts: [capital.prompty]\nproviders: [{id: small, config: {temperature: 0}}]\n"
+        "tests: [{vars: {country: Norway}}]\n",
+    )
+    words = "Unsupported parameter: 'temperature' is not supported with this model."
+    refusal = failure(400, words, "unsupported_parameter", "temperature")
+    bench.server.script(refusal, streamed("Oslo"))
+    worker = CellWorker(tmp_path, make_bundle(bench.plan(), bench.services).data)
+    kept_refusals().forget(bench.server.url)
+    try:
+        asked = await asyncio.to_thread(_ask, worker, bench)
+    finally:
+        worker.close()
+    assert asked.answer is not None
+    assert asked.answer.left_out == ("temperature",)
+    assert [each.option for each in asked.learned] == ["temperature"]
+    kept_refusals().forget(bench.server.url)
+    leader = Asker(bench.plan(), bench.services)
+    await leader.open()
+    leader.learn(0, asked.learned)
+    await leader.close()
+    assert [each.option for each in kept_refusals().at(bench.server.url)] == ["temperature"]

@@ -60,7 +60,7 @@ async def test_what_sends_the_same_is_the_same(refusing: Bench, ledger: Experime
         assert outcome is not None
         assert left_out_of(outcome) == ("temperature",)
     assert grid_of(ledger, result).left_out == {0: ("temperature",), 1: ("temperature",)}
-    for form in ("json", "html", "markdown"):
+    for form in ("json", "html", "markdown", "csv", "junit"):
         assert "temperature" in FORMS[form](ledger, report), form
 
 

@@ -14,7 +14,7 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.runs.exchange import read_journal
 from studio.core.wire.wire_call import WireCall
 from tests.application.experiments.conftest import EXPERIMENT, Bench, answering
-from tests.support.chat_server import Exchange, failure, streamed
+from tests.support.chat_server import Exchange, chunk, events, failure, streamed
 from tests.support.patience import until
 
 
@@ -99,6 +99,22 @@ async def test_a_second_run_is_estimated_by_the_first(
         await runner.close()
     assert estimate.to_send == 6
     assert used / 1.5 < estimate.tokens < used * 1.5
+
+
+async def test_a_server_that_counts_no_tokens_makes_no_estimate_small(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    bench.server.always(events([chunk({"content": "Oslo"}, "stop"), "[DONE]"]))
+    bench.write("capital.experiment.yaml", EXPERIMENT + "evaluateOptions: {cache: false}\n")
+    estimates = []
+    for _ in range(2):
+        runner = ExperimentRunner(bench.plan(), bench.services, ledger)
+        try:
+            estimates.append(await runner.prepare())
+            await runner.run(runner.begin())
+        finally:
+            await runner.close()
+    assert estimates[0].tokens == estimates[1].tokens > 0
 
 
 async def test_an_error_is_no_failure_and_can_be_asked_again(
