@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,7 @@ from studio.core.imports.promptfoo_parts import (
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.inputs import resolve_inputs
-from studio.core.prompty.messages import Segment
+from studio.core.prompty.messages import Message, Segment, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.templates import find_variables, render_template
 from studio.core.prompty.yaml.reader import read_yaml
@@ -76,11 +76,20 @@ def text_documents(
         if isinstance(found, str):
             before = whole[: max(0, whole.find(found))]
             _check_template(as_nunjucks(found), label if whole else "", before.count("\n"))
-        work = Composition(is_template=True)
-        work.messages += messages_of(found, as_nunjucks)
-        declare_variables(work, {}, "sample")
-        work.inputs.pop(CONVERSATION, None)
-        yield parse(write_document(work), path)
+        work = _composed(messages_of(found, as_nunjucks))
+        text = write_document(work)
+        if work.notes:  # what sections cannot hold, such as recordings by variables
+            chat = as_nunjucks(found) if isinstance(found, str) else json.dumps(found)
+            text = write_document(_composed([Message("user", (TextPart(chat),))]))
+        yield parse(text, path)
+
+
+def _composed(messages: Iterable[Message]) -> Composition:
+    work = Composition(is_template=True)
+    work.messages += messages
+    declare_variables(work, {}, "sample")
+    work.inputs.pop(CONVERSATION, None)
+    return work
 
 
 def _check_template(text: str, name: str, lines: int) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from studio.application.connections.model import RequestedModel, choice_of
 from studio.application.experiments.prompts import ExperimentError, Folder
@@ -19,7 +19,7 @@ from studio.core.models.bodies import request_body
 from studio.core.models.capabilities import facts_of
 from studio.core.models.choice import ModelChoice, provider_connection
 from studio.core.models.connection_file import Connections
-from studio.core.models.connections import Connection, provider_at
+from studio.core.models.connections import Api, Connection, provider_at
 from studio.core.models.endpoint_trust import BUILT_IN, origin
 from studio.core.models.prices import Price
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
@@ -39,7 +39,11 @@ ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
 """Words for the address of a provider."""
 
 _NO_OPTIONS = ("apiKey", "apiKeyEnvar", "apiKeyRequired", "omitDefaults", *ENDPOINTS, "cost")
-_OPTION_WORDS = {**LEGACY_OPTIONS, **{name: name for name in SAME_OPTIONS}}
+_OPTION_WORDS = {
+    **LEGACY_OPTIONS,
+    **{name: name for name in SAME_OPTIONS},
+    "reasoning_effort": "reasoningEffort",
+}
 _MARK = "file://"
 _DATA = (".json", ".yaml", ".yml")
 _PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs")
@@ -227,6 +231,22 @@ def choice_for(
         named = next(each for each in connections.connections if each.kind == "embedded")
     if named is not None:
         return choice_of(asked, connections, named.name)
+    return _of_api(entry, _by_provider(entry, asked, connections))
+
+
+def _of_api(entry: ProviderEntry, choice: ModelChoice) -> ModelChoice:
+    """The choice with the API that `provider:api:model` names."""
+    api = next((each for each in get_args(Api) if f":{each}:" in entry.id), None)
+    if api is None or provider_at(choice.connection) not in ("openai-chat", "openai-responses"):
+        return choice
+    return replace(choice, connection=replace(choice.connection, api=api))
+
+
+def _by_provider(
+    entry: ProviderEntry, asked: RequestedModel, connections: Connections
+) -> ModelChoice:
+    """The choice for `provider:model`."""
+    declared = asked.declaration
     provider, colon, rest = entry.id.partition(":")
     model = _WAY.sub("", rest)
     connection = next(

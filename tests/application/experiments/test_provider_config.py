@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.prompts import ExperimentError
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
@@ -52,6 +53,26 @@ async def test_every_option_is_in_the_body(bench: Bench, ledger: ExperimentLedge
     assert body["response_format"] == {"type": "json_schema", "json_schema": {"name": "a"}}
     assert [each["function"]["name"] for each in body["tools"]] == ["weather"]
     assert (body["tool_choice"], body["own"]) == ("auto", 1)
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+async def test_the_api_in_the_name_of_a_provider_is_asked(bench: Bench, api: str) -> None:
+    config = f"{{apiBaseUrl: '{bench.server.url}', reasoning_effort: low}}"
+    bench.write(
+        "capital.experiment.yaml",
+        f"prompts: [Say it]\nproviders: [{{id: 'openai:{api}:gpt-5', config: {config}}}]\n"
+        "tests: [{vars: {}}]\n",
+    )
+    plan = bench.plan()
+    asker = Asker(plan, bench.services)
+    await asker.open()
+    sent = await asker.sent(0, plan.rows[0])
+    await asker.close()
+    assert not isinstance(sent, str)
+    if api == "chat":
+        assert (sent.body["reasoning_effort"], "messages" in sent.body) == ("low", True)
+    else:
+        assert (sent.body["reasoning"], "input" in sent.body) == ({"effort": "low"}, True)
 
 
 async def test_the_options_of_a_prompt_count(bench: Bench, ledger: ExperimentLedger) -> None:

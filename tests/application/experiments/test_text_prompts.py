@@ -11,6 +11,7 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
 from tests.application.experiments.conftest import Bench
+from tests.support.chat_server import streamed
 
 _CHAT = """\
 [
@@ -88,6 +89,20 @@ async def test_a_chat_is_rendered_and_then_read(bench: Bench, ledger: Experiment
         {"role": "assistant", "content": 'Ann "A"'},
         {"role": "user", "content": "Where"},
     ]
+
+
+async def test_a_chat_with_recordings_by_variables_is_rendered_first(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    recording = {"type": "input_audio", "input_audio": {"data": "{{ sound }}", "format": "mp3"}}
+    parts = [{"type": "text", "text": "{{ question }}"}, recording]
+    bench.write("chat.json", json.dumps([{"role": "user", "content": parts}]))
+    experiment(bench, "file://chat.json", "  - {vars: {question: Where, sound: SUQz}}")
+    bench.server.always(streamed("Oslo"))
+    await bench.run(ledger)
+    (text, sound) = bench.server.requests[0].body["messages"][0]["content"]
+    assert text == {"type": "text", "text": "Where"}
+    assert sound["input_audio"] == {"data": "SUQz", "format": "mp3"}
 
 
 async def test_a_value_adds_no_message_to_a_chat(bench: Bench, ledger: ExperimentLedger) -> None:
