@@ -122,9 +122,10 @@ def choose_connection(
     variables = os.environ if environment is None else environment
     declaration = _with_id(declaration, variables if trusted else {})
     picked = connections.named(chosen)
-    if picked is not None:
-        return _choice(picked, declaration, "you chose it", prefer_document=False)
     named = _named(declaration, connections, variables, trusted=trusted)
+    if picked is not None:
+        is_own = named is not None and named.connection == picked
+        return _choice(picked, declaration, "you chose it", prefer_document=is_own)
     if named is not None and not named.missing:
         return named
     folder = connections.folder_of(file)

@@ -30,6 +30,13 @@ def test_a_named_connection() -> None:
     assert "office" in choice.reason
 
 
+def test_a_picked_connection_gets_the_model_that_the_document_has_for_it() -> None:
+    wish = ModelDeclaration(id="m-2", connection={"kind": "reference", "name": "office"})
+    own = choose_connection(wish, ALL, chosen="office", environment={})
+    other = choose_connection(wish, ALL, chosen="My OpenAI", environment={})
+    assert (own.declaration.id, other.declaration.id) == ("m-2", "gpt-4o-mini")
+
+
 PAID = Connections((EMBEDDED, OFFICE), default="office")
 
 
