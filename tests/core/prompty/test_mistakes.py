@@ -226,6 +226,7 @@ IN_FRONT = [
     ("metadata: {b: 'c', d: 'e'\nname: x\n", None, "or a comma is missing", None),
     ("tags: ['the dogs' bone']\n", "'", "too early", "tags: ['the dogs'' bone']"),
     ("name Trip\nmodel: x\n", "name Trip", "no colon", None),
+    ("name: Trip\ndescription a\nmodel:\n  id: x\n", "description a", "no colon", None),
     ("inputs:\n\tcity:\n\t\tkind: string\n", None, "stands a tab", None),
 ]
 

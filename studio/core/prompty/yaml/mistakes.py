@@ -339,7 +339,7 @@ def explain_yaml(what: str, place: Span, text: str) -> Mistake:
             return Mistake(words, place)
     if "cannot start any token" in what:
         return _odd_start(place, text)
-    if "mapping values are not allowed" in what:
+    if "mapping values are not allowed" in what or "find expected ':'" in what:
         line = text.rfind("\n", 0, place.start) + 1
         above = text[:line].rstrip()
         start = above.rfind("\n") + 1
