@@ -39,10 +39,10 @@ _END = HEADS.index("End")
 _WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120, 240, 80, 80, 160)
 _ORDER = (
     "Prompt",
-    "Question",
-    "Answer",
     "End",
     "Started",
+    "Question",
+    "Answer",
     "Duration",
     "Model",
     "Tokens",
