@@ -81,10 +81,15 @@ class User:
         """From the welcome page to a provider: two clicks."""
         lines = self.bench.window.welcome.findChildren(QPushButton)
         self.click(next(each for each in lines if each.text() == "Connect a provider"))
+        dialog = self.dialog()
+        self.click(dialog.choices[identifier])
+        return dialog
+
+    def dialog(self) -> ProviderDialog:
+        """The dialog that is open."""
         dialog = self.bench.window.findChild(ProviderDialog)
         assert isinstance(dialog, ProviderDialog)
         self.qtbot.waitUntil(dialog.isActiveWindow)
-        self.click(dialog.choices[identifier])
         return dialog
 
     def type(self, text: str) -> None:
@@ -93,10 +98,11 @@ class User:
         assert focus is not None
         QTest.keyClicks(focus, text)
 
-    def press(self, key: Qt.Key) -> None:
-        focus = QApplication.focusWidget()
-        assert focus is not None
-        QTest.keyClick(focus, key)
+    def press(
+        self, key: Qt.Key, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
+    ) -> None:
+        focus = QApplication.focusWidget() or self.bench.window
+        QTest.keyClick(focus, key, held)
 
     def choose_model(self, dialog: ProviderDialog, name: str) -> None:
         models = dialog.fields.models
@@ -220,6 +226,41 @@ def test_ollama_is_found_running_and_answers_after_four_clicks(user: Callable[..
         assert person.answer() == "Hello from llama."
         assert person.clicks == 4
         assert ollama.requests[-1].body["model"] == "llama3.2:latest"
+
+
+def test_a_local_server_answers_a_new_prompt_after_five_actions(
+    user: Callable[..., User], server: ChatServer
+) -> None:
+    server.models = [{"id": "small", "created": 2}, {"id": "large", "created": 1}]
+    server.script(streamed("From my own machine."))
+    person = user()
+    person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    page = person.bench.window.tabs.current
+    assert page is not None
+    person.qtbot.waitUntil(lambda: person.bench.is_settled)
+    person.bench.window.actions_by_id["run.provider"].trigger()
+    dialog = person.dialog()
+    person.click(dialog.choices["compatible"])
+    person.type(server.url)
+    person.press(Qt.Key.Key_Return)
+    person.qtbot.waitUntil(dialog.run.isEnabled)
+    assert dialog.fields.answers().model == "small"
+    assert dialog.price.text() == "Free: it answers on this machine."
+    person.qtbot.waitUntil(dialog.fields.model.hasFocus)
+    person.press(Qt.Key.Key_Return)  # the fifth action: new, connect, server, address, run
+    assert person.answer() == "From my own machine."
+    assert server.requests[-1].body["model"] == "small"
+
+
+def test_a_priced_model_says_its_price_before_the_run_and_is_not_chosen_by_itself(
+    user: Callable[..., User], server: ChatServer
+) -> None:
+    server.models = [{"id": "gpt-5-mini", "created": 1}, {"id": "gpt-5-nano", "created": 2}]
+    person = user(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=server.url)
+    dialog = person.begin("openai")
+    person.choose_model(dialog, "gpt-5-mini")
+    words = "A million tokens cost $0.2500 sent, $2.00 received."
+    person.qtbot.waitUntil(lambda: dialog.price.text() == words)
 
 
 def test_azure_is_asked_for_its_deployment(

@@ -9,10 +9,14 @@ from typing import Literal, TypeAlias
 
 from studio.application.connections.editing import problems_of, with_added, with_changed
 from studio.application.words import tr
+from studio.core.models.capabilities import facts_of
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import PRESETS, Connection, Preset, address_of
+from studio.core.models.endpoint_trust import is_local
+from studio.core.models.prices import is_loaded
 from studio.core.models.probe import Probe
 from studio.core.models.secrets import KEYRING, environment_name
+from studio.core.text.amounts import money
 from studio.core.text.naming import free_name
 from studio.core.text.values import JsonObject
 
@@ -184,6 +188,36 @@ def next_step(start: ProviderStart, probe: Probe) -> str:
     if not probe.models and not start.connection.model:
         return tr("It lists no models: type the id of one.")
     return ""
+
+
+def usual_model(connection: Connection, models: Sequence[str]) -> str:
+    """Return the model to begin with: the one used before, or any of a server that is free."""
+    is_free = bool(models) and is_local(address_of(connection))
+    return connection.model or (models[0] if is_free else "")
+
+
+def price_words(connection: Connection, model: str, listed: JsonObject | None) -> str:
+    """Say what a model costs; empty while the table of prices is being loaded.
+
+    Args:
+        connection: the connection that asks the model.
+        model: the id of the model.
+        listed: the server's own description of the model, from its list.
+    """
+    price = facts_of(
+        model,
+        corrections=connection.capabilities,
+        listed=listed,
+        connection=connection,
+        priced=is_loaded(),
+    ).price
+    if price is not None:
+        sent, received, _ = price.per_million()
+        words = tr("A million tokens cost {sent} sent, {received} received.")
+        return words.format(sent=money(sent), received=money(received))
+    if is_local(address_of(connection)):
+        return tr("Free: it answers on this machine.")
+    return tr("Its price is not known.") if is_loaded() else ""
 
 
 def _start(

@@ -22,7 +22,9 @@ from studio.application.connections.provider_start import (
     missing,
     next_step,
     offered_models,
+    price_words,
     provider_starts,
+    usual_model,
     with_provider,
 )
 from studio.application.words import tr
@@ -71,10 +73,13 @@ class ProviderDialog(QDialog):
         self.run = QPushButton(tr("Run it"))
         self.take = QPushButton(tr("Use it"))
         self.settings = QPushButton(tr("More settings…"))
+        self.price = QLabel(wordWrap=True)
+        self.trial.hide()
         self._lay_out()
         self._connect()
         self._look_for_local()
-        self._show_nothing()
+        self._show_ready()
+        controller.prices.load()
 
     def choose(self, identifier: str) -> None:
         """Show a provider; one that needs nothing more is tried at once."""
@@ -118,7 +123,8 @@ class ProviderDialog(QDialog):
         if probe is not None and probe.works:
             step = next_step(start, probe)
             trial = replace(trial, probe=replace(probe, hint=step or tr("Choose a model.")))
-            self.fields.show_models(offered_models(probe), start.connection.model)
+            models = offered_models(probe)
+            self.fields.show_models(models, usual_model(self._tried, models))
         elif probe is not None:
             may_be_typed = start.id == "compatible" or not probe.lists
             self.fields.show_models((), "", may_be_typed=may_be_typed)
@@ -184,16 +190,17 @@ class ProviderDialog(QDialog):
 
     # -- what is shown --------------------------------------------------------------------------
 
-    def _show_nothing(self) -> None:
-        self.trial.hide()
-        self._show_ready()
-
     def _show_ready(self) -> None:
-        tried = self._tried
-        works = tried is not None and self._controller.trials.of(tried).state == "works"
-        is_ready = works and bool(self.fields.answers().model) and self._is_as_tried()
+        tried, model = self._tried, self.fields.answers().model
+        trials = self._controller.trials
+        works = tried is not None and trials.of(tried).state == "works"
+        is_ready = works and bool(model) and self._is_as_tried()
         for button in (self.run, self.take, self.settings):
             button.setEnabled(is_ready)
+        price = ""
+        if is_ready and tried is not None:
+            price = price_words(tried, model, trials.listed(tried, model))
+        self.price.setText(price)
         self.trial.test.setEnabled(self._start is not None)
         self.trial.test.setProperty("primary", not works)
         self.trial.test.style().polish(self.trial.test)
@@ -236,10 +243,17 @@ class ProviderDialog(QDialog):
         close = QPushButton(tr("Cancel"))
         close.clicked.connect(self.reject)
         footer = row_of(
-            self.settings, 1, close, self.take, self.run, margins=(16, 0, 16, 16), spacing=8
+            self.settings,
+            (self.price, 1),
+            close,
+            self.take,
+            self.run,
+            margins=(16, 0, 16, 16),
+            spacing=8,
         )
         for button in (close, self.settings, self.take, self.run, self.trial.test):
             button.setAutoDefault(False)
+        self.price.setProperty("tone", "muted")
         self.run.setProperty("primary", True)
         self.run.setToolTip(tr("Use this model and run the prompt with it"))
         column_of((columns, 1), footer, on=self, margins=0, spacing=0)
@@ -257,6 +271,7 @@ class ProviderDialog(QDialog):
         self.settings.clicked.connect(self._on_settings)
         self._controller.trials.changed.connect(self._on_trial)
         self._controller.keys.found.connect(self._on_key)
+        self._controller.prices.changed.connect(self._show_ready)
 
     def _on_cancel(self) -> None:
         if self._tried is not None:
