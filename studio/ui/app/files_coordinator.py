@@ -77,6 +77,9 @@ class FilesCoordinator(QObject):
             self._reading.submit(lambda: _states_below(roots))
 
     def _on_states(self, states: Mapping[Path, FileState]) -> None:
+        for path, page in self._pages().items():
+            if states.get(path) != self._states.get(path):
+                page.changes.read(path)  # committed, or changed back, in another program
         self._states = states
         self.mark()
 

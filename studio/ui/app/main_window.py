@@ -144,6 +144,7 @@ class MainWindow(QMainWindow):
         tabs.current_changed.connect(self.page_coordinator.show_page)
         tabs.parsed.connect(self.page_coordinator.show_document)
         tabs.caret_moved.connect(self.page_coordinator.show_caret)
+        tabs.selection_changed.connect(self.page_coordinator.show_selection)
         tabs.title_changed.connect(self._on_title)
         tabs.opened.connect(self._on_opened)
         tabs.opened.connect(self.files.offer_folder_of)

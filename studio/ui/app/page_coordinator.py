@@ -80,10 +80,14 @@ class PageCoordinator(QObject):
         page = self._window.tabs.current
         if page is None:
             return
-        if not self._place.isActive():
-            self._place.start()
+        self.show_selection()
         self._window.outline.show_caret(offset)
         self.caret_moved.emit(offset)
+
+    def show_selection(self) -> None:
+        """Show how much is selected; a selection can end without a move of the caret."""
+        if not self._place.isActive():
+            self._place.start()
 
     def rest(self) -> None:
         """Show no further place: the window closes."""

@@ -98,6 +98,7 @@ class SetsButton(QToolButton):
 
     def _describe(self) -> None:
         self.setText(_literal(self._library.current) or tr("Sets"))
+        self.setAccessibleName(": ".join(filter(None, (tr("Input sets"), self._library.current))))
         count = len(self._library.sets)
         kept = (
             tr("{count} kept in {file_name}").format(count=count, file_name=self._library.file_name)

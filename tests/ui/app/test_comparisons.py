@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QListWidget, QTextBrowser
 from pytestqt.qtbot import QtBot
@@ -17,6 +18,7 @@ from studio.core.prompty.parse import parse
 from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.comparison import ComparisonDialog
+from studio.ui.files.tree import FilesTree
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.parts.text_views import ComparisonView
 from studio.ui.window.parts import Panes
@@ -152,6 +154,29 @@ def test_lines_changed_since_the_commit_are_marked(
     QTest.keyClicks(page.editor, "x")
     qtbot.waitUntil(lambda: page.editor.mark_bar.marks.get("change") == (4,))
     page.editor.undo()
+    qtbot.waitUntil(lambda: page.editor.mark_bar.marks.get("change") == ())
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_commit_of_another_program_takes_the_marks_away(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "trip.prompty").write_text(PROMPT, encoding="utf-8")
+    git = ("git", "-c", "user.name=Ana", "-c", "user.email=ana@example.org")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run((*git, *words), cwd=tmp_path, check=True, capture_output=True)
+    window.commands.files.show_folder(tmp_path)
+    open_prompt(window, tmp_path, qtbot)
+    page = window.tabs.current
+    assert page is not None
+    page.editor.go_to_line(5, 1)
+    QTest.keyClicks(page.editor, "x")
+    assert page.save()
+    qtbot.waitUntil(lambda: page.editor.mark_bar.marks.get("change") == (4,))
+    tree = window.findChild(FilesTree)
+    qtbot.waitUntil(lambda: any(mark.state == "M" for mark in tree.marks.values()))
+    subprocess.run((*git, "commit", "-qam", "second"), cwd=tmp_path, check=True)
+    QGuiApplication.instance().applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
     qtbot.waitUntil(lambda: page.editor.mark_bar.marks.get("change") == ())
 
 

@@ -33,6 +33,7 @@ class EditorTabs(QStackedWidget):
     current_changed = Signal(EditorPage)  # EditorPage | None
     parsed = Signal(object)  # PromptDocument
     caret_moved = Signal(int)  # offset
+    selection_changed = Signal()
     jumping = Signal()  # the caret is about to go to another line that was asked for
     title_changed = Signal(str)
     path_moved = Signal(str, str)  # a prompt's path before, empty where it had none, and now
@@ -398,6 +399,7 @@ class EditorTabs(QStackedWidget):
             page.editor.highlighter.hold()
             page.controller.reading.hold()
         page.editor.caret_moved.connect(partial(self._tell_of, page, self.caret_moved))
+        page.editor.selectionChanged.connect(partial(self._tell_of, page, self.selection_changed))
         page.editor.jumping.connect(partial(self._tell_of, page, self.jumping))
         return page
 
