@@ -23,6 +23,7 @@ from studio.core.imports.promptfoo_parts import (
     is_chat,
     messages_of,
     prompts_of,
+    unread_part,
 )
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.foreign import foreign_problem
@@ -76,12 +77,21 @@ def text_documents(
         if isinstance(found, str):
             before = whole[: max(0, whole.find(found))]
             _check_template(as_nunjucks(found), label if whole else "", before.count("\n"))
+        if kind := unread_part(found):
+            raise ImportFailure(_unread(kind))
         work = _composed(messages_of(found, as_nunjucks))
         text = write_document(work)
         if work.notes:  # what sections cannot hold, such as recordings by variables
             chat = as_nunjucks(found) if isinstance(found, str) else json.dumps(found)
             text = write_document(_composed([Message("user", (TextPart(chat),))]))
         yield parse(text, path)
+
+
+def _unread(kind: str) -> str:
+    return tr(
+        "A message has a part of the kind {kind!r}, which is not read here; write it as text, "
+        "image_url, input_audio or file."
+    ).format(kind=kind)
 
 
 def _composed(messages: Iterable[Message]) -> Composition:
@@ -146,6 +156,8 @@ def rendered_chat(
                 why=reason_of(error)
             )
         ) from None
+    if kind := unread_part(chat):
+        raise UndecidedError(_unread(kind))
     if not is_chat(chat):
         raise UndecidedError(
             tr("The prompt makes JSON that is no list of messages with `role` and `content`.")
@@ -490,6 +502,11 @@ def for_row(
         UndecidedError: one of them is a template that cannot be filled in, or no chat comes of it.
     """
     if not entry.is_prompty:
+        # promptfoo leaves out the last line end of a value, which breaks chats as JSON.
+        values = {
+            name: value.removesuffix("\n") if isinstance(value, str) else value
+            for name, value in values.items()
+        }
         chat = rendered_chat(document, values)
         if chat is not None:
             return chat

@@ -34,6 +34,9 @@ _LONGEST_FILE = 64_000_000
 """Bytes of a JSON or YAML file, which is read whole."""
 
 _REPORTED_ROWS = 2_000
+_VALUES = (".yaml", ".yml", ".json")
+"""Ends of the names of files with the values of one row."""
+
 _NOTHING: Mapping[str, Json] = {}
 """One for all rows without metadata and options: there may be very many."""
 
@@ -402,7 +405,8 @@ def _is_test(value: Mapping[str, Json]) -> bool:
     """Whether an object is a test without values of its own: one that asserts, or names files."""
     files = value.get("vars")
     first = files[0] if isinstance(files, list) and files else files
-    return "assert" in value or (isinstance(first, str) and first.startswith("file://"))
+    is_file = isinstance(first, str) and (first.startswith("file://") or first.endswith(_VALUES))
+    return "assert" in value or is_file
 
 
 def _placed(case: ExperimentCase, path: Path, line: int) -> ExperimentCase:

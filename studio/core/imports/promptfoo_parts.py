@@ -12,9 +12,10 @@ from typing import TypeAlias
 from studio.core.imports.compose import read_items
 from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.threads import PART_KINDS, part_kind
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, objects_of
 
 ReadFile: TypeAlias = Callable[[str], str]
 """Reads a file beside the configuration; raises `ImportFailure` where it cannot."""
@@ -136,6 +137,18 @@ def _chat(text: str) -> Json:
     else:
         return None
     return value if is_chat(value) else None
+
+
+def unread_part(content: Json) -> str:
+    """Return the kind of the first part of a chat that is not read; empty if all are."""
+    chat = _chat(content) if isinstance(content, str) else content
+    parts = (
+        part
+        for message in objects_of(chat)
+        if isinstance(message.get("content"), list)
+        for part in objects_of(message.get("content"))
+    )
+    return next((kind for kind in map(part_kind, parts) if kind not in PART_KINDS), "")
 
 
 def is_chat(value: Json) -> bool:

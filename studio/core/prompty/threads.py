@@ -95,11 +95,20 @@ def _read_message(
     return Message(role, tuple(parts), {**attributes, **own}, origin)
 
 
+PART_KINDS = frozenset(
+    (
+        *("text", "input_text", "output_text", "image", "image_url", "input_image"),
+        *("audio", "input_audio", "file", "input_file", "document", "video", "video_url"),
+        *("tool_result", "tool_call"),
+    )
+)
+"""Kinds of parts that are read; another one becomes its JSON as text."""
+
+
 def _read_part(item: Json, role: Role) -> Part:
     if not isinstance(item, Mapping):
         return TextPart(item if isinstance(item, str) else json.dumps(item, ensure_ascii=False))
-    kind = str(item.get("kind", item.get("type", "text")))
-    match kind:
+    match part_kind(item):
         case "text" | "input_text" | "output_text":
             text = _first_text(item, "value", "text")
             return ToolResultPart(text) if role == "tool" else TextPart(text)
@@ -107,7 +116,7 @@ def _read_part(item: Json, role: Role) -> Part:
             return _media("image", item, "image_url")
         case "audio" | "input_audio":
             return _media("audio", item, "input_audio")
-        case "file" | "input_file":
+        case "file" | "input_file" | "document":
             return _media("file", item, "file")
         case "video" | "video_url":
             return _media("video", item, "video_url")
@@ -118,6 +127,15 @@ def _read_part(item: Json, role: Role) -> Part:
             return read_call(call if isinstance(call, Mapping) else item, None)
         case _:
             return TextPart(json.dumps(item, ensure_ascii=False, default=str))
+
+
+def part_kind(item: JsonObject) -> str:
+    """Return the kind of a part; a part without one is a text, or of no known kind."""
+    named = item.get("kind", item.get("type"))
+    if named is None:
+        is_text = "text" in item or "value" in item
+        named = "text" if is_text else f"{next(iter(item), '')} without a type"
+    return str(named)
 
 
 def read_call(call: JsonObject, span: Span | None) -> ToolCallPart:
@@ -146,7 +164,7 @@ def _media(
     kind: Literal["image", "file", "audio", "video"], item: JsonObject, wire_key: str
 ) -> MediaPart:
     """A media part of either form: `{kind, source, …}` or a provider's own block."""
-    inner = item.get(wire_key)
+    inner = item.get(wire_key, item.get("source"))  # Anthropic: {type: base64, media_type, data}
     block = inner if isinstance(inner, Mapping) else {}
     source = _first_text(item, "source", "value", "url", "data") or _first_text(
         block, "url", "data", "file_data", "file_id"
@@ -155,6 +173,8 @@ def _media(
         source = inner
     known = {"kind", "type", "source", "value", "url", "data", "file_data", "file_id", wire_key}
     attributes = {key: value for key, value in {**block, **item}.items() if key not in known}
+    if "media_type" in attributes:
+        attributes["mediaType"] = attributes.pop("media_type")
     if kind == "audio" and isinstance(attributes.get("format"), str):
         attributes["mediaType"] = f"audio/{attributes.pop('format')}"
     return MediaPart(kind, source, attributes)
