@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,13 +105,29 @@ def test_another_kind_and_its_undo_keep_the_value(
     assert ask(qtbot, bench, server) == TEXTS
 
 
-def test_a_rename_keeps_the_value_and_reaches_the_sets_with_the_prompt(
+EXPERIMENT = "prompts: [triage.prompty]\nproviders: [default]\ntests: rows.csv\n"
+
+
+def files_beside(prompt: Path) -> list[str]:
+    """The texts of the prompt and of every file that names its input."""
+    names = ("triage.prompty", "triage.inputs.json", "rows.csv")
+    return [prompt.with_name(each).read_text(encoding="utf-8") for each in names]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_rename_keeps_the_value_and_reaches_all_files_at_once(
     qtbot: QtBot, bench: Workbench, triage: Path, server: ChatServer
 ) -> None:
+    triage.with_name("a.experiment.yaml").write_text(EXPERIMENT, encoding="utf-8")
+    triage.with_name("rows.csv").write_text("ticket\nThe oven is cold.\n", encoding="utf-8")
+    before = files_beside(triage)
+    after = [each.replace("ticket", "message") for each in before]
     page = bench.window.tabs.current
     assert page is not None
     page.editor.set_caret(page.editor.text().index("ticket"))
     assert page.names.rename_to("message")
+    assert files_beside(triage) == after, "whatever happens to the window now"
+    assert not page.controller.is_dirty
     form = bench.inputs_pane.form
     qtbot.waitUntil(lambda: "message" in form.rows and bench.is_settled)
     assert form.values()["message"] == TEXTS[1]
@@ -120,13 +137,28 @@ def test_a_rename_keeps_the_value_and_reaches_the_sets_with_the_prompt(
     qtbot.waitUntil(lambda: "ticket" in form.rows and bench.is_settled)
     assert form.values() == SETS["double"]
     assert ask(qtbot, bench, server) == TEXTS
-    assert json.loads(sets_file(triage).read_text(encoding="utf-8")) == SETS
+    assert files_beside(triage) == before
     page.editor.redo()
+    qtbot.waitUntil(lambda: files_beside(triage) == after)
     qtbot.waitUntil(lambda: "message" in form.rows and bench.is_settled)
-    bench.window.tabs.save()
-    held = json.loads(sets_file(triage).read_text(encoding="utf-8"))
-    assert held["double"].keys() == {"message", "customer"}
     assert bench.inputs_pane.sets.text() == "double"
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_rename_reaches_no_file_where_one_cannot_follow(
+    qtbot: QtBot, bench: Workbench, triage: Path
+) -> None:
+    triage.with_name("rows.csv").write_text("", encoding="utf-8")
+    before = files_beside(triage)
+    page = bench.window.tabs.current
+    assert page is not None
+    page.editor.set_caret(page.editor.text().index("ticket"))
+    page.controller.file = replace(page.controller.file, digest="")  # another program wrote it
+    assert not page.names.rename_to("message")
+    assert files_beside(triage) == before
+    assert page.editor.text() == PROMPT
+    assert not page.names.rename_to("customer")
+    assert files_beside(triage) == before
 
 
 FROM_FILE = (
@@ -165,8 +197,10 @@ def test_a_rename_reaches_the_file_of_samples_and_its_undo_takes_it_back(
     page.editor.redo()
     qtbot.waitUntil(lambda: samples.read_text(encoding="utf-8") != before)
     qtbot.waitUntil(lambda: bench.is_settled and previewed(bench) == ["Go to Oslo"])
-    page.close_document()  # the text is not saved: the file on the disk has the old name
-    assert samples.read_text(encoding="utf-8") == before
+    page.close_document()  # whatever is left of the window: all files have the new name
+    assert samples.read_text(encoding="utf-8") == before.replace("city", "town")
+    assert page.controller.path is not None
+    assert "city" not in page.controller.path.read_text(encoding="utf-8")
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")

@@ -148,13 +148,6 @@ class DocumentCoordinator(QObject):
             )
         )
 
-    def keep_renames(self, path: Path) -> None:
-        """Rename in the sets of a saved prompt what was renamed in its text."""
-        for page in self._window.tabs.pages():
-            if page.controller.path == path and (document := page.editor.document_now()):
-                self._inputs.library.write_renames(document)
-                return
-
     def _show_inputs(self, prompt: PromptDocument | None) -> None:
         page = self._window.tabs.current
         self._inputs.set_document(prompt, page.controller.id if page is not None else "")

@@ -201,7 +201,6 @@ class Workbench(QObject):
         pane.refused.connect(self.run_coordinator.refuse)
         window.tabs.path_moved.connect(pane.library.follow_path)
         window.tabs.first_saved.connect(pane.library.follow_path)
-        window.tabs.saved.connect(document.keep_renames)
         window.tabs.input_renamed.connect(pane.library.note_rename)
 
     def _connect_preview(self) -> None:

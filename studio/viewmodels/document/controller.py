@@ -315,6 +315,11 @@ class DocumentController(QObject):
         self.saved.emit(target)
         return True
 
+    def save_known(self) -> bool:
+        """Write the text unless another program has changed the file since it was read."""
+        is_known = self.path is not None and digest_of(self.path) == self.file.digest
+        return is_known and (not self.is_dirty or self.save())
+
     def follow_rename(self, path: Path) -> None:
         """The file has another name now; its text stays as it is."""
         self._move_to(path)

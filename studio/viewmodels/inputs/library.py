@@ -148,25 +148,6 @@ class InputLibrary(QObject):
         """Remember that an input of the open prompt has a new name: values and sets follow it."""
         self._hold(renames=(*self._now.renames, (old, new)))
 
-    def write_renames(self, document: PromptDocument) -> None:
-        """Rename in the file of sets what was renamed in a prompt, now that it is saved."""
-        path = document.source.path
-        known = self._known.get(path)
-        if path is None or known is None or not known.renames:
-            return
-        names = {spec.name for spec in input_fields(document)}
-        try:
-            sets = read_sets(path)
-            fresh = {key: renamed_keys(each, known.renames, names) for key, each in sets.items()}
-            if fresh != sets:
-                change_sets(path, fresh)
-        except (InputFileError, OSError) as error:
-            self.refused.emit(
-                tr("The input sets cannot be kept: {error}").format(error=reason_of(error))
-            )
-        if path == self._prompt:
-            self.reload()
-
     # -- values ---------------------------------------------------------------------------------
 
     def give(self, name: str, value: FieldValue) -> None:

@@ -162,6 +162,9 @@ def test_an_input_is_renamed_in_all_files_that_hold_it(folder: Path) -> None:
     assert "vars: {land: Norway}" in text
     assert "{{ land }} {{expected}}" in text
     assert document(folder, text).problems == ()
+    write_all(changes.values())  # already so
+    assert (folder / "a.experiment.yaml").read_text() == text
+    (folder / "rows.csv").write_bytes(b"another\r\n")
     with pytest.raises(ValueError, match="it was changed meanwhile"):
         write_all(changes.values())
     assert (folder / "a.experiment.yaml").read_text() == text

@@ -13,6 +13,7 @@ from studio.application.experiments.text import (
     prompts_of,
     read_experiment_document,
 )
+from studio.application.inputs.sets import sets_path
 from studio.core.experiments.file.names import SUFFIXES
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import DatasetReference
@@ -51,17 +52,24 @@ class FileEdits:
         assert self.source.path is not None
         return self.source.path
 
-    def write(self, *, back: bool = False) -> None:
+    def write(self, *, back: bool = False) -> bool:
         """Make the edits in the file, or take them back; not where it has changed meanwhile.
+
+        Returns:
+            False if the file already was so.
 
         Raises:
             OSError: it cannot be written, or it has changed.
         """
         texts = self.source.text, apply_edits(self.source.text, self.edits)
         before, after = texts[::-1] if back else texts
-        if read_bounded(self.path) != before.encode("utf-8"):
+        held = read_bounded(self.path)
+        if held == after.encode("utf-8"):
+            return False
+        if held != before.encode("utf-8"):
             raise OSError(errno.EBUSY, "it was changed meanwhile")
         write_atomically(self.path, after)
+        return True
 
 
 def write_all(changes: Iterable[FileEdits], *, back: bool = False) -> None:
@@ -77,13 +85,13 @@ def write_all(changes: Iterable[FileEdits], *, back: bool = False) -> None:
     done: list[FileEdits] = []
     for each in changes:
         try:
-            each.write(back=back)
+            if each.write(back=back):
+                done.append(each)
         except OSError as error:
             for other in done:
                 other.write(back=not back)
             reason = f"{each.path.name!r} cannot be changed: {reason_of(error)}"
             raise ValueError(reason) from error
-        done.append(each)
 
 
 def files_named(document: PromptDocument) -> Iterator[tuple[str, Span]]:
@@ -146,7 +154,7 @@ def declaration_of(document: PromptDocument, name: str) -> tuple[PromptDocument,
 def rename_everywhere(
     prompt: PromptDocument, old: str, new: str, renamed: Collection[Path] = ()
 ) -> tuple[FileEdits, ...]:
-    """Edits that rename an input in the file of samples, the experiments and rows of its prompt.
+    """Edits that rename an input in the samples, sets, experiments and rows of its prompt.
 
     The prompt's own edits are not among them.
 
@@ -157,12 +165,13 @@ def rename_everywhere(
         renamed: Other prompts in which the input is renamed, too.
 
     Raises:
-        ValueError: the file of samples cannot follow; the text says why.
+        ValueError: the file of samples or of sets cannot follow; the text says why.
     """
     path = prompt.source.path
     if path is None or not path.is_absolute():
         return ()
     made = list(_renamed_samples(prompt, path, old, new, renamed))
+    made += _renamed_keys(sets_path(path), 2, old, new)
     for each in experiments_of(path):
         made += list(_renamed_in(each, old, new))
     return tuple(made)
@@ -216,23 +225,43 @@ def _renamed_samples(
         return
     try:
         file = confined_path(name, ReferenceContext(path.parent))
-        text = read_bounded(file).decode("utf-8")
-    except (UnresolvedReference, OSError, UnicodeDecodeError):
+    except UnresolvedReference:
         return  # a run has no values of it either
+    for edits in _renamed_keys(file, 1, old, new):
+        for other in sorted(path.parent.glob(f"*{path.suffix}")):
+            if other != path and other not in renamed and _takes_samples(other, file, old):
+                raise ValueError(
+                    f"{name!r} has the samples of {other.name!r}, too: "
+                    "give each prompt its own file"
+                )
+        yield edits
+
+
+def _renamed_keys(file: Path, depth: int, old: str, new: str) -> Iterator[FileEdits]:
+    """Rename a key in a file of values.
+
+    Args:
+        file: the file; nothing is renamed in one that cannot be read.
+        depth: 1 where the file holds values, 2 where it holds sets of values.
+        old: the key.
+        new: its new name.
+    """
+    try:
+        text = read_bounded(file).decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
     mark = text.startswith("\ufeff")
     reading = read_yaml(text[mark:], int(mark))
-    if not isinstance(reading.value, Mapping) or old not in reading.value:
+    held = reading.value if isinstance(reading.value, Mapping) else {}
+    sets = [held] if depth == 1 else [each for each in held.values() if isinstance(each, Mapping)]
+    if not any(old in values for values in sets):
         return
-    keys = [each.key for each in reading.entries if each.path == (old,)]
-    if new in reading.value:
-        raise ValueError(f"{name!r} has a value of the name {new!r} already")
+    if any(old in values and new in values for values in sets):
+        raise ValueError(f"{file.name!r} has a value of the name {new!r} already")
+    found = (each for each in reading.entries if len(each.path) == depth)
+    keys = [each.key for each in found if each.path[-1] == old]
     if reading.broken or not keys:
-        raise ValueError(f"the key {old!r} in {name!r} cannot be renamed: fix the file first")
-    for other in sorted(path.parent.glob(f"*{path.suffix}")):
-        if other != path and other not in renamed and _takes_samples(other, file, old):
-            raise ValueError(
-                f"{name!r} has the samples of {other.name!r}, too: give each prompt its own file"
-            )
+        raise ValueError(f"the key {old!r} in {file.name!r} cannot be renamed: fix the file first")
     source = SourceText(text, file)
     yield FileEdits(source, tuple(TextEdit(inside_quotes(source, key), new) for key in keys))
 

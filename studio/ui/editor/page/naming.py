@@ -90,9 +90,17 @@ class Naming(QObject):
     request_open = Signal(Path)  # Path of a file that the prompt refers to
     input_renamed = Signal(str, str)  # name of an input of the prompt before, and now
 
-    def __init__(self, editor: PromptEditor) -> None:
+    def __init__(self, editor: PromptEditor, save: Callable[[], bool]) -> None:
+        """Make it.
+
+        Args:
+            editor: the text.
+            save: writes the text to its file, so that it agrees with renames in other files; False
+                where that cannot be done.
+        """
         super().__init__(editor)
         self._editor = editor
+        self._save = save
         self._followed: list[_Followed] = []
 
     def go_to_definition(self, *, tells: bool = True) -> None:
@@ -167,6 +175,8 @@ class Naming(QObject):
     def rename_input(self, document: PromptDocument, old: str, new: str) -> None:
         """Rename an input in the text and in all files that have a value under its name.
 
+        Where another file has one, the text is saved with them: no file is left half renamed.
+
         Args:
             document: the text as it is now.
             old: the name.
@@ -185,14 +195,30 @@ class Naming(QObject):
             edits = rename_input(document, old, new)
             changes = experiments.rename_everywhere(document, old, new)
         others = tuple(each for each in changes if each.path != own)
-        experiments.write_all(others)
         if not document.is_experiment:
             self.input_renamed.emit(old, new)
         self._editor.apply_edits(edits)
-        if others:
-            self._followed.append(_Followed(old, new, others))
-            names = ", ".join(each.path.name for each in others)
-            self._editor.tell(tr("Renamed in {names} too.").format(names=names))
+        if not others:
+            return
+        try:
+            self._write(others)
+        except ValueError:
+            self._editor.undo()
+            raise
+        self._followed.append(_Followed(old, new, others))
+        names = ", ".join(each.path.name for each in others)
+        self._editor.tell(tr("Renamed in {names} too, and saved.").format(names=names))
+
+    def _write(self, others: tuple[experiments.FileEdits, ...], *, back: bool = False) -> None:
+        """Write the other files and save the text, or leave all of them as they were.
+
+        Raises:
+            ValueError: one of the files cannot be written; the text says which.
+        """
+        experiments.write_all(others, back=back)
+        if not self._save():
+            experiments.write_all(others, back=not back)
+            raise ValueError(tr("this file cannot be saved"))
 
     def follow(self, document: PromptDocument) -> None:
         """Take renames back in the files of an input that has its old name again, or redo them.
@@ -207,7 +233,7 @@ class Naming(QObject):
                 continue
             each.is_back = back
             try:
-                experiments.write_all(each.files, back=back)
+                self._write(each.files, back=back)
             except ValueError as error:
                 self._editor.tell(tr("The name is kept: {error}").format(error=error))
 

@@ -233,7 +233,7 @@ class EditorPage(QWidget):
         """Definition, uses and rename, made when one is first asked for."""
         from studio.ui.editor.page.naming import Naming
 
-        names = Naming(self.editor)
+        names = Naming(self.editor, self.controller.save_known)
         names.request_open.connect(self.request_open)
         names.input_renamed.connect(self.input_renamed)
         self.controller.reading.parsed.connect(names.follow)
@@ -355,11 +355,7 @@ class EditorPage(QWidget):
         self.editor.verticalScrollBar().setValue(scroll)
 
     def close_document(self) -> None:
-        """Let go of the file; other files lose a rename that was not saved."""
-        if self.controller.is_dirty and "names" in vars(self):
-            from studio.application.document.reading import read_document
-
-            self.names.follow(read_document(self.controller.file.text, self.controller.path))
+        """Let go of the file."""
         self.assist.rest()
         self.editor.rest()
         self.spelling.rest()

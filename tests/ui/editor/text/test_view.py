@@ -211,7 +211,7 @@ def test_return_takes_the_first_fix(editor: PromptEditor, qtbot: QtBot) -> None:
 def test_rename_changes_every_place_and_definition_goes_both_ways(editor: PromptEditor) -> None:
     editor.load(PROMPT)
     editor.set_document(parse(PROMPT))
-    assist = Naming(editor)
+    assist = Naming(editor, lambda: True)
     caret_at(editor, PROMPT.index("{{ city") + 4)
     assist.go_to_definition()
     assert editor.marks.flashed == "city"
@@ -220,7 +220,7 @@ def test_rename_changes_every_place_and_definition_goes_both_ways(editor: Prompt
     assert editor.caret() == PROMPT.index("{{ city") + 3
     assert assist.rename_to("place")
     assert editor.text() == PROMPT.replace("city", "place")
-    assert not Naming(editor).rename_to("not a name")
+    assert not assist.rename_to("not a name")
 
 
 def test_completion_with_real_keys(editor: PromptEditor, qtbot: QtBot) -> None:
