@@ -103,6 +103,9 @@ HOSTILE: Mapping[str, Answer] = {
         b"a" * 1_000_000, at=f"HTTP/1.1 200 X\r\ncontent-type: {EVENTS}\r\n\r\ndata: ".encode()
     ),
     "a reply that breaks off": events([chunk({"content": "half a"})]),
+    "a reply without end": _without_end(
+        b"data: " + json.dumps(chunk({"content": "x" * 2000})).encode() + b"\n\n"
+    ),
     "a defect of the server": failure(500),
     "an error that is packed twice": _packed_twice(),
     "another address": json_body("", 307, location=_OTHER),
@@ -151,9 +154,6 @@ HOSTILE: Mapping[str, Answer] = {
 
 HOSTILE_RUNS: Mapping[str, Answer] = {
     **HOSTILE,
-    "a reply without end": _without_end(
-        b"data: " + json.dumps(chunk({"content": "x" * 2000})).encode() + b"\n\n"
-    ),
     "a wait of a day": failure(429, retry_after="100000"),
 }
-"""Also what a run ends, but an experiment waits for, or what takes the window more than 200 MB."""
+"""Also what a run ends, but an experiment waits for."""

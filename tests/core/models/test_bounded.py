@@ -164,6 +164,21 @@ async def test_calls_and_their_arguments_are_bounded_while_they_come(
     assert sum(len(call.arguments) for call in reply.tool_calls) <= 4_000_000
 
 
+@pytest.mark.parametrize("field", ["content", "reasoning_content", "refusal"])
+async def test_text_is_bounded_while_it_comes(server: ChatServer, field: str) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.head(200)
+        while True:
+            await exchange.event({"choices": [{"index": 0, "delta": {field: "x" * 200_000}}]})
+
+    server.always(answer)
+    reply, error = await ask(model_at(server.url))
+    assert error is not None
+    assert (error.kind, error.retryable) == ("too-large", False)
+    assert "more than 8,000,000 characters of text" in error.message
+    assert 0 < len(reply.text + reply.reasoning + reply.refusal) <= 8_000_000
+
+
 @pytest.mark.parametrize("piece", [b": keepalive\n\n", b"d", b""], ids=["comments", "drip", "none"])
 async def test_what_is_no_event_does_not_keep_a_reply_going(
     server: ChatServer, piece: bytes

@@ -16,8 +16,10 @@ from studio.core.text.foreign_json import parse_json
 from studio.core.wire.chunks import chunk_error
 from studio.core.wire.events import chunk_reader
 from studio.core.wire.reply import (
+    ChoiceDelta,
     Finished,
     ReasoningDelta,
+    RefusalDelta,
     ReplyDelta,
     ReplyNotice,
     TextDelta,
@@ -35,6 +37,9 @@ MOST_CALLS = 256
 
 MOST_ARGUMENTS = 4_000_000
 """Characters that the arguments of all calls of one reply have together."""
+
+MOST_TEXT = 8_000_000
+"""Characters of the text, reasoning, refusal and further choices of one reply together."""
 
 
 class ReplyStream:
@@ -73,7 +78,7 @@ class ReplyStream:
         self._ends = ends
         self._price = price
         self._some = False
-        self._events = self._arguments = 0
+        self._events = self._arguments = self._text = 0
         self._calls: set[int] = set()
 
     async def deltas(self, first: Sequence[object]) -> AsyncGenerator[ReplyDelta, None]:
@@ -129,15 +134,18 @@ class ReplyStream:
         """Count a piece of the reply.
 
         Raises:
-            ModelError: the reply has more events, calls or arguments than one may have.
+            ModelError: the reply has more events, calls, arguments or text than one may have.
         """
         if isinstance(delta, ToolCallDelta):
             self._calls.add(delta.index)
             self._arguments += len(delta.arguments)
+        elif isinstance(delta, TextDelta | ReasoningDelta | RefusalDelta | ChoiceDelta):
+            self._text += len(delta.text)
         for count, most, what in (
             (self._events, MOST_EVENTS, "events"),
             (len(self._calls), MOST_CALLS, "calls"),
             (self._arguments, MOST_ARGUMENTS, "characters of arguments"),
+            (self._text, MOST_TEXT, "characters of text"),
         ):
             if count > most:
                 raise ModelError(
