@@ -29,10 +29,7 @@ from tests.chaos.typist import WORD
 from tests.support.chat_server import ChatServer, Exchange, chat_server, chunk
 
 KILLS = 50
-SWAP_SECONDS = 5.0
-"""A text that was typed so long ago is kept: the promise is a second, on a machine at rest."""
-
-OFFER_SECONDS = 60.0
+OFFER_SECONDS = 120.0
 PIECES = 30
 _ROOT = Path(__file__).resolve().parents[2]
 _HEAD = """---
@@ -82,14 +79,15 @@ class Room:
         }
 
     def start(self, command: list[str], output: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            command,
-            cwd=self.work,
-            env=self.environment(),
-            stdout=output,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        with (self.folder / "errors.txt").open("wb") as errors:
+            return subprocess.Popen(
+                command,
+                cwd=self.work,
+                env=self.environment(),
+                stdout=output,
+                stderr=errors,
+                text=True,
+            )
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -287,36 +285,78 @@ def typed(process: subprocess.Popen[str], until: float) -> list[tuple[float, int
     return found
 
 
-def swap_texts(room: Room) -> list[str]:
-    """The unsaved texts of all sessions; every one of them can be read."""
+def swap_texts(room: Room, path: Path | None = None) -> list[str]:
+    """The unsaved texts of all sessions, or of one file; every one of them can be read."""
     found = []
-    for path in (room.home / "data" / "swap").rglob("*.json"):
+    for each in (room.home / "data" / "swap").rglob("*.json"):
         try:
-            found.append(str(json.loads(path.read_text(encoding="utf-8"))["text"]))
+            swap = json.loads(each.read_text(encoding="utf-8"))
         except FileNotFoundError:
             continue  # it is just being replaced
         except ValueError:
-            raise BrokenPromiseError(f"{path.name} is half") from None
+            raise BrokenPromiseError(f"{each.name} is half") from None
+        if path is None or swap["path"] == str(path):
+            found.append(str(swap["text"]))
     return found
 
 
+def kept_words(room: Room, path: Path) -> int:
+    """Return how many typed words of a file the swap files hold."""
+    return max(map(words, swap_texts(room, path)), default=0)
+
+
+def type_until_kept(
+    room: Room, process: subprocess.Popen[str], path: Path, wanted: int, *, at_write: bool
+) -> int:
+    """Wait until so many words of a typist are kept; return how many are.
+
+    Args:
+        room: where the typist works.
+        process: the typist.
+        path: the file that is typed into.
+        wanted: the least number of words.
+        at_write: return only when the next text is being written.
+    """
+    assert process.stdout is not None
+    end = time.monotonic() + OFFER_SECONDS
+    kept = 0
+    for line in process.stdout:
+        if not line.startswith("typed"):
+            continue
+        expect(time.monotonic() < end, f"of {line.split()[1]} words only {kept} are kept")
+        kept = kept_words(room, path)
+        if kept >= wanted:
+            known = set(room.temporary())
+            while at_write and not set(room.temporary()) - known and time.monotonic() < end:
+                pass
+            return kept
+    errors = (room.folder / "errors.txt").read_text(encoding="utf-8", errors="replace")
+    raise BrokenPromiseError(f"the window ended by itself with {process.wait()}: {errors[-2000:]}")
+
+
+def kill_typist(room: Room, path: Path, number: int, *options: str) -> bool:
+    """Kill a window once some words are kept: they stay; whether it was alive."""
+    typist = [sys.executable, "-m", "tests.chaos.typist", str(path), *options]
+    with room.start(typist, subprocess.PIPE) as process:
+        wanted = room.chance.randint(1, 40)
+        kept = type_until_kept(room, process, path, wanted, at_write=number % 2 == 0)
+        if number % 2:
+            time.sleep(room.chance.uniform(0.0, 1.5))
+        process.kill()
+    now = kept_words(room, path)
+    expect(now >= kept, f"{kept} words were kept, {now} are left")
+    expect(path.read_text(encoding="utf-8") == _HEAD, "the file was changed by nobody")
+    databases_are_whole(room)
+    return process.returncode == -signal.SIGKILL
+
+
 def window(room: Room) -> tuple[int, int]:
-    """A text that was typed into a window that is killed is kept, and offered at the next start."""
+    """A text that was kept of a window that is killed stays, and is offered at the next start."""
     path = room.work / "typed.prompty"
     path.write_text(_HEAD, encoding="utf-8")
     killed = offered = 0
-    typist = [sys.executable, "-m", "tests.chaos.typist", str(path)]
     for number in range(KILLS):
-        with room.start(typist, subprocess.PIPE) as process:
-            told = typed(process, room.chance.uniform(0.5, 7.0))
-            process.kill()
-        killed += process.wait() == -signal.SIGKILL
-        now = time.monotonic()
-        due = max((count for at, count in told if now - at > SWAP_SECONDS), default=0)
-        kept = max(map(words, swap_texts(room)), default=0)
-        expect(kept >= due, f"{due} words are due, {kept} are kept")
-        expect(path.read_text(encoding="utf-8") == _HEAD, "the file was changed by nobody")
-        databases_are_whole(room)
+        killed += kill_typist(room, path, number)
         if number % 10 == 9:
             offered += _is_offered(room, path)
         for swap in (room.home / "data" / "swap").rglob("*.json"):
@@ -346,20 +386,16 @@ def two_windows(room: Room) -> tuple[int, int]:
     paths = [room.work / f"typed{number}.prompty" for number in (1, 2)]
     for path in paths:
         path.write_text(_HEAD, encoding="utf-8")
-    typists = [[sys.executable, "-m", "tests.chaos.typist", str(path), "alone"] for path in paths]
-    killed = 0
-    with room.start(typists[0], subprocess.PIPE) as living:
-        typed(living, 0.5)
-        for _ in range(KILLS):
-            with room.start(typists[1], subprocess.PIPE) as other:
-                typed(other, room.chance.uniform(0.2, 2.5))
-                other.kill()
-            killed += other.wait() == -signal.SIGKILL
-            expect(living.poll() is None, "the other window ended too")
-            told = typed(living, 1.0)
-            expect(len(told) > 3, "the other window stands still")
-            swap_texts(room)
-            databases_are_whole(room)
+    lives = [sys.executable, "-m", "tests.chaos.typist", str(paths[0]), "alone"]
+    killed = kept = 0
+    with room.start(lives, subprocess.PIPE) as living:
+        for number in range(KILLS):
+            kept = type_until_kept(room, living, paths[0], kept + 1, at_write=False)
+            killed += kill_typist(room, paths[1], number, "alone")
+            for swap in (room.home / "data" / "swap").rglob("*.json"):
+                if str(paths[1]) in swap.read_text(encoding="utf-8"):
+                    swap.unlink()
+        type_until_kept(room, living, paths[0], kept + 1, at_write=False)
         living.kill()
     return killed, KILLS - killed
 
