@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 
 class LateCommands(argparse._SubParsersAction):  # type: ignore[type-arg] # noqa: SLF001
@@ -32,7 +31,7 @@ class LateCommands(argparse._SubParsersAction):  # type: ignore[type-arg] # noqa
         self,
         parser: argparse.ArgumentParser,
         namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
+        values: str | Sequence[object] | None,
         option_string: str | None = None,
     ) -> None:
         """Parse the arguments of the command that is named."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from studio.core.patterns import compile_pattern, expanded, matches
 from studio.core.text.files import read_bounded
@@ -64,7 +63,7 @@ class Query:
     most: int = 1000
     """Matches after which the search ends."""
 
-    def pattern(self) -> Any:  # noqa: ANN401 - of a package without types
+    def pattern(self) -> object:
         """The compiled pattern.
 
         Raises:
@@ -183,7 +182,7 @@ def replaced(text: str, query: Query, new: str) -> tuple[TextEdit, ...]:
 def _in_file(
     path: Path,
     text: str | None,
-    pattern: Any,  # noqa: ANN401
+    pattern: object,
     most: int,
 ) -> list[SearchMatch]:
     if text is None:

@@ -165,7 +165,7 @@ def save_settings(path: Path, settings: Settings) -> None:
     import tomli_w
 
     usual = Settings()
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     for each in fields(Settings):
         value = getattr(settings, each.name)
         if value != getattr(usual, each.name):

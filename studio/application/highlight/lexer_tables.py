@@ -89,7 +89,7 @@ _TYPED = r"(?:true|false|null|~|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?:#.*)?$
 _PLAIN = rf"(?!{_TYPED})[^\s\"'\[\]{{}}#|>&*!$-](?:[^{{}}#$\n]|(?<=\S)#)*"
 """A plain scalar after its key: everything to a comment, a reference or an expression."""
 
-_YAML: list[Any] = [
+_YAML: list[object] = [
     (r"[ \t]*#.*$", Comment),
     (r"\s+#.*$", Comment),
     (r"^([ \t]*)(-)(?=\s|$)", bygroups(Text, ListMark)),
@@ -100,7 +100,7 @@ _YAML: list[Any] = [
     include("yaml-value"),
 ]
 
-_YAML_VALUE: list[Any] = [
+_YAML_VALUE: list[object] = [
     _REFERENCE,
     (r"\s+#.*$", Comment),
     (r'"(?:\\.|[^"\\\n])*"?', String),
@@ -115,12 +115,12 @@ _YAML_VALUE: list[Any] = [
     (r".", Literal.Scalar),
 ]
 
-_SCALAR: list[Any] = [_REFERENCE, (r"[^${\n]+", String), (r".", String), (r"\n", Text)]
+_SCALAR: list[object] = [_REFERENCE, (r"[^${\n]+", String), (r".", String), (r"\n", Text)]
 
 _PROSE = r"(?:[^\n{}`*_!\[h$]+|h(?!ttps?://)|!(?!\[)|\$(?!\{))+"
 """Characters that begin nothing."""
 
-_MARKDOWN: list[Any] = [
+_MARKDOWN: list[object] = [
     # First, as most of a text is prose: else each run of it is tried as all that it is not. At the
     # start of a line only with a character that begins no heading, quote, list or label.
     (rf"(?:(?!^)|(?![ \t#>+\-\dTAOFQ])){_PROSE}", Text),

@@ -8,7 +8,6 @@ import json
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from studio.application.tools.saved_calls import (
     SavedCall,
@@ -41,7 +40,7 @@ def repeat_calls(options: argparse.Namespace) -> int:
     return _run(_check_calls(options))
 
 
-def _run(work: Coroutine[Any, Any, int]) -> int:
+def _run(work: Coroutine[object, object, int]) -> int:
     try:
         return asyncio.run(work)
     except SavedCallsError as error:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from studio.core.experiments.file.assertions import assertion_of_column
 from studio.core.experiments.file.cases import read_case
@@ -338,7 +337,7 @@ def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCas
             "write large datasets as JSONL or CSV, which are read line by line"
         ) from None
     lines: dict[int, int] = {}
-    value: Any
+    value: object
     if path.suffix.lower() == ".json":
         try:
             value = parse_json(text)

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
 
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
@@ -166,7 +165,7 @@ def _words(name: str) -> list[str]:
 _LONGEST_JSON = 1_000_000
 
 
-def redact(value: Any, dots: str = DOTS, *, inside: bool = True) -> Json:  # noqa: ANN401 - any JSON
+def redact(value: object, dots: str = DOTS, *, inside: bool = True) -> Json:
     """Return a value without its secrets.
 
     Args:
@@ -197,6 +196,6 @@ def _redacted_text(text: str, dots: str) -> str:
     return without_keys(text, dots)
 
 
-def _hides(key: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
+def _hides(key: str, value: object) -> bool:
     """Whether there is something to hide: counts of tokens are no secrets, nor are schemas."""
     return isinstance(value, str) and bool(value) and names_secret(key)

@@ -91,7 +91,7 @@ class _Walk:
                 changes[field] = made
         return dataclasses.replace(value, **changes) if changes else value
 
-    def _mapping(self, value: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - any mapping
+    def _mapping(self, value: Mapping[object, object]) -> object:
         made = {
             self.name(key) if isinstance(key, str) else key: self._item(item)
             for key, item in value.items()
@@ -102,13 +102,13 @@ class _Walk:
         )
         return value if same else made
 
-    def _sequence(self, value: Sequence[Any]) -> Any:  # noqa: ANN401 - any sequence
+    def _sequence(self, value: Sequence[object]) -> object:
         made = [self._item(item) for item in value]
         if all(one is other for one, other in zip(made, value, strict=True)):
             return value
         return made if isinstance(value, list) else tuple(made)
 
-    def _item(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    def _item(self, value: object) -> object:
         """A part of JSON; a number may be a secret too."""
         if type(value) is int and value >= _LEAST_NUMBER:
             digits = str(value)

@@ -124,7 +124,7 @@ def connections_text(connections: Connections) -> str:
     )
 
 
-def _entry(connection: Connection) -> dict[str, Any]:
+def _entry(connection: Connection) -> dict[str, object]:
     """A connection without what is as by default."""
     if not is_reference(connection.key):
         raise ValueError(f"connection {connection.name!r} holds a key instead of a reference")
@@ -133,7 +133,7 @@ def _entry(connection: Connection) -> dict[str, Any]:
             raise ValueError(f"connection {connection.name!r} has the secret header {header!r}")
     if "@" in connection.base_url.partition("://")[2].partition("/")[0]:
         raise ValueError(f"connection {connection.name!r} has a password in its address")
-    entry: dict[str, Any] = {}
+    entry: dict[str, object] = {}
     for name, default in _FIELDS.items():
         value = getattr(connection, name)
         if isinstance(value, Mapping):

@@ -249,7 +249,7 @@ def _likeness(ours: JsonObject, theirs: JsonObject) -> float:
     return min(0.99, SequenceMatcher(None, first, second, autojunk=False).quick_ratio())
 
 
-def _written(delta: ReplyDelta) -> dict[str, Any]:
+def _written(delta: ReplyDelta) -> dict[str, object]:
     kind = next(name for name, cls in _KINDS.items() if type(delta) is cls)
     return {"kind": kind, **asdict(delta)}
 

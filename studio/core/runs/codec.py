@@ -43,7 +43,7 @@ def encode_event(event: Event) -> dict[str, Json]:
     return {"t": type(event).__name__, **encode_value(event)}
 
 
-def decode_event(data: Mapping[str, Any]) -> Event:
+def decode_event(data: Mapping[str, object]) -> Event:
     """An event from its JSON object.
 
     Raises:
@@ -59,13 +59,13 @@ def decode_event(data: Mapping[str, Any]) -> Event:
     return made
 
 
-def encode_value(value: Any, without: frozenset[str] = frozenset()) -> dict[str, Json]:  # noqa: ANN401 - any dataclass
+def encode_value(value: object, without: frozenset[str] = frozenset()) -> dict[str, Json]:
     """Return a frozen dataclass as a JSON object, its fields by their names but those `without`."""
-    kind: Any = type(value)
+    kind: object = type(value)
     return _encoder(kind, without)(value)
 
 
-def decode_value(kind: type[T], data: Mapping[str, Any]) -> T:
+def decode_value(kind: type[T], data: Mapping[str, object]) -> T:
     """A dataclass from its JSON object.
 
     Raises:
@@ -78,7 +78,7 @@ def decode_value(kind: type[T], data: Mapping[str, Any]) -> T:
     return made
 
 
-def decode_onto(value: T, data: Mapping[str, Any]) -> T:
+def decode_onto(value: T, data: Mapping[str, object]) -> T:
     """Return a dataclass with the fields that a JSON object has; the others stay.
 
     Raises:
@@ -95,7 +95,9 @@ def decode_onto(value: T, data: Mapping[str, Any]) -> T:
 
 
 @cache
-def _encoder(kind: type, without: frozenset[str] = frozenset()) -> Callable[[Any], dict[str, Json]]:
+def _encoder(
+    kind: type, without: frozenset[str] = frozenset()
+) -> Callable[[object], dict[str, Json]]:
     """Return the writer of a dataclass; fields with their default are left out."""
     plans = [
         (field.name, _plan(hint), _default(field))
@@ -103,7 +105,7 @@ def _encoder(kind: type, without: frozenset[str] = frozenset()) -> Callable[[Any
         if field.name not in without
     ]
 
-    def encode(value: Any) -> dict[str, Json]:  # noqa: ANN401 - any dataclass
+    def encode(value: object) -> dict[str, Json]:
         made: dict[str, Json] = {}
         for name, plan, default in plans:
             item = getattr(value, name)
@@ -115,7 +117,7 @@ def _encoder(kind: type, without: frozenset[str] = frozenset()) -> Callable[[Any
     return encode
 
 
-def _plan(hint: Any) -> Encoder:  # noqa: ANN401 - annotations are of any kind
+def _plan(hint: object) -> Encoder:
     """Return the writer of an annotated type."""
     if hint is _AnyJson:
         return _plain
@@ -138,7 +140,7 @@ def _plan(hint: Any) -> Encoder:  # noqa: ANN401 - annotations are of any kind
     return _plain
 
 
-def _plain(value: Any) -> Json:  # noqa: ANN401
+def _plain(value: object) -> Json:
     """A plain value; mappings and sequences as JSON has them."""
     if isinstance(value, Enum):
         return _plain(value.value)
@@ -153,11 +155,11 @@ def _plain(value: Any) -> Json:  # noqa: ANN401
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-def _encode_one(value: Any) -> Json:  # noqa: ANN401
+def _encode_one(value: object) -> Json:
     return None if value is None else encode_value(value)
 
 
-def _encode_tagged(value: Any) -> Json:  # noqa: ANN401
+def _encode_tagged(value: object) -> Json:
     if value is None:
         return None
     return {"t": type(value).__name__, **encode_value(value)}
@@ -171,7 +173,7 @@ def _decoder(kind: type) -> Decoder:
     return lambda data: kind(**_fields_of(kind, data))
 
 
-def _fields_of(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+def _fields_of(kind: object, data: Mapping[str, object]) -> dict[str, object]:
     """The values of those fields that an object has."""
     plans = _unplans(kind)
     return {name: plans[name](item) for name, item in data.items() if name in plans}
@@ -183,7 +185,7 @@ def _unplans(kind: type) -> Mapping[str, Decoder]:
     return {field.name: _unplan(hint) for field, hint in _fields(kind)}
 
 
-def _unplan(hint: Any) -> Decoder:  # noqa: ANN401 - one arm per kind of annotation
+def _unplan(hint: object) -> Decoder:
     """Return the reader of an annotated type."""
     if hint is _AnyJson:
         return _same
@@ -210,7 +212,7 @@ def _unplan(hint: Any) -> Decoder:  # noqa: ANN401 - one arm per kind of annotat
     return _unplan_plain(hint)
 
 
-def _unplan_plain(hint: Any) -> Decoder:  # noqa: ANN401
+def _unplan_plain(hint: object) -> Decoder:
     """Return the reader of a text, a number or a word of an enumeration."""
     if isinstance(hint, type) and issubclass(hint, Enum):
         return hint
@@ -224,7 +226,7 @@ def _unplan_plain(hint: Any) -> Decoder:  # noqa: ANN401
 def _checked(*kinds: type) -> Decoder:
     """The decoder of a plain value, which must be of one of the kinds."""
 
-    def read(data: Any) -> Any:  # noqa: ANN401
+    def read(data: object) -> object:
         if not isinstance(data, kinds):
             raise TypeError(f"{data!r} is not a value of type {kinds[0].__name__}")
         return data
@@ -237,7 +239,7 @@ def _late(kind: Any) -> Decoder:  # noqa: ANN401
     return lambda data: _decoder(kind)(data)  # noqa: PLW0108
 
 
-def _same(data: Any) -> Any:  # noqa: ANN401
+def _same(data: Any) -> object:  # noqa: ANN401
     return data
 
 
@@ -246,7 +248,7 @@ def _same(data: Any) -> Any:  # noqa: ANN401
 _NO_DEFAULT = object()
 
 
-def _default(field: dataclasses.Field[Any]) -> Any:  # noqa: ANN401
+def _default(field: dataclasses.Field[object]) -> object:
     if field.default is not dataclasses.MISSING:
         return field.default
     if field.default_factory is not dataclasses.MISSING:
@@ -254,9 +256,9 @@ def _default(field: dataclasses.Field[Any]) -> Any:  # noqa: ANN401
     return _NO_DEFAULT
 
 
-def _fields(kind: type) -> list[tuple[dataclasses.Field[Any], Any]]:
+def _fields(kind: type) -> list[tuple[dataclasses.Field[object], object]]:
     """The fields with their types; annotations are text, read in the module that wrote them."""
-    made: list[tuple[dataclasses.Field[Any], Any]] = []
+    made: list[tuple[dataclasses.Field[object], object]] = []
     owners = {
         name: base for base in reversed(kind.__mro__) for name in inspect.get_annotations(base)
     }
@@ -268,9 +270,9 @@ def _fields(kind: type) -> list[tuple[dataclasses.Field[Any], Any]]:
     return made
 
 
-def _is_union(origin: Any) -> bool:  # noqa: ANN401
+def _is_union(origin: object) -> bool:
     return origin in (typing.Union, types.UnionType)
 
 
-def _inner(hint: Any) -> list[Any]:  # noqa: ANN401
+def _inner(hint: object) -> list[object]:
     return [item for item in typing.get_args(hint) if item is not Ellipsis]

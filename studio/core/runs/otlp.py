@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from studio.core.agent.loop.machine import fold
@@ -427,7 +427,7 @@ def attributes_of(values: Mapping[str, Json]) -> list[Json]:
     return [{"key": key, "value": _value(value)} for key, value in values.items()]
 
 
-def _value(value: Any) -> Json:  # noqa: ANN401 - any JSON
+def _value(value: object) -> Json:
     """A value in OTLP's typed form; whole numbers are text there."""
     if isinstance(value, bool):
         return {"boolValue": value}

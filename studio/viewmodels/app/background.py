@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
@@ -46,7 +46,7 @@ class Background(QObject):
 
     def start(
         self,
-        work: Coroutine[Any, Any, Result],
+        work: Coroutine[object, object, Result],
         done: Callable[[Future[Result]], None] | None = None,
     ) -> Future[Result]:
         """Run `work` in the loop; `done` is called in the GUI thread with the finished future.
@@ -60,7 +60,7 @@ class Background(QObject):
 
     def ask(
         self,
-        work: Coroutine[Any, Any, Result],
+        work: Coroutine[object, object, Result],
         show: Callable[[Result], object],
         fail: Callable[[str], object] | None = None,
     ) -> None:
@@ -121,7 +121,7 @@ class LatestTask:
         self._revision = 0
 
     def start(
-        self, work: Coroutine[Any, Any, Result], done: Callable[[Future[Result]], None]
+        self, work: Coroutine[object, object, Result], done: Callable[[Future[Result]], None]
     ) -> None:
         """Run `work` in the loop; `done` is called as by `Background`, if nothing newer is."""
         self._revision += 1

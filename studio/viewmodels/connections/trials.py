@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
@@ -96,7 +96,7 @@ class ConnectionKeys(QObject):
         await self._secrets.forget(old)
         return moved
 
-    def _start(self, owner: str, work: Coroutine[Any, Any, SecretLookup]) -> None:
+    def _start(self, owner: str, work: Coroutine[object, object, SecretLookup]) -> None:
         def told(future: Future[SecretLookup]) -> None:
             self._pending.discard(future)
             if not future.cancelled() and future.exception() is None:

@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -76,14 +76,16 @@ class DialogTask(QObject):
         super().__init__(parent)
         self._background = background
         self._errors = errors
-        self._work: Future[Any] | None = None
+        self._work: Future[object] | None = None
 
     @property
     def is_running(self) -> bool:
         """Whether something is asked."""
         return self._work is not None
 
-    def start(self, work: Coroutine[Any, Any, Result], done: Callable[[Result], None]) -> None:
+    def start(
+        self, work: Coroutine[object, object, Result], done: Callable[[Result], None]
+    ) -> None:
         """Run `work`, and hand on what comes of it; nothing while something else is asked."""
         if self._work is not None:
             work.close()

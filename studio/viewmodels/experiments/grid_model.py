@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import (
     QAbstractTableModel,
@@ -217,7 +216,7 @@ class ExperimentGridModel(QAbstractTableModel):
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:  # noqa: ANN401 - Qt's own
+    ) -> object:
         """Names of the columns."""
         grid = self.grid
         if orientation != Qt.Orientation.Horizontal or grid is None:
@@ -234,7 +233,7 @@ class ExperimentGridModel(QAbstractTableModel):
             return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return None
 
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the data of an item."""
         grid, number = self.grid, self.row_at(index)
         if grid is None or number is None:

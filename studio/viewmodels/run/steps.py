@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -80,7 +79,7 @@ class StepListModel(QAbstractListModel):
         self,
         index: QModelIndex | QPersistentModelIndex,
         role: int = int(Qt.ItemDataRole.DisplayRole),
-    ) -> Any:  # noqa: ANN401 - Qt's signature
+    ) -> object:
         """The card, its text, or its words for a screen reader."""
         if not index.isValid() or index.row() >= len(self.cards):
             return None

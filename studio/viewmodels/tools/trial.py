@@ -54,7 +54,7 @@ class ToolTrials(QObject):
         self,
         background: Background,
         call: MakeCall,
-        read_live_output: Callable[[], Coroutine[Any, Any, str]],
+        read_live_output: Callable[[], Coroutine[object, object, str]],
         parent: QObject | None = None,
     ) -> None:
         """Make it.

@@ -341,7 +341,7 @@ class _Adapter:
 
     def make_reflective_dataset(
         self, _candidate: dict[str, str], evaluated: _Evaluated, names: list[str]
-    ) -> dict[str, list[dict[str, Any]]]:
+    ) -> dict[str, list[dict[str, object]]]:
         return {name: [{"row": each} for each in evaluated.trajectories] for name in names}
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from studio.application.run.breakpoints import BreakpointSet
 from studio.core.agent.values.breakpoints import (
@@ -49,7 +49,7 @@ class DebugStore:
             path: the file; need not exist.
         """
         self._path = path
-        self._files: dict[str, Any] = _read(path)
+        self._files: dict[str, object] = _read(path)
 
     def of(self, file: str) -> FileDebugging:
         """Return the debugging setup of a file; the default if there is none."""
@@ -70,7 +70,7 @@ class DebugStore:
         return ""
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, object]:
     try:
         held = parse_json(read_text(path))
     except (OSError, ValueError):
@@ -78,7 +78,7 @@ def _read(path: Path) -> dict[str, Any]:
     return held if isinstance(held, dict) else {}
 
 
-def _to_data(value: FileDebugging) -> dict[str, Any]:
+def _to_data(value: FileDebugging) -> dict[str, object]:
     return {
         "breakpoints": [
             {
@@ -98,7 +98,7 @@ def _to_data(value: FileDebugging) -> dict[str, Any]:
     }
 
 
-def _from_data(data: Mapping[str, Any]) -> FileDebugging:
+def _from_data(data: Mapping[str, object]) -> FileDebugging:
     """Read stored data leniently; a file edited by hand must not prevent opening a prompt."""
     items = data.get("breakpoints")
     made = [_breakpoint(item) for item in items] if isinstance(items, list) else []

@@ -13,7 +13,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, overload
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import Limits, RunModel, RunSetup
@@ -164,7 +164,7 @@ class PersistentList(LazySequence[T]):
     def _parts(self) -> list[tuple[_SharedStore[T], int]]:
         """Its lists, the newest first, each with how many items are seen of it and those before."""
         parts: list[tuple[_SharedStore[T], int]] = [(self._held, self._length)]
-        base: Any = self._held.base
+        base: object = self._held.base
         while isinstance(base, PersistentList):
             held, length = base._held, base._length  # noqa: SLF001 - its own kind
             parts.append((held, min(length, parts[-1][1])))

@@ -39,7 +39,7 @@ def main() -> int:
     _bound_memory()
     for line in sys.stdin.buffer:
         asked = json.loads(line)
-        answer: dict[str, Any] = {"id": asked["id"]}
+        answer: dict[str, object] = {"id": asked["id"]}
         try:
             value = _javascript(asked) if asked["language"] == "javascript" else _python(asked)
             answer["value"] = value
@@ -84,7 +84,7 @@ def _told(error: BaseException) -> str:
 # JavaScript ---------------------------------------------------------------------------------------
 
 
-def _javascript(asked: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON
+def _javascript(asked: dict[str, Any]) -> object:
     code = asked["code"]
     if asked["file"]:
         code = _module(Path(asked["file"]), code)
@@ -132,7 +132,7 @@ Promise.resolve(script.runInNewContext({console}, {timeout: SECONDS}))
 """
 
 
-def _by_node(node: str, code: str, values: str) -> Any:  # noqa: ANN401 - any JSON
+def _by_node(node: str, code: str, values: str) -> object:
     """The same by Node.js, a process for each; it is no sandbox, so the folder must be trusted."""
     script = _NODE.replace("SECONDS", str(int(JAVASCRIPT_SECONDS * 1000)))
     most = f"--max-old-space-size={JAVASCRIPT_BYTES // 1024**2}"
@@ -173,7 +173,7 @@ def _module(path: Path, function: str) -> str:
 # Python -------------------------------------------------------------------------------------------
 
 
-def _python(asked: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON
+def _python(asked: dict[str, Any]) -> object:
     output, context = asked["output"], asked["context"]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -187,7 +187,7 @@ def _python(asked: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON
         return _inline(asked["code"], output, context)
 
 
-def _inline(code: str, output: Any, context: Any) -> Any:  # noqa: ANN401
+def _inline(code: str, output: object, context: object) -> object:
     names: dict[str, Any] = {"output": output, "context": context}
     try:
         compiled = compile(code.strip(), "<assertion>", "eval")
@@ -203,7 +203,7 @@ def _settled(value: Any) -> Any:  # noqa: ANN401
     if hasattr(value, "__await__"):
         import asyncio
 
-        async def settle() -> Any:  # noqa: ANN401
+        async def settle() -> object:
             return await value
 
         value = asyncio.run(settle())

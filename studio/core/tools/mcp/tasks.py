@@ -134,7 +134,7 @@ async def _ended(created: _TaskState, task: _TaskParams, session: ClientSession)
         await asyncio.sleep(max(_LEAST_POLL_MILLISECONDS, wait) / 1000)
 
 
-async def _answer(key: str, wanted: object, session: ClientSession) -> dict[str, Any]:
+async def _answer(key: str, wanted: object, session: ClientSession) -> dict[str, object]:
     """Return the user's answer to a question of a task, asked like any other of the server."""
     request = _INPUT.validate_python(wanted)
     meta = request.params.meta if request.params else None

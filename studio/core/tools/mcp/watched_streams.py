@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from studio.core.tools.mcp.streams import Opener
 from studio.core.tools.traffic import TrafficLog
@@ -76,8 +76,8 @@ class StreamAround(Generic[Stream]):
 
 
 def without_bad_entries(
-    result: Mapping[str, Any], version: str
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+    result: Mapping[str, object], version: str
+) -> tuple[dict[str, object], tuple[str, ...]]:
     """An answer without the entries of its lists that cannot be read, and a sentence for each.
 
     Args:
@@ -107,7 +107,7 @@ def without_bad_entries(
     return kept, tuple(remarks)
 
 
-def _fault(method: str, version: str, result: Mapping[str, Any], key: str) -> str:
+def _fault(method: str, version: str, result: Mapping[str, object], key: str) -> str:
     """Return why a list cannot be read, in a few words; empty if it can."""
     from mcp_types import methods
     from pydantic import ValidationError
@@ -175,7 +175,7 @@ class WatchedReading(StreamAround[Reading]):
         result = given.get("result", {})
         return item if _LISTS.keys().isdisjoint(result) else self._sifted(item, result)
 
-    def _sifted(self, item: SessionMessage, result: Mapping[str, Any]) -> SessionMessage:
+    def _sifted(self, item: SessionMessage, result: Mapping[str, object]) -> SessionMessage:
         kept, remarks = without_bad_entries(result, self._version())
         if not remarks:
             return item

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-UNKNOWN: Any = inspect.Parameter.empty
+UNKNOWN: object = inspect.Parameter.empty
 """No annotation, or no default."""
 
 
@@ -18,16 +18,16 @@ class TakenArgument:
     name: str
     """Its name."""
 
-    annotation: Any
+    annotation: object
     """Annotation of the parameter; `UNKNOWN` if there is none."""
 
-    default: Any
+    default: object
     """Default value; `UNKNOWN` if the argument is required."""
 
     description: str
     """Description for the model."""
 
-    kind: Any
+    kind: object
     """Kind of the parameter, as in `inspect`."""
 
     @property
@@ -45,11 +45,11 @@ class ArgumentReader(Protocol):
     """Knows the schema of a function's arguments, and converts them."""
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """JSON schema of all arguments."""
         ...
 
-    def read(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
         """Arguments by parameter, those that were given, and those of `**more`.
 
         Raises:

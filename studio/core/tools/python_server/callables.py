@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import cast
 
 from .arguments import UNKNOWN, ArgumentReader, TakenArgument
 from .docstrings import parse_docstring
@@ -38,7 +38,7 @@ class FunctionTool:
     description: str
     """The docstring's text before its sections."""
 
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     """JSON schema of the arguments."""
 
     has_effects: bool | None
@@ -47,7 +47,7 @@ class FunctionTool:
     line: int
     """Line of its `def`, from 1; 0 when unknown."""
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     """The function itself."""
 
     reader: ArgumentReader
@@ -59,15 +59,15 @@ class FunctionTool:
     python_names: tuple[str, ...] = ()
     """Names that the file has for it, where a library gave it another."""
 
-    def bind(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def bind(self, arguments: Mapping[str, object]) -> tuple[list[object], dict[str, object]]:
         """Positional and keyword arguments, converted to the annotated types.
 
         Raises:
             ValueError: an argument is missing, unknown or of the wrong type.
         """
         values, extra = self.reader.read(arguments)
-        positional: list[Any] = []
-        named: dict[str, Any] = dict(extra)
+        positional: list[object] = []
+        named: dict[str, object] = dict(extra)
         parameters = inspect.signature(self.function).parameters
         rest = next((each.name for each in parameters.values() if each.kind is _REST), "")
         if rest and values.get(rest):
@@ -77,7 +77,7 @@ class FunctionTool:
                     break
                 positional.append(values.get(name, parameter.default))
             before = [*parameters][: len(positional)]
-            positional += values[rest]
+            positional += cast("Iterable[object]", values[rest])
             left = {name: each for name, each in parameters.items() if name not in (*before, rest)}
         else:
             left = {name: each for name, each in parameters.items() if name != rest}
@@ -106,7 +106,7 @@ def code_of(value: object) -> CodeType | None:
     return found if isinstance(found, CodeType) else None
 
 
-def describe(function: Callable[..., Any], name: str = "") -> FunctionTool:
+def describe(function: Callable[..., object], name: str = "") -> FunctionTool:
     """Make a tool of a function: signature, annotations, `Annotated` metadata and docstring.
 
     Args:
@@ -138,7 +138,7 @@ def describe(function: Callable[..., Any], name: str = "") -> FunctionTool:
     )
 
 
-def _documented(function: Callable[..., Any]) -> object:
+def _documented(function: Callable[..., object]) -> object:
     """Return the object whose docstring counts: `partial` and objects have their class's own."""
     inner: object = function
     while isinstance(inner, functools.partial):
@@ -148,7 +148,7 @@ def _documented(function: Callable[..., Any]) -> object:
     return type(inner).__call__ if type(inner).__call__.__doc__ else inner
 
 
-def _annotated(function: Callable[..., Any]) -> object:
+def _annotated(function: Callable[..., object]) -> object:
     """Return the object that has the annotations of a callable."""
     inner: object = function
     while isinstance(inner, functools.partial):
@@ -158,13 +158,13 @@ def _annotated(function: Callable[..., Any]) -> object:
     return type(inner).__call__
 
 
-def _effects(function: Callable[..., Any]) -> bool | None:
+def _effects(function: Callable[..., object]) -> bool | None:
     mark = getattr(function, EFFECTS_ATTRIBUTE, None)
     return None if mark is None else bool(mark)
 
 
 def _parameters(
-    function: Callable[..., Any], name: str, descriptions: Mapping[str, str]
+    function: Callable[..., object], name: str, descriptions: Mapping[str, str]
 ) -> list[TakenArgument]:
     """Read the parameters of a function from its signature."""
     hints = _hints(function, name)
@@ -183,7 +183,7 @@ def _parameters(
     return found
 
 
-def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+def _hints(function: Callable[..., object], name: str) -> dict[str, object]:
     try:
         return typing.get_type_hints(_annotated(function), include_extras=True)
     except Exception as error:

@@ -22,7 +22,7 @@ class FrameworkTool:
     name: str
     """Name for the model; empty if the library has none of its own."""
 
-    function: Callable[..., Any] | None
+    function: Callable[..., object] | None
     """Function to call; None if only the library's own run can call it."""
 
     description: str = ""
@@ -31,7 +31,7 @@ class FrameworkTool:
     why_not: str = ""
     """Reason why it is no tool here; empty if it is one."""
 
-    made_of: Callable[..., Any] | None = None
+    made_of: Callable[..., object] | None = None
     """The function of the file that it was made of."""
 
 
@@ -53,7 +53,7 @@ def framework_tool(value: Any) -> FrameworkTool | None:
     return None
 
 
-def context_problem(function: Callable[..., Any]) -> str:
+def context_problem(function: Callable[..., object]) -> str:
     """Return why a function cannot be called here: it wants the context of a library's run."""
     try:
         first = next(iter(inspect.signature(function).parameters.values()), None)
@@ -67,7 +67,7 @@ def context_problem(function: Callable[..., Any]) -> str:
     return f"its first argument is the {word} of an agent's run, which only that run has"
 
 
-def names_in_agents(module: Mapping[str, Any]) -> dict[int, str]:
+def names_in_agents(module: Mapping[str, object]) -> dict[int, str]:
     """Return the names under which agents of pydantic-ai offer functions, by their identity."""
     found: dict[int, str] = {}
     for value in module.values():
@@ -79,7 +79,7 @@ def names_in_agents(module: Mapping[str, Any]) -> dict[int, str]:
     return found
 
 
-def _openai_agents(value: Any) -> FrameworkTool | None:
+def _openai_agents(value: object) -> FrameworkTool | None:
     if not (hasattr(value, "on_invoke_tool") and hasattr(value, "params_json_schema")):
         return None
     why_not = (
@@ -89,7 +89,7 @@ def _openai_agents(value: Any) -> FrameworkTool | None:
     return FrameworkTool("", None, why_not=why_not)
 
 
-def _pydantic_ai(value: Any) -> FrameworkTool | None:
+def _pydantic_ai(value: object) -> FrameworkTool | None:
     function = getattr(value, "function", None)
     if not hasattr(value, "takes_ctx") or not callable(function):
         return None
@@ -103,7 +103,7 @@ def _pydantic_ai(value: Any) -> FrameworkTool | None:
     )
 
 
-def _smolagents(value: Any) -> FrameworkTool | None:
+def _smolagents(value: object) -> FrameworkTool | None:
     forward = getattr(value, "forward", None)
     if not callable(forward) or not hasattr(value, "inputs") or not hasattr(value, "output_type"):
         return None
@@ -116,14 +116,14 @@ def _smolagents(value: Any) -> FrameworkTool | None:
     )
 
 
-def _llama_index(value: Any) -> FrameworkTool | None:
+def _llama_index(value: object) -> FrameworkTool | None:
     function, meta = getattr(value, "fn", None), getattr(value, "metadata", None)
     if not inspect.isroutine(function) or not hasattr(meta, "fn_schema"):
         return None
     return FrameworkTool(_text(getattr(meta, "name", None)), function, made_of=function)
 
 
-def _with_function(value: Any) -> FrameworkTool | None:
+def _with_function(value: object) -> FrameworkTool | None:
     """Return what LangChain's and FastMCP's objects hold."""
     for key in ("func", "coroutine", "fn"):
         held = getattr(value, key, None)
@@ -136,7 +136,7 @@ def _with_function(value: Any) -> FrameworkTool | None:
     return None
 
 
-def _own(value: Any, function: Callable[..., Any]) -> str:
+def _own(value: object, function: Callable[..., object]) -> str:
     """Return the description of an object, where it is not the docstring of its function."""
     text = _text(getattr(value, "description", None)).strip()
     docstring = (inspect.getdoc(function) or "").strip()
@@ -144,11 +144,11 @@ def _own(value: Any, function: Callable[..., Any]) -> str:
     return "" if is_same else text
 
 
-def _is_from(value: Any, package: str) -> bool:
+def _is_from(value: object, package: str) -> bool:
     return type(value).__module__.partition(".")[0] == package
 
 
-def _named(annotation: Any) -> str:
+def _named(annotation: object) -> str:
     origin = getattr(annotation, "__origin__", annotation)
     return str(getattr(origin, "__name__", ""))
 
@@ -157,7 +157,7 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def offered_first(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def offered_first(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Yield the values of a file, those of libraries first: they name what others are made of."""
     made = {name for name, value in values.items() if framework_tool(value) is not None}
     yield from ((name, values[name]) for name in values if name in made)

@@ -15,7 +15,9 @@ _HEADS = (
 )
 
 
-def content_of(value: object, as_text: Callable[[object], str]) -> Optional[list[dict[str, Any]]]:  # noqa: UP045 - Python 3.9
+def content_of(
+    value: object, as_text: Callable[[object], str]
+) -> Optional[list[dict[str, object]]]:  # noqa: UP045 - Python 3.9
     """Return a result with pictures as blocks; None where it has none.
 
     Args:

@@ -21,14 +21,14 @@ _KEPT = ("server/discover", "tools/list")
 class ProtocolRefusal(Exception):  # noqa: N818 - an answer
     """A request is answered by an error of the protocol."""
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)
-        self.body: dict[str, Any] = {"code": code, "message": message}
+        self.body: dict[str, object] = {"code": code, "message": message}
         if data is not None:
             self.body["data"] = data
 
 
-def is_modern(method: str, parameters: dict[str, Any]) -> bool:
+def is_modern(method: str, parameters: dict[str, object]) -> bool:
     """Return whether a request is of the protocol without a handshake.
 
     Raises:
@@ -59,12 +59,12 @@ def as_modern(method: str, result: dict[str, Any], server: dict[str, str]) -> di
     return {"resultType": "complete", **kept, **result, "_meta": meta}
 
 
-def discovered() -> dict[str, Any]:
+def discovered() -> dict[str, object]:
     """Return what the server can do."""
     return {"supportedVersions": [MODERN], "capabilities": {"tools": {}}}
 
 
-def progress_token(parameters: dict[str, Any]) -> Optional[object]:  # noqa: UP045 - Python 3.9
+def progress_token(parameters: dict[str, object]) -> Optional[object]:  # noqa: UP045 - Python 3.9
     """Return what the client wants to hear of the progress by; None where it does not."""
     meta = parameters.get("_meta")
     return meta.get("progressToken") if isinstance(meta, dict) else None

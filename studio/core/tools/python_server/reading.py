@@ -65,7 +65,7 @@ class PlainReader:
         self._shapes: dict[str, Shape] = {}
         self._needed: list[str] = []
         self._more: Shape | None = None
-        properties: dict[str, Any] = {}
+        properties: dict[str, object] = {}
         for each in parameters:
             shape = _shape(each, shapes)
             if each.is_open:
@@ -80,7 +80,7 @@ class PlainReader:
             else:
                 described = with_default(described, each.default)
             properties[each.name] = described
-        self.schema: dict[str, Any] = {"type": "object", "properties": properties}
+        self.schema: dict[str, object] = {"type": "object", "properties": properties}
         """JSON schema of all arguments."""
         self.schema["additionalProperties"] = (
             False if self._more is None else (self._more.schema or True)
@@ -90,15 +90,15 @@ class PlainReader:
         if shapes.definitions:
             self.schema["$defs"] = shapes.definitions
 
-    def read(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
         """Arguments by parameter, those that were given, and those of `**more`.
 
         Raises:
             ValueError: an argument is missing, unknown or of the wrong type.
         """
         wrong = [f"{name}: Field required" for name in self._needed if name not in arguments]
-        given: dict[str, Any] = {}
-        extra: dict[str, Any] = {}
+        given: dict[str, object] = {}
+        extra: dict[str, object] = {}
         for name, value in arguments.items():
             shape = self._shapes.get(name, self._more)
             if shape is None:
@@ -123,7 +123,7 @@ def _shape(parameter: TakenArgument, shapes: Shapes) -> Shape:
     return shapes.of(annotation)
 
 
-def _guess(default: object) -> Any:
+def _guess(default: object) -> object:
     """The type of a parameter without annotation: that of its default, otherwise anything."""
     if isinstance(default, (int, float)) and not isinstance(default, bool):
         return float if isinstance(default, float) else "number"
@@ -135,13 +135,13 @@ def _guess(default: object) -> Any:
 class Returned:
     """The type that a function gives."""
 
-    def __init__(self, schema: dict[str, Any], form: Callable[[Any], Any]) -> None:
+    def __init__(self, schema: dict[str, object], form: Callable[[object], Any]) -> None:
         self.schema = schema
         """Its JSON schema."""
         self._form = form
 
     @property
-    def output_schema(self) -> dict[str, Any]:
+    def output_schema(self) -> dict[str, object]:
         """The schema for other clients, which want an object."""
         if self.schema.get("type") == "object":
             return self.schema
@@ -149,7 +149,7 @@ class Returned:
         whole = {"type": "object", "properties": {_WRAPPED: inner}, "required": [_WRAPPED]}
         return {**whole, **({"$defs": self.schema["$defs"]} if "$defs" in self.schema else {})}
 
-    def structured(self, value: Any) -> dict[str, Any]:
+    def structured(self, value: Any) -> dict[str, object]:
         """A value as `output_schema` has it.
 
         Raises:
@@ -159,7 +159,7 @@ class Returned:
         return made if self.schema.get("type") == "object" else {_WRAPPED: made}
 
 
-def returned(annotation: Any) -> Returned | None:
+def returned(annotation: object) -> Returned | None:
     """Read the annotation of a result; None if there is none, or none that JSON has."""
     annotation = _awaited(annotation)
     if any(annotation is each for each in _SAYS_NOTHING):
@@ -172,7 +172,7 @@ def returned(annotation: Any) -> Returned | None:
     return None
 
 
-def _awaited(annotation: Any) -> Any:
+def _awaited(annotation: object) -> object:
     """Return the final value: an iterator is collected to a list."""
     origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in _PROMISES and inside:
@@ -194,7 +194,7 @@ def _by_pydantic(annotation: Any) -> Returned:
         warnings.simplefilter("ignore")
         schema = adapter.json_schema(mode="serialization", by_alias=False)
 
-    def form(value: Any) -> Any:
+    def form(value: object) -> object:
         try:
             checked = adapter.validate_python(value)
         except ValidationError as error:
@@ -208,7 +208,7 @@ def _by_pydantic(annotation: Any) -> Returned:
     return Returned(without_titles(inline_references(schema)), form)
 
 
-def _by_hand(annotation: Any) -> Returned | None:
+def _by_hand(annotation: object) -> Returned | None:
     shapes = Shapes()
     shape = shapes.of(annotation)
     schema = dict(shape.schema)
@@ -216,7 +216,7 @@ def _by_hand(annotation: Any) -> Returned | None:
         schema["$defs"] = shapes.definitions
     schema = without_titles(inline_references(schema))
 
-    def form(value: Any) -> Any:
+    def form(value: object) -> object:
         made = plain_value(value)
         shape.convert(made)
         return made

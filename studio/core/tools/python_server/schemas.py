@@ -49,9 +49,9 @@ def inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _reachable(names: set[str], definitions: Mapping[str, Any]) -> dict[str, Any]:
+def _reachable(names: set[str], definitions: Mapping[str, object]) -> dict[str, object]:
     """The named definitions, and all that they refer to."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     waiting = sorted(names)
     while waiting:
         name = waiting.pop()
@@ -74,7 +74,7 @@ def _referred_names(node: object) -> set[str]:
     return found - {""}
 
 
-def _referred(node: Mapping[str, Any]) -> str:
+def _referred(node: Mapping[str, object]) -> str:
     """The definition that a node refers to; empty where it refers to none."""
     reference = node.get("$ref")
     return (
@@ -84,7 +84,7 @@ def _referred(node: Mapping[str, Any]) -> str:
     )
 
 
-def without_titles(schema: Mapping[str, Any]) -> dict[str, Any]:
+def without_titles(schema: Mapping[str, object]) -> dict[str, object]:
     """Drop the titles that a generator made from names; a property called "title" stays."""
     return cast("dict[str, Any]", _without_titles(schema, names=False))
 

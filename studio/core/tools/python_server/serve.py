@@ -76,9 +76,9 @@ class ToolFileServer:
         self._loaded: LoadedFile | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._process = os.getpid()
-        self._cancelled: set[Any] = set()
-        self._threads: dict[Any, threading.Thread] = {}
-        self._waiting: dict[Any, Any] = {}
+        self._cancelled: set[object] = set()
+        self._threads: dict[object, threading.Thread] = {}
+        self._waiting: dict[object, Any] = {}
 
     def serve(self, lines: BinaryIO) -> None:
         """Answer until the client closes our input, and what it asked for until then."""
@@ -96,7 +96,7 @@ class ToolFileServer:
         for thread in [*self._threads.values()]:
             thread.join()
 
-    def _take(self, asked: dict[str, Any]) -> None:
+    def _take(self, asked: dict[str, object]) -> None:
         method, number = asked.get("method"), asked.get("id")
         given = asked.get("params")
         parameters = given if isinstance(given, dict) else {}
@@ -114,7 +114,7 @@ class ToolFileServer:
         else:
             self._work(number, method, parameters)
 
-    def _cancel(self, number: Any) -> None:
+    def _cancel(self, number: object) -> None:
         """Stop a call: a coroutine where it waits, a function at its next step in Python."""
         thread = self._threads.get(number) if isinstance(number, (str, int)) else None
         if thread is None or thread.ident is None:
@@ -128,7 +128,7 @@ class ToolFileServer:
                 ctypes.c_ulong(thread.ident), ctypes.py_object(_Cancelled)
             )
 
-    def _work(self, number: Any, method: str, parameters: dict[str, Any]) -> None:
+    def _work(self, number: object, method: str, parameters: dict[str, object]) -> None:
         try:
             modern = is_modern(method, parameters)
             result = self._answer(method, parameters)
@@ -143,7 +143,7 @@ class ToolFileServer:
         if number not in self._cancelled:
             self._say({"id": number, **answer})
 
-    def _work_apart(self, number: Any, method: str, parameters: dict[str, Any]) -> None:
+    def _work_apart(self, number: object, method: str, parameters: dict[str, object]) -> None:
         try:
             self._work(number, method, parameters)
         except _Cancelled:
@@ -152,7 +152,7 @@ class ToolFileServer:
             self._cancelled.discard(number)
             self._threads.pop(number, None)
 
-    def _answer(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, method: str, parameters: dict[str, object]) -> dict[str, object]:
         if method == "initialize":
             wanted = parameters.get("protocolVersion")
             return {
@@ -174,7 +174,7 @@ class ToolFileServer:
             return self._call(str(parameters.get("name")), given, self._teller(parameters))
         raise ProtocolRefusal(NOT_FOUND, f"Method not found: {method}")
 
-    def _list(self) -> dict[str, Any]:
+    def _list(self) -> dict[str, object]:
         """Every tool of the file; `_meta` names functions that cannot be one."""
         loaded = self._load()
         return {
@@ -182,11 +182,11 @@ class ToolFileServer:
             "_meta": {PROBLEMS: [list(problem) for problem in loaded.problems]},
         }
 
-    def _teller(self, parameters: dict[str, Any]) -> Callable[[Any], None]:
+    def _teller(self, parameters: dict[str, object]) -> Callable[[object], None]:
         """Return the function that sends yielded values to a client that wants progress."""
         token, told = progress_token(parameters), itertools.count(1)
 
-        def tell(value: Any) -> None:
+        def tell(value: object) -> None:
             if token is not None:
                 message, _ = cut(sendable(as_text(value)[0]), _LONGEST_PROGRESS)
                 said = {"progressToken": token, "progress": next(told), "message": message}
@@ -195,8 +195,8 @@ class ToolFileServer:
         return tell
 
     def _call(
-        self, name: str, arguments: Mapping[str, Any], tell: Callable[[Any], None]
-    ) -> dict[str, Any]:
+        self, name: str, arguments: Mapping[str, object], tell: Callable[[object], None]
+    ) -> dict[str, object]:
         """Call one tool; whatever it raises is a result that says so."""
         tool = self._load().tools.get(name)
         if tool is None:
@@ -205,7 +205,7 @@ class ToolFileServer:
             positional, named = tool.bind(arguments)
         except ValueError as error:
             return _result(sendable(str(error)), {ARGUMENTS: True}, is_error=True)
-        more: dict[str, Any] = {}
+        more: dict[str, object] = {}
         try:
             value = self._invoke(tool, positional, named, tell)
             if inspect.isgenerator(value):
@@ -228,10 +228,10 @@ class ToolFileServer:
     def _invoke(
         self,
         tool: FunctionTool,
-        positional: list[Any],
-        named: dict[str, Any],
-        tell: Callable[[Any], None],
-    ) -> Any:
+        positional: list[object],
+        named: dict[str, object],
+        tell: Callable[[object], None],
+    ) -> object:
         value = tool.function(*positional, **named)
         if inspect.isawaitable(value) or inspect.isasyncgen(value):
             # One loop for all calls, so that what a tool keeps of it goes on working.
@@ -252,7 +252,7 @@ class ToolFileServer:
                 threading.Thread(target=_run, args=(self._loop,), daemon=True).start()
             return self._loop
 
-    def _failure(self, error: BaseException) -> dict[str, Any]:
+    def _failure(self, error: BaseException) -> dict[str, object]:
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename == str(self._path)]
         words = sendable("".join(traceback.format_list(own)) + describe_error(error))
@@ -271,7 +271,7 @@ class ToolFileServer:
                     raise ProtocolRefusal(INTERNAL, sendable(error.message), data) from error
             return self._loaded
 
-    def _say(self, message: dict[str, Any]) -> None:
+    def _say(self, message: dict[str, object]) -> None:
         line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode() + b"\n"
         try:
             with self._writing:
@@ -281,13 +281,13 @@ class ToolFileServer:
             os._exit(1)  # a tool closed it, or the client is gone: nobody would hear of anything
 
 
-def _told(value: Any, tell: Callable[[Any], None]) -> Any:
+def _told(value: object, tell: Callable[[object], None]) -> object:
     """Return a yielded value, reported before the next one is requested."""
     tell(value)
     return value
 
 
-async def _waited(value: Any, tell: Callable[[Any], None]) -> Any:
+async def _waited(value: object, tell: Callable[[object], None]) -> object:
     """Return the result of a coroutine, or of an asynchronous generator."""
     try:
         return await _value(value, tell)
@@ -297,7 +297,7 @@ async def _waited(value: Any, tell: Callable[[Any], None]) -> Any:
         raise _Ended(error) from error
 
 
-async def _value(value: Any, tell: Callable[[Any], None]) -> Any:
+async def _value(value: object, tell: Callable[[object], None]) -> object:
     if inspect.isawaitable(value):
         value = await value
     return [_told(item, tell) async for item in value] if inspect.isasyncgen(value) else value
@@ -312,7 +312,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     loop.run_forever()
 
 
-def _structured(tool: FunctionTool, value: Any) -> dict[str, Any]:
+def _structured(tool: FunctionTool, value: object) -> dict[str, object]:
     """A result in the form that its schema names, for clients that check it.
 
     Raises:
@@ -326,7 +326,7 @@ def _structured(tool: FunctionTool, value: Any) -> dict[str, Any]:
         raise TypeError(f"{tool.name} gave something else than it says: {error}") from None
 
 
-def _listed(tool: FunctionTool, *, checks: bool) -> dict[str, Any]:
+def _listed(tool: FunctionTool, *, checks: bool) -> dict[str, object]:
     listed: dict[str, Any] = {
         "name": tool.name,
         "inputSchema": tool.parameters,
@@ -347,8 +347,8 @@ def _listed(tool: FunctionTool, *, checks: bool) -> dict[str, Any]:
     return listed
 
 
-def _result(text: str, meta: dict[str, Any], *, is_error: bool = False) -> dict[str, Any]:
-    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": is_error}
+def _result(text: str, meta: dict[str, Any], *, is_error: bool = False) -> dict[str, object]:
+    result: dict[str, object] = {"content": [{"type": "text", "text": text}], "isError": is_error}
     return {**result, "_meta": meta} if meta else result
 
 

@@ -176,7 +176,7 @@ def _offered(value: object) -> Optional[FrameworkTool]:  # noqa: UP045 - Python 
     return FrameworkTool("", value)
 
 
-def _is_own(module: ModuleType, name: str, function: Callable[..., Any]) -> bool:
+def _is_own(module: ModuleType, name: str, function: Callable[..., object]) -> bool:
     """Whether a callable is defined in the file, or the file makes a tool of another's."""
     if _is_of(function, module.__name__):
         return True
@@ -185,7 +185,7 @@ def _is_own(module: ModuleType, name: str, function: Callable[..., Any]) -> bool
     return (is_made or value is not function) and name in _assigned(module)
 
 
-def _is_of(function: Callable[..., Any], module: str) -> bool:
+def _is_of(function: Callable[..., object], module: str) -> bool:
     """Whether a callable is defined in the file, and not imported into it."""
     inner: object = function
     while isinstance(inner, functools.partial):

@@ -39,10 +39,10 @@ class Unfit(ValueError):  # noqa: N818 - says what a value is
 class Shape:
     """One type."""
 
-    schema: dict[str, Any]
+    schema: dict[str, object]
     """Its JSON schema."""
 
-    convert: Callable[[Any], Any]
+    convert: Callable[[object], object]
     """Makes its value of one of JSON; raises `Unfit`."""
 
 
@@ -50,8 +50,8 @@ class Shapes:
     """Makes shapes, and collects the definitions that they refer to."""
 
     def __init__(self) -> None:
-        self.definitions: dict[str, Any] = {}
-        self._classes: dict[type, Callable[[Any], Any]] = {}
+        self.definitions: dict[str, object] = {}
+        self._classes: dict[type, Callable[[object], object]] = {}
 
     def of(self, annotation: Any) -> Shape:
         """The shape of an annotation.
@@ -80,7 +80,7 @@ class Shapes:
             return self._class(annotation)
         raise TypeError(f"{_name(annotation)} has no JSON schema without pydantic")
 
-    def _generic(self, annotation: Any, origin: Any, inside: tuple[Any, ...]) -> Shape:
+    def _generic(self, annotation: object, origin: object, inside: tuple[object, ...]) -> Shape:
         if origin is Literal:
             return _one_of([plain_value(each) for each in inside], list(inside))
         if origin in _UNIONS:
@@ -120,7 +120,7 @@ class Shapes:
         fields = _defaults(kind, hints)
         shapes = {each: self.of(hints[each]) for each in fields}
         needed = [each for each, default in fields.items() if default is _NEEDED]
-        schema: dict[str, Any] = {
+        schema: dict[str, object] = {
             "type": "object",
             "properties": {
                 each: with_default(shape.schema, fields[each]) for each, shape in shapes.items()
@@ -134,10 +134,10 @@ class Shapes:
         self._classes[kind] = _record_of(kind, shapes, needed)
         return reference
 
-    def _union(self, inside: tuple[Any, ...]) -> Shape:
+    def _union(self, inside: tuple[object, ...]) -> Shape:
         shapes = [self.of(each) for each in inside]
 
-        def convert(value: Any) -> Any:
+        def convert(value: object) -> object:
             faults = []
             # A value that is of one of the types as it stands is not made into another.
             for kind, shape in zip(inside, shapes):
@@ -152,12 +152,12 @@ class Shapes:
 
         return Shape({"anyOf": [shape.schema for shape in shapes]}, convert)
 
-    def _mapping(self, inside: tuple[Any, ...]) -> Shape:
+    def _mapping(self, inside: tuple[object, ...]) -> Shape:
         key, item = (
             (self.of(inside[0]), self.of(inside[1])) if inside else (self.of(str), self.of(Any))
         )
 
-        def convert(value: Any) -> Any:
+        def convert(value: object) -> object:
             if not isinstance(value, Mapping):
                 raise Unfit("Input should be an object")
             return {key.convert(name): _inside(name, item, each) for name, each in value.items()}
@@ -165,7 +165,7 @@ class Shapes:
         return Shape({"type": "object", "additionalProperties": item.schema or True}, convert)
 
 
-def _is_variable(annotation: Any) -> bool:
+def _is_variable(annotation: object) -> bool:
     return isinstance(annotation, typing.TypeVar)
 
 
@@ -173,15 +173,15 @@ def _is_typed_dict(kind: type) -> bool:
     return issubclass(kind, dict) and hasattr(kind, "__total__")
 
 
-def _items(item: Shape) -> dict[str, Any]:
+def _items(item: Shape) -> dict[str, object]:
     return {"items": item.schema} if item.schema else {"items": {}}
 
 
-_NEEDED: Any = object()
-_UNSAID: Any = object()
+_NEEDED: object = object()
+_UNSAID: object = object()
 
 
-def _defaults(kind: type, hints: Mapping[str, Any]) -> dict[str, Any]:
+def _defaults(kind: type, hints: Mapping[str, object]) -> dict[str, object]:
     """The fields of a record with their defaults; `_NEEDED` or `_UNSAID` where there is none."""
     if dataclasses.is_dataclass(kind):
         none = dataclasses.MISSING
@@ -198,7 +198,7 @@ def _defaults(kind: type, hints: Mapping[str, Any]) -> dict[str, Any]:
     return {each: _NEEDED if each in needed else _UNSAID for each in hints}
 
 
-def with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
+def with_default(schema: dict[str, object], default: object) -> dict[str, object]:
     """A schema with its default; one that JSON cannot hold is left out."""
     if default is _NEEDED or default is _UNSAID:
         return schema
@@ -208,8 +208,10 @@ def with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
         return schema
 
 
-def _record_of(kind: type, shapes: Mapping[str, Shape], needed: list[str]) -> Callable[[Any], Any]:
-    def convert(value: Any) -> Any:
+def _record_of(
+    kind: type, shapes: Mapping[str, Shape], needed: list[str]
+) -> Callable[[object], object]:
+    def convert(value: object) -> object:
         if not isinstance(value, Mapping):
             raise Unfit("Input should be an object")
         for name in needed:
@@ -228,15 +230,15 @@ def _record_of(kind: type, shapes: Mapping[str, Shape], needed: list[str]) -> Ca
     return convert
 
 
-def _one_of(shown: list[Any], values: list[Any]) -> Shape:
+def _one_of(shown: list[object], values: list[object]) -> Shape:
     kinds = {type(each) for each in shown}
-    schema: dict[str, Any] = {"enum": shown}
+    schema: dict[str, object] = {"enum": shown}
     if kinds == {str}:
         schema = {"type": "string", **schema}
     elif kinds == {int}:
         schema = {"type": "integer", **schema}
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> object:
         for each, made in zip(shown, values):
             if each == value and type(each) is type(value):
                 return made
@@ -245,8 +247,8 @@ def _one_of(shown: list[Any], values: list[Any]) -> Shape:
     return Shape(schema, convert)
 
 
-def _each(item: Shape) -> Callable[[Any], Any]:
-    def convert(value: Any) -> Any:
+def _each(item: Shape) -> Callable[[object], object]:
+    def convert(value: object) -> object:
         if not isinstance(value, list):
             raise Unfit("Input should be a list")
         return [_inside(number, item, each) for number, each in enumerate(value)]
@@ -254,14 +256,14 @@ def _each(item: Shape) -> Callable[[Any], Any]:
     return convert
 
 
-def _inside(step: object, shape: Shape, value: Any) -> Any:
+def _inside(step: object, shape: Shape, value: object) -> object:
     try:
         return shape.convert(value)
     except Unfit as error:
         raise error.under(step) from None
 
 
-def _name(annotation: Any) -> str:
+def _name(annotation: object) -> str:
     return (
         getattr(annotation, "__name__", None)
         or getattr(annotation, "_name", None)
@@ -269,19 +271,19 @@ def _name(annotation: Any) -> str:
     )
 
 
-def _null(value: Any) -> None:
+def _null(value: object) -> None:
     """Convert what must be null."""
     if value is not None:
         raise Unfit("Input should be None")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise Unfit("Input should be a valid string")
     return value
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, float) and value.is_integer():
@@ -294,11 +296,11 @@ def _whole(value: Any) -> int:
     raise Unfit("Input should be a valid integer")
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     return float(_any_number(value))
 
 
-def _any_number(value: Any) -> float:
+def _any_number(value: object) -> float:
     """Convert a number, whole or not; whole ones stay whole."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
@@ -310,7 +312,7 @@ def _any_number(value: Any) -> float:
     raise Unfit("Input should be a valid number")
 
 
-def _truth(value: Any) -> bool:
+def _truth(value: object) -> bool:
     if isinstance(value, bool):
         return value
     known = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}

@@ -58,10 +58,10 @@ def plain_value(value: Any, *, strict: bool = False) -> Any:
 
 
 _ITEMS = (list, tuple, set, frozenset, range, KeysView, ValuesView, deque)
-_NONE: Any = object()
+_NONE: object = object()
 
 
-def _simple(value: Any) -> Any:
+def _simple(value: object) -> object:
     """Turn values of the standard library into a text or number."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.urlsafe_b64encode(bytes(value)).decode()
@@ -76,7 +76,7 @@ def _simple(value: Any) -> Any:
     return _NONE
 
 
-def _made(value: Any) -> Any:
+def _made(value: object) -> object:
     """Return the contents of an object: dataclasses, pydantic, NumPy, pandas, attrs."""
     if isinstance(value, type):
         return _NONE

@@ -28,11 +28,11 @@ class PydanticReader:
             self._schema = self._model.model_json_schema(by_alias=True)
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """JSON schema of all arguments."""
         return self._schema
 
-    def read(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
         """Arguments by parameter, those that were given, and those of `**more`.
 
         Raises:
@@ -83,13 +83,13 @@ def _model(name: str, parameters: Sequence[TakenArgument]) -> type[BaseModel]:
 
 def _base(settings: ConfigDict, open_ended: object) -> type[BaseModel]:
     """Return the base of the arguments' model: with the type of `**more`."""
-    content: dict[str, Any] = {"model_config": settings}
+    content: dict[str, object] = {"model_config": settings}
     if open_ended is not None and open_ended is not Any:
         content["__annotations__"] = {"__pydantic_extra__": dict[str, open_ended]}  # type: ignore[valid-type]
     return type("Arguments", (BaseModel,), content)
 
 
-def _guess(default: object) -> Any:
+def _guess(default: object) -> object:
     """The type of a parameter without annotation: that of its default, otherwise anything."""
     if isinstance(default, (int, float)) and not isinstance(default, bool):
         # Any number, whole or not, which stays what it is.

@@ -118,13 +118,13 @@ def _reader() -> MarkdownIt:
     return reader
 
 
-def _image_as_text(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401
+def _image_as_text(renderer: object, tokens: Any, index: int, options: object, env: object) -> str:  # noqa: ANN401
     """A picture inside Markdown is text to the model, so it is shown as text here."""
     token = tokens[index]
     return escape(f"![{token.content}]({token.attrGet('src') or ''})")
 
 
-def _with_line(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401
+def _with_line(renderer: Any, tokens: Any, index: int, options: object, env: object) -> str:  # noqa: ANN401
     token = tokens[index]
     opened: str = renderer.renderToken(tokens, index, options, env)
     if token.map is None or token.hidden:
@@ -132,17 +132,19 @@ def _with_line(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -
     return f'{opened}<a name="{LINE_ANCHOR}{token.map[0]}"></a>'
 
 
-def _heading_open(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401
+def _heading_open(renderer: object, tokens: Any, index: int, options: object, env: object) -> str:  # noqa: ANN401
     """A paragraph with a class: Qt makes `h1` twice as large, whatever the style sheet says."""
     token = tokens[index]
     return f'<p class="{token.tag}"><a name="{LINE_ANCHOR}{token.map[0]}"></a>'
 
 
-def _heading_close(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401
+def _heading_close(
+    renderer: object, tokens: object, index: int, options: object, env: object
+) -> str:
     return "</p>\n"
 
 
-def _code(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401
+def _code(renderer: object, tokens: Any, index: int, options: object, env: object) -> str:  # noqa: ANN401
     token = tokens[index]
     first = token.map[0] + (1 if token.type == "fence" else 0) if token.map else 0
     text = escape(token.content.removesuffix("\n"))
