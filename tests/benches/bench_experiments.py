@@ -7,6 +7,7 @@ the bare call of openai's package, in the same run.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import random
 import sys
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from studio.__main__ import COLLECT_AFTER  # noqa: E402
 from studio.application.experiments.grid import (  # noqa: E402
     DotState,
     ExperimentGrid,
@@ -44,6 +46,8 @@ _AT_ONCE = 100
 
 _BORNE, _ANSWER_SECONDS, _MANY = 12, 0.05, 2000
 _ROWS, _VARIANTS, _REPEATS = 50_000, 5, 4
+
+_USUAL = gc.get_threshold()
 
 _missed: list[str] = []
 
@@ -133,11 +137,14 @@ async def against_server(folder: Path, borne: int, seconds: float, cells: int) -
 def overhead(folder: Path) -> None:
     """What a cell costs beyond its request: CPU of this process, the least of some rounds."""
     asyncio.run(against_server(folder, 999, 0.0, 10))  # imports
+    gc.freeze()  # as `experiment run` does before the first cell
     whole = bare = float("inf")
     for number in range(_ROUNDS):
+        gc.set_threshold(COLLECT_AFTER)  # as every command does
         began = time.process_time()
         asyncio.run(against_server(folder, 1000 + number, _QUICK, _CELLS))
         whole = min(whole, time.process_time() - began)
+        gc.set_threshold(*_USUAL)  # the bare call at Python's own pace
         began = time.process_time()
         asyncio.run(_bare())
         bare = min(bare, time.process_time() - began)

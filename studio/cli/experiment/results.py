@@ -14,9 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from studio.application.experiments.batches.carrier import ListedBatch, batches_under_way
 from studio.application.experiments.exports.forms import FORMS, summary_of
-from studio.application.experiments.generate import AcceptError, accept_answer
 from studio.application.experiments.report import ExperimentReport, report_of
 from studio.application.experiments.run.spending import ended_words
 from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
@@ -297,6 +295,8 @@ def accept(options: argparse.Namespace) -> int:
         if outcome is None:
             raise UsageError(f"the cell {options.cell} has no answer")
         row = ledger.rows(head.id, key.row, key.row)[0]
+        from studio.application.experiments.generate import AcceptError, accept_answer
+
         try:
             change = accept_answer(options.file.resolve(), row, outcome.output)
             change.write()
@@ -353,12 +353,17 @@ def list_batches(options: argparse.Namespace) -> int:
     """List the batches of a result that are not read to their end; cancel them where asked to."""
 
     def show(ledger: ExperimentLedger, head: ResultHead) -> int:
+        from studio.application.experiments.batches.carrier import batches_under_way
+
         connections = user_connections()
         found = asyncio.run(
             batches_under_way(ledger, head.id, connections, secret_store(), cancel=options.cancel)
         )
         for each in found:
-            _print_batch(each)
+            kept, how = each.kept, each.fault or each.status
+            answered = f"{each.answered} of {kept.requests} answered"
+            words = (kept.connection, kept.model, kept.remote or "-", how, answered)
+            print(printable("\t".join(words)))
         if not found:
             tell(f"#{head.id} has no batches under way")
         elif options.cancel:
@@ -369,10 +374,3 @@ def list_batches(options: argparse.Namespace) -> int:
         return PROBLEMS if any(each.fault for each in found) else FINE
 
     return with_result(options, show)
-
-
-def _print_batch(batch: ListedBatch) -> None:
-    kept = batch.kept
-    how = batch.fault or batch.status
-    answered = f"{batch.answered} of {kept.requests} answered"
-    print(printable(f"{kept.connection}\t{kept.model}\t{kept.remote or '-'}\t{how}\t{answered}"))

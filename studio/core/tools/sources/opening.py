@@ -20,13 +20,10 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.server_config import approval_mode
-from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.mcp.values import AskForInput
 from studio.core.tools.openapi.choice import read_choice
 from studio.core.tools.openapi.credentials import FindConnection, no_connection
 from studio.core.tools.openapi.progress import TellProgress, tell_nobody
-from studio.core.tools.openapi.source import OpenApiSource
-from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError, ToolSourceKind
 from studio.core.tools.trust.store import Approval
@@ -42,12 +39,16 @@ def open_source(
     ask: AskForInput | None = None,
     tell: TellProgress = tell_nobody,
 ) -> ToolSource:
-    """The source; nothing is started before it is asked for its tools."""
+    """The source; nothing is started before it is asked for its tools, and no other kind loaded."""
     match declaration:
         case PythonFile(path, variables, python):
+            from studio.core.tools.python.source import PythonFileSource
+
             return PythonFileSource(path, limits, variables, environment, python)
         case McpServer(name, address, allowed):
             assert address is not None
+            from studio.core.tools.mcp.source import McpSource
+
             return McpSource(
                 name,
                 address,
@@ -59,6 +60,8 @@ def open_source(
             )
         case OpenApi(name, place, connection, operations):
             wanted = read_choice(operations)
+            from studio.core.tools.openapi.source import OpenApiSource
+
             return OpenApiSource(
                 name, place, connection, limits, environment, find, masker, wanted, tell
             )
