@@ -14,6 +14,7 @@ from studio.application.words import tr
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall
 from studio.core.experiments.file.nodes import FOREIGN_KEYS, foreign_words
 from studio.core.experiments.values import ProviderEntry
+from studio.core.imports.compose import OPTION_WORDS
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
 from studio.core.models.capabilities import facts_of
@@ -23,7 +24,6 @@ from studio.core.models.connections import Api, Connection, provider_at
 from studio.core.models.endpoint_trust import BUILT_IN, origin
 from studio.core.models.prices import Price
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
-from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
@@ -39,11 +39,6 @@ ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
 """Words for the address of a provider."""
 
 _NO_OPTIONS = ("apiKey", "apiKeyEnvar", "apiKeyRequired", "omitDefaults", *ENDPOINTS, "cost")
-_OPTION_WORDS = {
-    **LEGACY_OPTIONS,
-    **{name: name for name in SAME_OPTIONS},
-    "reasoning_effort": "reasoningEffort",
-}
 _MARK = "file://"
 _DATA = (".json", ".yaml", ".yml")
 _PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs")
@@ -70,8 +65,8 @@ def with_options(
         read = _with_files(name, value, folder)
         if name in ("passthrough", "extra_body"):
             others |= object_of(read)
-        elif name in _OPTION_WORDS:
-            mine[_OPTION_WORDS[name]] = read
+        elif name in OPTION_WORDS:
+            mine[OPTION_WORDS[name]] = read
         else:
             others[name] = read
     _check_sent({**mine, "additionalProperties": others}, choice)

@@ -95,31 +95,28 @@ def _read_message(
     return Message(role, tuple(parts), {**attributes, **own}, origin)
 
 
-PART_KINDS = frozenset(
-    (
-        *("text", "input_text", "output_text", "image", "image_url", "input_image"),
-        *("audio", "input_audio", "file", "input_file", "document", "video", "video_url"),
-        *("tool_result", "tool_call"),
-    )
-)
+_TEXTS = ("text", "input_text", "output_text")
+_MEDIA: Mapping[str, Literal["image", "file", "audio", "video"]] = {
+    **dict.fromkeys(("image", "image_url", "input_image"), "image"),
+    **dict.fromkeys(("audio", "input_audio"), "audio"),
+    **dict.fromkeys(("file", "input_file", "document"), "file"),
+    **dict.fromkeys(("video", "video_url"), "video"),
+}
+_MEDIA_KEYS = {"image": "image_url", "audio": "input_audio", "file": "file", "video": "video_url"}
+PART_KINDS = frozenset((*_TEXTS, *_MEDIA, "tool_result", "tool_call"))
 """Kinds of parts that are read; another one becomes its JSON as text."""
 
 
 def _read_part(item: Json, role: Role) -> Part:
     if not isinstance(item, Mapping):
         return TextPart(item if isinstance(item, str) else json.dumps(item, ensure_ascii=False))
-    match part_kind(item):
+    kind = part_kind(item)
+    if kind in _MEDIA:
+        return _media(_MEDIA[kind], item)
+    match kind:
         case "text" | "input_text" | "output_text":
             text = _first_text(item, "value", "text")
             return ToolResultPart(text) if role == "tool" else TextPart(text)
-        case "image" | "image_url" | "input_image":
-            return _media("image", item, "image_url")
-        case "audio" | "input_audio":
-            return _media("audio", item, "input_audio")
-        case "file" | "input_file" | "document":
-            return _media("file", item, "file")
-        case "video" | "video_url":
-            return _media("video", item, "video_url")
         case "tool_result":
             return ToolResultPart(_first_text(item, "tool_result", "text", "content"))
         case "tool_call":
@@ -160,10 +157,9 @@ def read_call(call: JsonObject, span: Span | None) -> ToolCallPart:
     )
 
 
-def _media(
-    kind: Literal["image", "file", "audio", "video"], item: JsonObject, wire_key: str
-) -> MediaPart:
+def _media(kind: Literal["image", "file", "audio", "video"], item: JsonObject) -> MediaPart:
     """A media part of either form: `{kind, source, …}` or a provider's own block."""
+    wire_key = _MEDIA_KEYS[kind]
     inner = item.get(wire_key, item.get("source"))  # Anthropic: {type: base64, media_type, data}
     block = inner if isinstance(inner, Mapping) else {}
     source = _first_text(item, "source", "value", "url", "data") or _first_text(

@@ -395,27 +395,7 @@ def encode_cell(variant: int, row: ExperimentRow, values: Mapping[str, Json]) ->
 
 def encode_asked(asked: AskedCell) -> dict[str, Any]:
     """Encode the outcome of a cell as JSON."""
-    answer: dict[str, Any] | None = None
-    if asked.answer is not None:
-        found = asked.answer
-        answer = {name: getattr(found, name) for name in CellAnswer.__dataclass_fields__}
-        answer["calls"] = [
-            {
-                "tool": each.tool,
-                "arguments": dict(each.arguments),
-                "is_error": each.is_error,
-                "is_valid": each.is_valid,
-            }
-            for each in found.calls
-        ]
-    journal = asked.journal.decode("utf-8", "surrogatepass")
-    return {
-        "answer": answer,
-        "error": asked.error,
-        "journal": journal,
-        "refused": asked.refused,
-        "learned": list(map(asdict, asked.learned)),
-    }
+    return {**asdict(asked), "journal": asked.journal.decode("utf-8", "surrogatepass")}
 
 
 def decode_asked(found: Mapping[str, Any]) -> AskedCell:
@@ -426,7 +406,7 @@ def decode_asked(found: Mapping[str, Any]) -> AskedCell:
         answer = CellAnswer(**{**answer, "calls": calls, "left_out": tuple(answer["left_out"])})
     journal = found["journal"].encode("utf-8", "surrogatepass")
     learned = tuple(LearnedRefusal(**each) for each in found["learned"])
-    return AskedCell(answer, found["error"], journal, found["refused"], learned=learned)
+    return AskedCell(**{**found, "answer": answer, "journal": journal, "learned": learned})
 
 
 def _unpack(data: bytes, folder: Path) -> None:

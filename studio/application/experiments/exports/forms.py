@@ -31,6 +31,7 @@ Export = Callable[[ExperimentLedger, ExperimentReport], str]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MOST_HTML = 400
+_COLUMNS = "row variant repeat state passed score cost tokens ms left_out output reasons".split()
 _MOST_NOTES = 50
 
 EVENT = "gen_ai.evaluation.result"
@@ -204,23 +205,7 @@ def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     columns = [{**_facts(row.facts), **object_of(row.facts.get("vars"))} for row in rows]
     names = list(dict.fromkeys(name for each in columns for name in each))
     by_row = {row.number: each for row, each in zip(rows, columns, strict=True)}
-    writer.writerow(
-        [
-            "row",
-            "variant",
-            "repeat",
-            "state",
-            "passed",
-            "score",
-            "cost",
-            "tokens",
-            "ms",
-            "left_out",
-            "output",
-            "reasons",
-            *(safe_cell(name) for name in names),
-        ]
-    )
+    writer.writerow([*_COLUMNS, *(safe_cell(name) for name in names)])
     for cell in cells_of(ledger, report):
         outcome = cell.outcome
         values = by_row[cell.row.number]
