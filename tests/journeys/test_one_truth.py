@@ -297,3 +297,26 @@ def test_a_problem_that_the_preview_found_does_not_flicker_while_the_user_types(
     qtbot.keyClicks(page.editor, "Please ")
     qtbot.waitUntil(lambda: bool(seen) and bench.is_settled)
     assert set(seen) == {before}
+
+
+def test_a_run_says_that_it_has_an_earlier_text_and_offers_the_present_one(
+    qtbot: QtBot, bench: Workbench, triage: Path, server: ChatServer
+) -> None:
+    page = bench.window.tabs.current
+    assert page is not None
+    head = bench.run_pane.head
+    qtbot.keyClick(page.editor, Qt.Key.Key_F10)
+    qtbot.waitUntil(lambda: bench.run.view.is_waiting and head.prompt.isVisible())
+    assert not head.present.isVisible()
+    page.editor.set_caret(page.editor.text().index("Customer"))
+    qtbot.keyClicks(page.editor, "Our ")
+    qtbot.waitUntil(head.present.isVisible)
+    assert head.about.whole.startswith("earlier text")
+    qtbot.keyClick(page.editor, Qt.Key.Key_F5)
+    qtbot.waitUntil(lambda: bench.run.state is not None and bench.run.state.is_over)
+    assert head.present.isVisible(), "what is shown was not sent by the text as it is"
+    qtbot.mouseClick(head.present, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not head.present.isVisible())
+    qtbot.waitUntil(lambda: bench.run.state is not None and bench.run.state.is_over)
+    sent = [each.body["messages"][0] for each in server.requests if each.method == "POST"]
+    assert [each["content"] for each in sent] == [TEXTS[0], f"Our {TEXTS[0]}"]

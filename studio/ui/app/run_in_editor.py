@@ -35,6 +35,8 @@ class RunMarks(QObject):
     It is lit only while the run is on the screen, and only where it is still the run's own text.
     """
 
+    text_compared = Signal(bool)  # whether the run that is shown has an earlier text of its prompt
+
     def __init__(
         self, window: WindowParts, breakpoints: FileBreakpoints, tools: ToolsController
     ) -> None:
@@ -62,6 +64,7 @@ class RunMarks(QObject):
     def light(self) -> None:
         """Light the lines, or let them be dark again."""
         page, cursor = self._window.tabs.current, self._cursor
+        self.text_compared.emit(self._is_older())
         spans = self._spans()
         for each in self._window.tabs.pages():
             is_here = each is page and cursor is not None
@@ -80,6 +83,14 @@ class RunMarks(QObject):
         dialog.set_tools([spec.name for spec in self._tools.registry.specs])
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
+
+    def _is_older(self) -> bool:
+        """Whether the open prompt is that of the run, with another text by now."""
+        state, document = self._state, self._window.tabs.document
+        if state is None or document is None:
+            return False
+        is_own = str(document.source.path or "") == state.setup.path
+        return is_own and not is_text_of(document, state.setup.source)
 
     def _spans(self) -> tuple[Span, ...]:
         state, cursor = self._state, self._cursor

@@ -304,6 +304,7 @@ class Workbench(QObject):
         run.state_changed.connect(marks.show_view)
         run.state_changed.connect(pane.show_view)
         views.moved.connect(marks.show_cursor)
+        marks.text_compared.connect(pane.head.show_text)
         window.page_coordinator.document_changed.connect(marks.light)
         window.docks.changed.connect(marks.light)
         run.state_changed.connect(self._on_run)

@@ -245,6 +245,8 @@ class RunHead(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = RunView()
+        self._is_older = False
+        self.present = QToolButton(autoRaise=True)
         self.prompt = QLabel()
         self.about = ElidedLabel()
         self.before = QToolButton()
@@ -261,12 +263,24 @@ class RunHead(QWidget):
     def show_view(self, view: RunView) -> None:
         """Name the run, its way, and what it has used."""
         before, self._view = self._view, view
-        state = view.state
-        if state is None or (state is before.state and view.branches == before.branches):
+        if view.state is not before.state or view.branches != before.branches:
+            self._show()
+
+    def show_text(self, is_older: bool) -> None:
+        """Say whether the run has an earlier text than the editor, and offer to run the present."""
+        if is_older != self._is_older:
+            self._is_older = is_older
+            self.present.setVisible(is_older)
+            self._show()
+
+    def _show(self) -> None:
+        view, state = self._view, self._view.state
+        if state is None:
             return
         setup = state.setup
         self.prompt.setText(setup.prompt or tr("Prompt"))
-        parts = [state.answered_by.name, view.protocol if setup.tools else ""]
+        older = tr("earlier text") if self._is_older else ""
+        parts = [older, state.answered_by.name, view.protocol if setup.tools else ""]
         current = next((one for one in view.branches if one.is_current), None)
         several = len(view.branches) > 1
         if several and current is not None:
@@ -351,7 +365,12 @@ class RunHead(QWidget):
         layout = row_of(self.prompt, on=self, margins=(16, 2, 12, 0), spacing=4)
         layout.addSpacing(8)
         layout.addWidget(self.about, 1)
-        for part in (self.before, self.branch, self.after):
+        self.present.setText(tr("Run the present text"))
+        self.present.hide()
+        self.present.setToolTip(
+            tr("This run goes on with the text it began with. Run the editor's from its beginning.")
+        )
+        for part in (self.present, self.before, self.branch, self.after):
             layout.addWidget(part)
         layout.addSpacing(8)
         layout.addWidget(self.meter)

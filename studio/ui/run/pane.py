@@ -181,6 +181,7 @@ class RunPane(FollowsTheme, QWidget):
         bar.times.clicked.connect(self._on_times)
         bar.search.clicked.connect(self.search.open_search)
         self.head.command_given.connect(commands.give)
+        self.head.present.clicked.connect(commands.restart)
         self.state_panel.console.field.entered.connect(views.ask_value)
         self.state_panel.breakpoints.itemActivated.connect(self.request_breakpoints)
         self.diagram.request_run_to.connect(commands.run_to)
