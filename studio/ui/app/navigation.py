@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 _MOST_BESIDE = 500
+_PROMPT_LEAD = 9
+"""Points by which a prompt stands before other files of its name, whose endings are shorter."""
 _LINE = re.compile(r"(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9})?)?")
 
 
@@ -194,6 +196,7 @@ class Chooser(QObject):
                     partial(window.tabs.open, path),
                     _short(path.parent, window.files.root_of(path), window.files.roots),
                     icon("file-text"),
+                    lead=_PROMPT_LEAD if path.suffix == ".prompty" else 0,
                 )
                 for path in paths
             ],

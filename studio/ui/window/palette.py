@@ -50,6 +50,9 @@ class PaletteItem:
     enabled: bool = True
     """Whether it can be chosen now; others are shown faint, last."""
 
+    lead: int = 0
+    """Points beside those of the text, for what is looked for more often."""
+
 
 class CommandPalette(QFrame):
     """Floats over the window; typing filters, Enter chooses, Esc leaves."""
@@ -119,7 +122,7 @@ class CommandPalette(QFrame):
         ranked = []
         made = None if self._make is None else self._make(query)
         for number, choice in enumerate(self._choices if made is None else made):
-            points = score(query, choice.text) if made is None else 0
+            points = _points(query, choice) if made is None else 0
             if points is not None:
                 ranked.append((not choice.enabled, -points, number, choice))
         ranked.sort(key=lambda each: each[:3])
@@ -179,6 +182,14 @@ class CommandPalette(QFrame):
             case _:
                 return super().eventFilter(watched, event)
         return True
+
+
+def _points(query: str, choice: PaletteItem) -> int | None:
+    """Score a choice by its text, or by folder and text where a path is typed."""
+    points = score(query, choice.text)
+    if points is None and "/" in query:
+        points = score(query, f"{choice.detail}/{choice.text}")
+    return points + choice.lead if query and points is not None else points
 
 
 def detail_room(row: QRect, text_width: int) -> QRect:
