@@ -172,7 +172,8 @@ class CompletionPopup(QFrame):
             return False
         typed = self._editor.text()[offered.span.start : caret]
         completion: CompletionItem = item.data(_ITEM)
-        return "\n" not in typed and score(typed, completion.label) is not None
+        is_whole = typed == completion.insert  # Enter begins a line then, as without the list
+        return "\n" not in typed and not is_whole and score(typed, completion.label) is not None
 
 
 _LEAVING = (

@@ -236,6 +236,19 @@ def test_completion_with_real_keys(editor: PromptEditor, qtbot: QtBot) -> None:
     assert not assist._popup.isVisible()
 
 
+def test_enter_after_the_whole_word_begins_a_line(editor: PromptEditor, qtbot: QtBot) -> None:
+    assist = EditorAssist(editor)
+    text = "---\ninputs:\n  city:\n    kind: \n---\nuser:\nHi\n"
+    editor.load(text)
+    editor.set_document(parse(text))
+    caret_at(editor, text.index("kind: ") + 6)
+    qtbot.keyClicks(editor, "obj")
+    qtbot.waitUntil(assist._popup.isVisible)
+    qtbot.keyClicks(editor, "ect")  # the list is some keys behind
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert editor.text() == text.replace("kind: ", "kind: object\n    ")
+
+
 def test_a_completed_key_leaves_the_dialect(editor: PromptEditor, qtbot: QtBot) -> None:
     text = "---\nname: x\nmodel:\n  \n---\nuser:\n![image](https://x.org/a.png)\n"
     editor.load(text)

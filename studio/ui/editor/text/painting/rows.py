@@ -196,7 +196,9 @@ class GhostValues(QObject):
 
     def show_fixes(self, fixes: Mapping[int, str]) -> None:
         """Show the first fix of a line while the caret is there."""
-        self._fixes = dict(fixes)
+        if dict(fixes) != self._fixes:
+            self._fixes = dict(fixes)
+            self._view.viewport().update()
 
     def set_shown(self, shown: bool) -> None:
         """Whether values are shown; fixes always are."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QImage, QTextCursor
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtGui import QImage, QPaintEvent, QTextCursor
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -106,6 +106,29 @@ def test_the_fix_of_the_carets_line_is_said_there(page: EditorPage, qtbot: QtBot
     assert is_blank(behind(page, 7))
     page.editor.go_to_line(8)
     assert not is_blank(behind(page, 7))
+
+
+class Painted(QObject):
+    """Height of the highest part of a widget that was painted, in pixels."""
+
+    height = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.height = max(self.height, event.rect().height())
+        return False
+
+
+def test_a_fix_goes_from_the_screen_with_its_problem(page: EditorPage, qtbot: QtBot) -> None:
+    page.editor.go_to_line(8)
+    viewport, painted = page.editor.viewport(), Painted()
+    for fixes in ({7: "Ctrl+.  Write endfor"}, {}):
+        viewport.repaint()
+        painted.height = 0
+        viewport.installEventFilter(painted)
+        page.editor.ghosts.show_fixes(fixes)
+        qtbot.waitUntil(lambda: painted.height == viewport.height())
+        viewport.removeEventFilter(painted)
 
 
 def test_a_closed_second_view_hears_no_more_of_the_text(
