@@ -18,7 +18,13 @@ from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.text.values import Json, JsonObject, list_of
 
-_STATES = {"done": "success", "running": "started", "paused": "cancelled", "cancelled": "cancelled"}
+_STATES = {
+    "done": "success",
+    "running": "started",
+    "paused": "cancelled",
+    "cancelled": "cancelled",
+    "interrupted": "cancelled",
+}
 _ANSWERED = "cell"
 """Name of the score of a whole cell."""
 

@@ -305,7 +305,7 @@ class ResultHead:
     """When it ended; None while it has not."""
 
     state: str
-    """`running`, `done`, `paused` or `cancelled`."""
+    """`running`, `done`, `paused`, `cancelled`, or `interrupted`: its process was killed."""
 
     repeats: int
     """Repeats of each row."""

@@ -399,7 +399,24 @@ class ExperimentLedger:
             " FROM experiment WHERE ? IN ('', file) ORDER BY id DESC",
             file,
         )
-        return [_head(row) for row in rows]
+        return [self._head(row) for row in rows]
+
+    def _head(self, row: tuple[Any, ...]) -> ResultHead:
+        number, name, file, started, finished, state, repeats, spec, accepted, label = row
+        if state == "running" and not self.is_run(number):
+            state = "interrupted"  # its process was killed
+        return ResultHead(
+            number,
+            name,
+            file,
+            started,
+            finished,
+            state,
+            repeats,
+            json.loads(spec),
+            bool(accepted),
+            label,
+        )
 
     def result(self, experiment: int) -> ResultHead:
         """One result.
@@ -432,22 +449,6 @@ class ExperimentLedger:
             ResultRow(number, key, _facts(facts, with_values=with_values))
             for number, key, facts in found
         ]
-
-
-def _head(row: tuple[Any, ...]) -> ResultHead:
-    number, name, file, started, finished, state, repeats, spec, accepted, label = row
-    return ResultHead(
-        number,
-        name,
-        file,
-        started,
-        finished,
-        state,
-        repeats,
-        json.loads(spec),
-        bool(accepted),
-        label,
-    )
 
 
 def _facts(kept: bytes, *, with_values: bool) -> dict[str, Json]:

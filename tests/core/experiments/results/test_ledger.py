@@ -275,3 +275,15 @@ def test_standings_tell_in_letters_what_the_rows_tell(tmp_path: Path) -> None:
         assert dot == dot_state(state, None if passed is None else bool(passed))
         assert score in (None, grid._scores[grid._at(row, variant) + repeat - 1])
     ledger.close()
+
+
+def test_a_result_whose_process_is_gone_is_interrupted(tmp_path: Path) -> None:
+    ledger = ExperimentLedger(tmp_path / "a.db")
+    number = _begun(ledger)
+    with ledger.hold(number):
+        ledger.end(number, "running")
+        assert ledger.result(number).state == "running"
+    assert ledger.result(number).state == "interrupted"
+    ledger.end(number, "done")
+    assert ledger.result(number).state == "done"
+    ledger.close()
