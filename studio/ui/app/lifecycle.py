@@ -193,6 +193,7 @@ class Lifecycle(QObject):
         self._order([Path(file.path) for file in session.files])
         if shown is not None:
             tabs.sides.select(shown)
+            shown.editor.setFocus()
         if gone:
             self._services.messages.info(
                 tr("Not there any more: {names}.").format(names=", ".join(gone[:5]))

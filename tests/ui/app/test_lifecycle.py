@@ -179,6 +179,7 @@ def test_a_session_comes_back_with_its_carets(
     open_window: Callable[[], MainWindow],
     look_after: Callable[..., Lifecycle],
     services: Services,
+    qtbot: QtBot,
     tmp_path: Path,
 ) -> None:
     paths = []
@@ -202,7 +203,9 @@ def test_a_session_comes_back_with_its_carets(
 
     fresh = build_services(user_paths())
     second = MainWindow(fresh)
-    second.show()
+    with qtbot.waitActive(second):
+        second.show()
+        second.activateWindow()
     second.tabs.open(paths[1])  # the application opens the one in front before the first paint
     again = look(fresh, second, restore=True, is_first=True)
     titles = {page.controller.title: page for page in second.tabs.pages()}
@@ -210,6 +213,7 @@ def test_a_session_comes_back_with_its_carets(
     assert second.tabs.current is titles["two.prompty"]
     assert [page.controller.title for page in second.tabs.pages()] == ["one.prompty", "two.prompty"]
     assert titles["one.prompty"].editor.textCursor().position() == 3
+    assert second.focusWidget() is titles["two.prompty"].editor  # what is typed goes there
     said = [notice.what for notice in second.notices.notices]
     assert "Not there any more: three.prompty." in said
     second.close()

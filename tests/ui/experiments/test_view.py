@@ -186,6 +186,8 @@ def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
     assert state.place == PausePoint.BEFORE_REQUEST
     assert state.setup.inputs["country"] == "Italy"
     assert "Answer shortly." in state.setup.source
+    # The keys are for the run now: F5 would run the whole experiment in the table.
+    assert workbench.run_pane.isAncestorOf(workbench.window.focusWidget())
     # What was kept of the cell opens as a run of the history.
     view.detail.run_button.click()
     qtbot.waitUntil(
