@@ -159,6 +159,21 @@ def test_nothing_is_sent_anywhere_before_the_user_chose(
     assert machine.run(name) == PROBLEMS
 
 
+def test_a_refusal_goes_with_its_reason_and_its_prompt(
+    machine: Machine, open_workbench: Callable[[Path], Workbench], qtbot: QtBot
+) -> None:
+    workbench = open_workbench(machine.folder / "provider.prompty")
+    workbench.run_pane.commands.run_or_continue()
+    qtbot.waitUntil(lambda: "Use lab in shop" in buttons(workbench))
+    workbench.window.tabs.open(machine.folder / "named.prompty")
+    qtbot.waitUntil(lambda: "Use lab in shop" not in buttons(workbench) and workbench.is_settled)
+    workbench.run_pane.commands.run_or_continue()
+    qtbot.waitUntil(lambda: "Use lab in shop" in buttons(workbench))
+    url = ("--url", f"{machine.lab.url}/v1")
+    assert machine.command("connections", "add", "office", "--from", "compatible", *url) == FINE
+    qtbot.waitUntil(lambda: "Use lab in shop" not in buttons(workbench))
+
+
 def test_an_id_that_the_default_connection_does_not_use_is_seen_before_the_run(
     machine: Machine, open_workbench: Callable[[Path], Workbench], qtbot: QtBot
 ) -> None:

@@ -85,6 +85,8 @@ class RunCoordinator(QObject):
         run.sessions.started.connect(self._make_room)
         run.sessions.started.connect(self.show_model)
         connections.changed.connect(self.show_model)
+        connections.saved.connect(self.withdraw_refusal)
+        window.tabs.current_changed.connect(self.withdraw_refusal)
         connections.picked.connect(self.take_pick)
 
     # -- starting -------------------------------------------------------------------------------
@@ -126,8 +128,8 @@ class RunCoordinator(QObject):
             open_toolbox=cell.with_mocks(plan.open_toolbox),
             options=RunOptions(protocol=cell.protocol),
         )
-        self.window.docks.show("run")
         self.run.start(plan, at_entry=True, follows_prompt=False)
+        self.window.actions["run.go"].trigger()  # keys are for the run now, not for the table
 
     def ask_about_other(self, at_entry: bool) -> None:
         """A run of another prompt goes on: it is neither gone on with nor ended by a reflex."""
@@ -336,6 +338,10 @@ class RunCoordinator(QObject):
     def refuse(self, text: str) -> None:
         """Say why something was not done."""
         self.messages.say("warning", text, key="run")
+
+    def withdraw_refusal(self) -> None:
+        """Take back why something was not done: another prompt is open, or the reason is gone."""
+        self.messages.withdraw("run")
 
     def _show_refusal(self, refusal: Refusal, with_samples: Callable[[], None]) -> None:
         """Say what keeps a prompt from being run, and offer what helps.

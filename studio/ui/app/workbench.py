@@ -178,6 +178,7 @@ class Workbench(QObject):
         window.page_coordinator.document_changed.connect(self._on_prompt)
         window.commands.trust_changed.connect(self.tools.reload)
         window.commands.trust_changed.connect(document.show_trust)
+        self.tools.untrusted_changed.connect(self.run_coordinator.withdraw_refusal)
         window.files.roots_changed.connect(document.show_trust)
         window.closing.connect(self.close)
         document.trust_changed.connect(self._tell_exchange_trust)
