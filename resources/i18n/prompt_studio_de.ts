@@ -3481,7 +3481,7 @@ zu  {after}</translation>
       <translation>Seine Ausdrücke lesen andere Werte.</translation>
     </message>
     <message>
-      <source>Its expressions stand in another order, and blocks are among them.</source>
+      <source>Its expressions are in another order, and blocks are among them.</source>
       <translation>Seine Ausdrücke stehen in anderer Reihenfolge, und Blöcke sind darunter.</translation>
     </message>
     <message>
@@ -3637,7 +3637,7 @@ zu  {after}</translation>
       <translation>Schlüssel sind ausgelassen. Lesen Sie ihn, bevor Sie ihn senden: er kann Ihre Dateien nennen.</translation>
     </message>
     <message>
-      <source>Keys never stand in prompts, settings, runs, exports or logs. What looks like one is hidden where it is shown.</source>
+      <source>Keys are never in prompts, settings, runs, exports or logs. What looks like one is hidden where it is shown.</source>
       <translation>Schlüssel stehen nie in Prompts, Einstellungen, Läufen, Exporten oder Protokollen. Was wie einer aussieht, wird verdeckt, wo es gezeigt wird.</translation>
     </message>
     <message>
@@ -4385,11 +4385,11 @@ zu  {after}</translation>
       <translation>Keine Variablen</translation>
     </message>
     <message>
-      <source>No words of its own: the observations stand for themselves.</source>
+      <source>No text of its own: the observations are the answer.</source>
       <translation>Keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
     </message>
     <message>
-      <source>Nobody knows whether the tool ran</source>
+      <source>It is unknown whether the tool ran</source>
       <translation>Niemand weiß, ob das Werkzeug lief</translation>
     </message>
     <message>
@@ -5726,7 +5726,7 @@ zu  {after}</translation>
       <translation>Ausführen oder fortsetzen</translation>
     </message>
     <message>
-      <source>Run the call as it stands.</source>
+      <source>Run the call unchanged.</source>
       <translation>Den Aufruf so ausführen, wie er dasteht.</translation>
     </message>
     <message>
@@ -5734,7 +5734,7 @@ zu  {after}</translation>
       <translation>Nicht bestandene erneut ausführen</translation>
     </message>
     <message>
-      <source>Run the prompt as it stands in the editor, with the inputs of this run. A tool call that it made already gets the same result without running; then both are compared.</source>
+      <source>Run the prompt as it is in the editor, with the inputs of this run. A tool call that it made already gets the same result without running; then both are compared.</source>
       <translation>Den Prompt ausführen, wie er im Editor steht, mit den Eingaben dieses Laufs. Ein Aufruf, den er schon gemacht hat, bekommt dasselbe Ergebnis, ohne zu laufen; dann werden beide verglichen.</translation>
     </message>
     <message>
@@ -6831,7 +6831,7 @@ zu  {after}</translation>
       <translation>Dem Ordner wird nicht vertraut: keines seiner Werkzeuge läuft, keine Variable wird gelesen, und keine seiner Dateien wird gesendet. Klicken, um {folder} zu vertrauen.</translation>
     </message>
     <message>
-      <source>The format carries no words of its own: the observations stand for themselves.</source>
+      <source>The format carries no text of its own: the observations are the answer.</source>
       <translation>Das Format hat keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
     </message>
     <message>
@@ -6899,7 +6899,7 @@ zu  {after}</translation>
       <translation>Der letzte Eintrag</translation>
     </message>
     <message>
-      <source>The loop lights up where the run stands. At a pause you can edit what comes next, go back, or fork.</source>
+      <source>The loop lights up at the run's current place. At a pause you can edit what comes next, go back, or fork.</source>
       <translation>Die Schleife leuchtet dort, wo der Lauf steht. An einer Pause können Sie bearbeiten, was als Nächstes kommt, zurückgehen oder abzweigen.</translation>
     </message>
     <message>
@@ -8285,7 +8285,7 @@ zu  {after}</translation>
       <translation>Startseite</translation>
     </message>
     <message>
-      <source>What ${params:name} stands for; a run needs a value for each.</source>
+      <source>Values of ${params:name}; a run needs one for each.</source>
       <translation>Wofür ${params:name} steht; ein Lauf braucht für jeden einen Wert.</translation>
     </message>
     <message>
@@ -9307,7 +9307,7 @@ zu  {after}</translation>
       <translation>unterbrochen</translation>
     </message>
     <message>
-      <source>interrupted: nobody knows whether it ran</source>
+      <source>interrupted: it is unknown whether it ran</source>
       <translation>unterbrochen: niemand weiß, ob es lief</translation>
     </message>
     <message>

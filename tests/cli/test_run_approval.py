@@ -114,12 +114,12 @@ def test_a_server_s_word_that_it_only_reads_is_no_permission(
     server.has(WEATHER)
     run(tmp_path, "--trust")
     said = capsys.readouterr()
-    assert "nobody is there to allow it" in said.out
+    assert "there is no user to allow it" in said.out
     assert "--allow get_weather" in said.err
     run(tmp_path, "--allow", "get_weather")
     assert "Observation: called" in capsys.readouterr().out
     run(tmp_path)
-    assert "nobody is there to allow it" in capsys.readouterr().out, "for that run only"
+    assert "there is no user to allow it" in capsys.readouterr().out, "for that run only"
 
 
 WIPE = """

@@ -259,7 +259,7 @@ def test_an_unattended_run_calls_what_is_allowed_and_nothing_else(
     ]
     assert desk.stored == [STORED]
     told = results_of(server)
-    refused = {name for name, text in told.items() if "nobody is there to allow it" in text}
+    refused = {name for name, text in told.items() if "there is no user to allow it" in text}
     assert refused == {"staging__remove", "production__read", "other__read", "put_parcels"}
     assert "--allow other__read allows it for this run" in capsys.readouterr().err
 

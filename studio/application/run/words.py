@@ -173,7 +173,7 @@ def error_title(error: StepError) -> str:
         "repeated_action": tr("The same call again"),
         "guardrail": tr("Blocked by a rule"),
         "output": tr("The answer does not fit the declared outputs"),
-        "outcome_unknown": tr("Nobody knows whether the tool ran"),
+        "outcome_unknown": tr("It is unknown whether the tool ran"),
         "render": tr("The prompt cannot be rendered"),
         "journal": tr("The run could not be kept"),
     }[error.kind]

@@ -26,7 +26,7 @@ def unlisted_tools(source: ExportSource) -> Iterator[str]:
         elif isinstance(item, McpServer) and item.name not in {
             t.name for t in source.document.tools
         }:
-            yield f"The tools of the MCP server {item.name} are left out: nobody asked it."
+            yield f"The tools of the MCP server {item.name} are left out: it was not asked."
 
 
 def unresolved_references(source: ExportSource) -> Iterator[str]:

@@ -186,7 +186,7 @@ _DECIDED = {
     "rejected": "rejected by the user",
     "answered": "answered by the user",
     "skipped": "skipped by the user",
-    "unknown": "nobody knows whether it ran",
+    "unknown": "it is unknown whether it ran",
 }
 
 

@@ -208,7 +208,7 @@ class Toolbox:
 
     async def _asked(self, name: str, arguments: JsonObject) -> ToolOutcome:
         if self._ask is None:
-            return ToolOutcome("the user answers this tool, and nobody is there", "error")
+            return ToolOutcome("the user answers this tool, and there is no user", "error")
         return await self._ask(name, arguments)
 
 

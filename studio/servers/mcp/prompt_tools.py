@@ -181,7 +181,7 @@ def _pieces(document: PromptDocument, request: RequestPreview, quote: str, at: i
 def _as_json(source: SourceText, piece: _Piece) -> dict[str, Any]:
     found = piece.source
     if found is None or found.span is None:
-        return {"text": piece.text, "from": "nobody wrote it: the studio or the connection set it"}
+        return {"text": piece.text, "from": "not in the file: the studio or the connection set it"}
     # A literal character's place is where it begins; its text ends one further on.
     last = found.span.end if found.input else min(found.span.end + 1, len(source.text))
     start, end = source.position(found.span.start), source.position(last)

@@ -129,7 +129,7 @@ class SchemaForm(FollowsTheme, QWidget):
             GroupWords(
                 tr("Parameters: {shown}"),
                 tr("Parameters of the prompt: {names}"),
-                tr("What ${params:name} stands for; a run needs a value for each."),
+                tr("Values of ${params:name}; a run needs one for each."),
             ),
             self,
         )

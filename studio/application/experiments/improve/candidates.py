@@ -111,7 +111,7 @@ def _changed_parts(
     if any(each.startswith(_BLOCKS) for each in (*was, *now)):
         if was != now:
             yield _difference(Counter(was), Counter(now)) or tr(
-                "Its expressions stand in another order, and blocks are among them."
+                "Its expressions are in another order, and blocks are among them."
             )
     elif Counter(was) != Counter(now):
         yield _difference(Counter(was), Counter(now))

@@ -157,9 +157,7 @@ def _cards_of_step(step: Step, state: RunState | None, streaming: Reply | None) 
     if answer is not None:
         if state is not None and state.answer is not None:
             answer = state.answer
-        summary = one_line(answer) or tr(
-            "No words of its own: the observations stand for themselves."
-        )
+        summary = one_line(answer) or tr("No text of its own: the observations are the answer.")
         badges = _badges(step, PausePoint.ANSWER)
         cards.append(
             StepCard(step.number, "final", tr("Final answer"), summary, _lacks(step), badges)

@@ -297,7 +297,7 @@ def _answer_blocks(state: RunState) -> Blocks:
     ]
     composed = isinstance(last.reading, Final) and last.reading.composed_elsewhere
     if composed and not state.answer:
-        text = tr("The format carries no words of its own: the observations stand for themselves.")
+        text = tr("The format carries no text of its own: the observations are the answer.")
         blocks.append(Block("note", (Piece(text, "muted"),)))
     if state.answer_value is not None and not isinstance(state.answer_value, str):
         blocks.append(json_block(state.answer_value))

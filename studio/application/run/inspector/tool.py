@@ -149,7 +149,7 @@ _STATUS: dict[CallStatus, str] = {
     "rejected": marked("rejected, not run"),
     "answered": marked("answered by you, not run"),
     "skipped": marked("skipped, not run"),
-    "unknown": marked("interrupted: nobody knows whether it ran"),
+    "unknown": marked("interrupted: it is unknown whether it ran"),
 }
 
 _OUTCOMES = {

@@ -236,7 +236,7 @@ def _ways_to_run(state: RunState, call: Call) -> tuple[Offer, ...]:
     row = state.call or 0
     number, count = place_in_group(state)
     every = tr("Run all {count}").format(count=count)
-    label, tip = tr("Run {tool}").format(tool=call.tool), tr("Run the call as it stands.")
+    label, tip = tr("Run {tool}").format(tool=call.tool), tr("Run the call unchanged.")
     if call.needs_approval:
         label = tr("Approve")
     elif 1 < count == number:

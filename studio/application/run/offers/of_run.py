@@ -30,7 +30,7 @@ def _rerun() -> Offer:
     return Offer(
         tr("Run again with these results"),
         tr(
-            "Run the prompt as it stands in the editor, with the inputs of this run. A tool call "
+            "Run the prompt as it is in the editor, with the inputs of this run. A tool call "
             "that it made already gets the same result without running; then both are compared."
         ),
         ask="rerun",

@@ -480,7 +480,7 @@ def results_ready(state: RunState) -> Move:
 def outcome_unknown(state: RunState, index: int) -> Move:
     """Only the user can say what became of a call."""
     tool = state.step.calls[index].tool
-    message = f"The call of {tool!r} was interrupted; nobody knows whether it did its work."
+    message = f"The call of {tool!r} was interrupted; it is unknown whether it did its work."
     error = StepError("outcome_unknown", "outcome_unknown", message, "Say what became of it.")
     return at_error(state, error, index)
 

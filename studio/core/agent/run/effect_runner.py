@@ -222,7 +222,7 @@ class EffectRunner:
         if call.needs_approval and options.approve != "always":
             if options.headless or options.approve == "never":
                 why = f" ({call.why.splitlines()[0]})" if call.why else ""
-                self._emit(CallDecided(index, "reject", f"nobody is there to allow it{why}"))
+                self._emit(CallDecided(index, "reject", f"there is no user to allow it{why}"))
                 return
             self._plan.toolbox.approve(call.tool)
             self._emit(CallDecided(index, "approve", by="person"))

@@ -279,8 +279,7 @@ _LOOKS: tuple[Callable[[str, Span, str], Mistake | None], ...] = (
 _BEGINS_SO = "put text that begins so in quotes"
 _NO_COLON = "this key has no colon behind it; write key: value"
 _TOLD = {
-    "mapping values": "a second colon stands on this line; put the text after the first one in "
-    "quotes",
+    "mapping values": "this line has a second colon; put the text after the first one in quotes",
     "find expected ':'": _NO_COLON,
     "'-' indicator": "this line does not fit the list around it; each item begins with - at the "
     "same depth",
@@ -291,7 +290,7 @@ _TOLD = {
     "expected alphabetic": f"a name belongs behind this & or *; {_BEGINS_SO}",
     "unknown escape|hexdecimal": "this escape means nothing between double quotes; write the "
     "backslash twice, or use single quotes",
-    "comment or line break": "only > or | may stand here; the text begins on the next line",
+    "comment or line break": "only > or | can be here; the text begins on the next line",
     "whitespace or line break": "a blank belongs behind this tag or name; put text that begins "
     "with !, & or * in quotes",
     "tag URI|undefined tag": f"a tag begins with !; {_BEGINS_SO}",
@@ -355,7 +354,7 @@ def explain_yaml(what: str, place: Span, text: str) -> Mistake:
             right = in_quotes(value["value"])
             return fixable(ours, place, "Put the text in quotes", right, *value.span("value"))
     if text.startswith("\t", place.start):
-        words = "YAML takes spaces, and here stands a tab"
+        words = "YAML takes spaces, and this is a tab"
         return fixable(words, place, "Remove the tab", "", place.start, place.start + 1)
     return Mistake("this cannot be read as YAML", place)
 

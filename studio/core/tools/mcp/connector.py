@@ -153,7 +153,7 @@ class ServerLogin:
     async def _open_page(self, address: str) -> None:
         """Let the user open the page, and wait until the browser comes back from it."""
         if self.ask is None:
-            raise self._refuse("it asks for a login in a browser, and nobody can be asked")
+            raise self._refuse("it asks for a login in a browser, and there is no user to ask")
         loop = asyncio.get_running_loop()
         self._answer = loop.create_future()
         asked = await self.ask(InputWanted("Log in to use its tools.", url=address))

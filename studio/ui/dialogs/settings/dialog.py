@@ -370,7 +370,7 @@ class SettingsDialog(QDialog):
         page.add(
             tr("Keys"),
             tr(
-                "Keys never stand in prompts, settings, runs, exports or logs. What looks like "
+                "Keys are never in prompts, settings, runs, exports or logs. What looks like "
                 "one is hidden where it is shown."
             ),
         )

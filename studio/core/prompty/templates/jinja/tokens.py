@@ -380,7 +380,7 @@ def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
     if here == "?":
         return Mistake("a choice is written `a if condition else b`, not with ?", span)
     if not here.isprintable():
-        words = f"here stands a character that nobody sees, U+{ord(here):04X}"
+        words = f"here is an invisible character, U+{ord(here):04X}"
         return fixable(words, span, "Remove the character", "")
     return Mistake(f"{here} means nothing in a template", span)
 
