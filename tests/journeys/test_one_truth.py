@@ -320,3 +320,34 @@ def test_a_run_says_that_it_has_an_earlier_text_and_offers_the_present_one(
     qtbot.waitUntil(lambda: bench.run.state is not None and bench.run.state.is_over)
     sent = [each.body["messages"][0] for each in server.requests if each.method == "POST"]
     assert [each["content"] for each in sent] == [TEXTS[0], f"Our {TEXTS[0]}"]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_run_takes_the_text_that_is_shown_though_it_was_changed_a_moment_before(
+    qtbot: QtBot, bench: Workbench, tmp_path: Path, server: ChatServer
+) -> None:
+    page, samples = open_with_samples(qtbot, bench, tmp_path)
+    path = page.controller.path
+    assert path is not None
+    before = path.read_text(encoding="utf-8"), samples.read_text(encoding="utf-8")
+
+    def run() -> str:
+        count = len(server.requests)
+        qtbot.keyClick(page.editor, Qt.Key.Key_F5)
+        posted = "POST"
+        qtbot.waitUntil(lambda: any(each.method == posted for each in server.requests[count:]))
+        qtbot.waitUntil(lambda: bench.run.state is not None and bench.run.state.is_over)
+        (sent,) = [each.body for each in server.requests[count:] if each.method == posted]
+        return str(sent["messages"][0]["content"])
+
+    assert page.names.rename_to("town")
+    qtbot.waitUntil(lambda: bench.is_settled and previewed(bench) == ["Go to Oslo"])
+    samples.write_text(before[1], encoding="utf-8")
+    path.write_text(before[0], encoding="utf-8")  # as `git checkout .` does
+    qtbot.waitUntil(lambda: page.editor.text() == before[0])
+    assert run() == "Go to Oslo"
+    assert samples.read_text(encoding="utf-8") == before[1]
+    page.editor.set_caret(page.editor.text().index("Go"))
+    page.editor.setFocus()
+    qtbot.keyClicks(page.editor, "Please ")
+    assert run() == "Please Go to Oslo"

@@ -102,7 +102,7 @@ class PastRuns(QObject):
             chosen: the user's word on the model: the run's own, or the one that the prompt asks
                 for; empty where nobody was asked yet.
         """
-        past, document = self._run.past, self._coordinator.window.tabs.document
+        past, document = self._run.past, self._coordinator.window.tabs.document_now()
         if past is None or document is None:
             self._coordinator.refuse(tr("Open the prompt that should be run again."))
             return

@@ -98,7 +98,7 @@ class RunCoordinator(QObject):
             at_entry: stand still at its first place.
             to: stand still at the first place of this sort.
         """
-        document = self.window.tabs.document
+        document = self.window.tabs.document_now()
         if document is None or not document.is_prompt:
             self.messages.info(tr("Nothing to run."), tr("Open or write a prompt first."))
             return

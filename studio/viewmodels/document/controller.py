@@ -120,6 +120,16 @@ class DocumentReading(QObject):
             self._held = False
             self._timer.start(0)
 
+    def read_now(self) -> PromptDocument | None:
+        """Return the document of the text as it is, parsed at once where that still waits."""
+        text, path = self._text_now()
+        if self.document is not None and self.document.source.text != text:
+            self._timer.stop()
+            self._parsing.drop()
+            self._unread_since = 0.0
+            self._on_parsed(_parse(text, path))
+        return self.document
+
     def close(self) -> None:
         """Parse nothing any more."""
         self._timer.stop()

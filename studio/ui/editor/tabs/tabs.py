@@ -85,6 +85,11 @@ class EditorTabs(QStackedWidget):
         page = self.current
         return page.document if page else None
 
+    def document_now(self) -> PromptDocument | None:
+        """Return the document of the text as it is shown: what runs is what the user sees."""
+        page = self.current
+        return page.controller.reading.read_now() if page else None
+
     @property
     def folder(self) -> Path | None:
         """The folder of the file shown; None for a text that was never saved."""
