@@ -242,6 +242,24 @@ def _chance(found: PairedComparison, rows: int) -> str:
     return text
 
 
+def slice_sentences(
+    found: PairedComparison | None, slices: Mapping[str, Mapping[str, frozenset[str]]]
+) -> Iterator[str]:
+    """Name the slices in which a variant wins rows on one side and loses them on the other."""
+    if found is None:
+        return
+    for name, values in slices.items():
+        nets = {
+            value: len(keys.intersection(found.won)) - len(keys.intersection(found.lost))
+            for value, keys in values.items()
+        }
+        better = ", ".join(f"{value} (+{net})" for value, net in nets.items() if net > 0)
+        worse = ", ".join(f"{value} ({net})" for value, net in nets.items() if net < 0)
+        if better and worse:
+            words = tr("By {name}, rows: better in {better}, worse in {worse}.")
+            yield words.format(name=name, better=better, worse=worse)
+
+
 GIT = "git:"
 """Begins a baseline that is a revision of git: the prompts as they were there."""
 
@@ -322,6 +340,7 @@ def report_of(
     agreements = _agreements(ledger, result)
     lines = [
         *sentences_of(found, title, len(rows), is_whole=is_whole),
+        *(words for each in found for words in slice_sentences(each.comparison, slices)),
         *map(_agreed, agreements),
         *_preferred(ledger, result, names),
     ]

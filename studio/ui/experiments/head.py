@@ -55,7 +55,7 @@ class ExperimentHead(QWidget):
         self.heading.setText(report.headline)
         rest = [each for each in report.sentences if each != report.headline]
         failed = [each for each in report.gates if not each.held]
-        if report.gates:
+        if failed or (report.gates and report.is_whole):
             words = (
                 tr("All gates hold.")
                 if not failed

@@ -190,7 +190,7 @@ class FieldGroup(FollowsTheme, QWidget):
         self.heading.setCheckable(True)
         self.heading.setIconSize(QSize(14, 14))
         self.heading.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.heading.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.heading.setToolTip(words.tip)
         self._page = QWidget(self)
         self.rows = column_of(on=self._page, margins=0, spacing=12)
@@ -213,7 +213,7 @@ class FieldGroup(FollowsTheme, QWidget):
         """Say which inputs are in the group, and how many of them the user filled."""
         self.setHidden(not names)
         shown = ", ".join(names)
-        shown = shortened(shown, 40)
+        shown = shortened(shown, 28)
         filled = tr(" · {given} given").format(given=given) if given else ""
         self.heading.setText(self._words.heading.format(shown=shown) + filled)
         self.heading.setAccessibleName(self._words.name.format(names=", ".join(names)) + filled)

@@ -260,19 +260,16 @@ class ExperimentController(QObject):
         self._drawing.stop()
         self._counting.stop()
         try:
-            result = ended.result()
+            self.reported.emit(ended.result())  # in place of what was to be sent
         except CancelledError:
             return
         except (ExperimentError, LedgerError, ModelError, ToolSourceError, WorkersError) as error:
             self.failed.emit(failure_words(error))
-            result = ""
         self._has_ended = True
         while self._run is not None and self._run.arrived:
             self._draw()
         self._run = None
         self.running_changed.emit(False)
-        if result:
-            self.reported.emit(result)
         self.load(self.result)
 
     def _draw(self) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from studio.application.experiments.charts import chart_of
-from studio.application.experiments.report import report_of
+from studio.application.experiments.report import report_of, slice_sentences
+from studio.core.experiments.results.comparison import RowVerdict, compare
 from studio.core.experiments.results.ledger import ExperimentLedger
 from tests.application.experiments.conftest import ROWS, Bench
 
@@ -49,3 +52,19 @@ async def test_every_chart_tells_its_result(bench: Bench, ledger: ExperimentLedg
         ("edit", 1),
     ]
     assert trend.most == 2
+
+
+def _verdicts(keys: Sequence[str], passed: Sequence[bool]) -> dict[str, RowVerdict]:
+    made = zip(keys, passed, strict=True)
+    return {key: RowVerdict(key, is_passed, is_flaky=False) for key, is_passed in made}
+
+
+def test_a_variant_that_wins_in_one_slice_and_loses_in_another_is_said_so() -> None:
+    keys = ("e1", "e2", "d1", "d2", "d3")
+    one, other = (True, True, False, False, True), (False, False, True, True, True)
+    found = compare(*(_verdicts(keys, each) for each in (one, other)))
+    languages = {"en": frozenset(keys[:2]), "de": frozenset(keys[2:])}
+    said = ["By language, rows: better in en (+2), worse in de (-2)."]
+    assert list(slice_sentences(found, {"language": languages})) == said
+    assert not list(slice_sentences(found, {"language": {"de": languages["de"]}}))
+    assert not list(slice_sentences(None, {"language": languages}))

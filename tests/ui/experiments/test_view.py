@@ -174,6 +174,7 @@ def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
     qtbot.waitUntil(
         lambda: view.detail.key is not None and view.detail.key.row == 2, timeout=patience.MS
     )
+    assert "To be sent" not in view.head.status_label.text()  # it was sent
     qtbot.keyClick(view.table, Qt.Key.Key_F10)
 
     def stands() -> bool:
