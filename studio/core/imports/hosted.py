@@ -18,6 +18,8 @@ from studio.core.text.values import Json, JsonObject, object_of
 
 _BRACES = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
 _MOST_SETS = 100
+_TAG = re.compile(r"\{[%#]")
+"""Begin of a tag or comment of Jinja, which Langfuse takes for letters."""
 
 
 def is_langfuse(data: Json) -> bool:
@@ -44,9 +46,10 @@ def import_langfuse(data: Json) -> Imported:
         if isinstance(item, Mapping) and item.get("type") == "placeholder":
             work.add_thread(str(item.get("name", "thread")))
         elif isinstance(item, Mapping):
-            work.messages += read_items(
-                [{key: item[key] for key in ("role", "content", "name") if key in item}]
-            )
+            kept = {key: item[key] for key in ("role", "content", "name") if key in item}
+            if isinstance(text := kept.get("content"), str):  # Langfuse fills in names only
+                kept["content"] = _TAG.sub(r'{{ "\g<0>" }}', text)
+            work.messages += read_items([kept])
     name = _front(data, work)
     config = data.get("config")
     if isinstance(config, Mapping):

@@ -111,6 +111,15 @@ def test_a_langfuse_prompt(tmp_path: Path) -> None:
     ]
 
 
+def test_langfuse_fills_in_names_only(tmp_path: Path) -> None:
+    text = "{% raw %}{{movie}}{% endraw %} {# no comment #}"
+    data = {"name": "a", "type": "text", "prompt": text, "version": 1}
+    made = imported(tmp_path, "a.json", data)
+    assert messages(made, movie="Alien") == [
+        ("user", "{% raw %}Alien{% endraw %} {# no comment #}")
+    ]
+
+
 def test_a_stored_prompt_of_openai(tmp_path: Path) -> None:
     made = imported(
         tmp_path,
