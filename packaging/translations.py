@@ -38,6 +38,7 @@ ROWS = (
     "resources/words/tour.txt",
     "resources/words/actions.txt",
     "resources/words/presets.toml",
+    "resources/words/forms.toml",
 )
 """Bundled tables of words, each with a text that is translated."""
 
@@ -85,12 +86,16 @@ def _table_words(path: Path, tree: ast.Module) -> Iterator[Word]:
 def _row_words(path: Path) -> Iterator[Word]:
     """Yield the texts of a bundled table: the second column of its rows, of actions the fifth too.
 
-    Of a table in TOML: each `help`, `title` and `hint`.
+    Of a table in TOML: each `help`, `title` and `hint`; of the forms also what names a field.
     """
     if path.suffix == ".toml":
+        keys = ["help", "title", "hint"]
+        if path.name == "forms.toml":
+            keys += ["label", "name", "about", "unit"]
         for rows in tomllib.loads(path.read_text(encoding="utf-8")).values():
-            found = (row[name] for row in rows for name in ("help", "title", "hint") if name in row)
-            yield from map(Word, found)
+            for row in rows:
+                texts = [*(row.get(key, "") for key in keys), *row.get("choices", {}).values()]
+                yield from (Word(text) for text in texts if text)
         return
     places = (1, 4) if path.name == "actions.txt" else (1,)
     for line in path.read_text(encoding="utf-8").splitlines():

@@ -201,7 +201,7 @@ def test_the_window_speaks_german(german: None, qapp: QApplication) -> None:
     window.commands.settings()
     (dialog,) = window.findChildren(SettingsDialog)
     assert dialog.windowTitle() == "Einstellungen"
-    assert dialog.looks.theme.itemText(0) == "Wie das System"
+    assert dialog.looks.form.widgets["theme"].itemText(0) == "Wie das System"
     (buttons,) = dialog.findChildren(QDialogButtonBox)
     assert buttons.button(QDialogButtonBox.StandardButton.Close).text().replace("&", "") in {
         "Schließen"

@@ -54,17 +54,17 @@ def set_up(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
     entry = "Any OpenAI-compatible server"
     next(each for each in dialog.tools.add.menu().actions() if each.text() == entry).trigger()
     form = dialog.form
-    write(qtbot, form.name, "Mine")
-    write(qtbot, form.remote.base_url, server.url)
-    pick(form.remote.key.place, "session")
-    qtbot.keyClicks(form.remote.key.key, KEY)
-    qtbot.keyClick(form.remote.key.key, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "session" in form.remote.key.state.text())
+    write(qtbot, form.fields.widgets["name"], "Mine")
+    write(qtbot, form.fields.widgets["base_url"], server.url)
+    pick(form.key.place, "session")
+    qtbot.keyClicks(form.key.key, KEY)
+    qtbot.keyClick(form.key.key, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "session" in form.key.state.text())
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "Mine answers: 2 models" in dialog.trial.outcome.text())
-    assert [form.remote.model.combo.itemText(row) for row in range(2)] == ["big-2", "small-1"]
-    form.remote.model.combo.setCurrentIndex(1)
-    form.remote.model.combo.activated.emit(1)
+    assert [form.model.combo.itemText(row) for row in range(2)] == ["big-2", "small-1"]
+    form.model.combo.setCurrentIndex(1)
+    form.model.combo.activated.emit(1)
     dialog.close()
     pick(workbench.window.run_choices.connection, "Mine")
 
@@ -153,25 +153,25 @@ def test_another_model_file_is_chosen_and_tried(
     drop_files(dialog, own)  # anywhere on the dialog: a connection of its own
     assert dialog.list.name == "my-own-model"
     form = dialog.form
-    assert form.embedded.weights.path.value() == str(own)
+    assert form.weights.path.value() == str(own)
     # By the button, from the system's dialog.
-    form.embedded.weights.path.take(Path())
+    form.weights.path.take(Path())
     with answering(QFileDialog, choose_file(own)):
-        qtbot.mouseClick(form.embedded.weights.path.browse, Qt.MouseButton.LeftButton)
-    assert form.embedded.weights.path.value() == str(own)
+        qtbot.mouseClick(form.weights.path.browse, Qt.MouseButton.LeftButton)
+    assert form.weights.path.value() == str(own)
     # Dropped on the field.
-    form.embedded.weights.path.take(Path())
-    drop_files(form.embedded.weights.path, own)
-    assert form.embedded.weights.path.value() == str(own)
+    form.weights.path.take(Path())
+    drop_files(form.weights.path, own)
+    assert form.weights.path.value() == str(own)
     # Found again by a scan of the folder above; what is no model is not offered.
-    menu = form.embedded.weights.menu_of(folder.parent)
+    menu = form.weights.menu_of(folder.parent)
     (entry,) = menu.actions()
     assert entry.text().startswith("my-own-model  (")
-    form.embedded.weights.path.take(Path())
+    form.weights.path.take(Path())
     entry.trigger()
-    assert form.embedded.weights.path.value() == str(own)
-    form.embedded.context.setValue(1024)
-    form.embedded.context.editingFinished.emit()
+    assert form.weights.path.value() == str(own)
+    form.fields.widgets["context"].setValue(1024)
+    form.fields.widgets["context"].editingFinished.emit()
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "my-own-model is ready" in dialog.trial.outcome.text())
     assert workbench.connections.server.settings.weights == own

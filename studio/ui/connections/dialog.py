@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QLabel,
+    QLineEdit,
     QMenu,
     QPushButton,
     QSplitter,
@@ -100,7 +101,7 @@ class ConnectionsDialog(QDialog):
         if problems:
             self._complain(" ".join(problems))
         self._show_all(controller.connections.default_connection.name)
-        self.form.embedded.weights.bundled.show_state(controller.weights.state)
+        self.form.weights.bundled.show_state(controller.weights.state)
         controller.prices.load()
 
     def show_connection(self, name: str) -> None:
@@ -112,8 +113,8 @@ class ConnectionsDialog(QDialog):
         connections = with_added(self._controller.connections, connection)
         if self._save(connections):
             self._show_all(connections.connections[-1].name)
-            self.form.name.setFocus()
-            self.form.name.selectAll()
+            self.form.fields.widget("name", QLineEdit).setFocus()
+            self.form.fields.widget("name", QLineEdit).selectAll()
 
     # -- what is shown --------------------------------------------------------------------------
 
@@ -154,7 +155,7 @@ class ConnectionsDialog(QDialog):
         self.form.set_listed(
             found.models if found is not None else (), found.listed if found is not None else ()
         )
-        self.form.remote.model.list.setEnabled(trial.state != "running")
+        self.form.model.list.setEnabled(trial.state != "running")
         self.list.show_trial(connection, trial)
 
     # -- slots ----------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ class ConnectionsDialog(QDialog):
 
     def _on_committed(self, changed: Connection) -> None:
         before = self.form.shown
-        if not before.base_url and not self.form.remote.key.is_picked:  # its first address
+        if not before.base_url and not self.form.key.is_picked:  # its first address
             changed = keyless_if_local(changed)
         if not self._try(lambda: self._controller.change(before.name, changed)):
             return
@@ -199,7 +200,7 @@ class ConnectionsDialog(QDialog):
 
     def _on_key(self, name: str, state: KeyState) -> None:
         if name == self.list.name:
-            self.form.remote.key.set_state(state)
+            self.form.key.set_state(state)
 
     def _on_test(self) -> None:
         self._start_trial(abilities=True)
@@ -221,9 +222,7 @@ class ConnectionsDialog(QDialog):
         self.form.commit()
         connection = self.current
         if connection is None or connection.key != KEYRING:
-            self.form.remote.key.set_state(
-                KeyState("none", tr("the key was not kept; enter it again"))
-            )
+            self.form.key.set_state(KeyState("none", tr("the key was not kept; enter it again")))
             return
         self._controller.keys.keep(connection.name, key, only_session=only_session)
         self._controller.trials.forget(connection.name)
@@ -307,14 +306,14 @@ class ConnectionsDialog(QDialog):
         self.form.committed.connect(self._on_committed)
         self.form.checked.connect(self._on_checked)
         self.form.request_list.connect(self._on_list)
-        self.form.remote.abilities.request_prices.connect(controller.prices.update)
+        self.form.abilities.request_prices.connect(controller.prices.update)
         controller.prices.changed.connect(self.form.show_prices)
         controller.trials.tried.connect(self._on_tried)
-        self.form.remote.key.request_keep.connect(self._on_keep)
-        self.form.remote.key.request_forget.connect(lambda: controller.keys.forget(self.list.name))
+        self.form.key.request_keep.connect(self._on_keep)
+        self.form.key.request_forget.connect(lambda: controller.keys.forget(self.list.name))
         self.trial.request_test.connect(self._on_test)
         self.trial.request_cancel.connect(lambda: controller.trials.cancel(self.list.name))
-        bundled = self.form.embedded.weights.bundled
+        bundled = self.form.weights.bundled
         bundled.request_fetch.connect(controller.weights.start)
         bundled.request_cancel.connect(controller.weights.cancel)
         controller.weights.changed.connect(bundled.show_state)

@@ -5,6 +5,7 @@ Options that a connection's server refused, with a button that forgets them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, cast
@@ -16,27 +17,36 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QPushButton,
     QScrollArea,
     QToolButton,
     QWidget,
 )
 
-from studio.application.connections.editing import FIELDS, Field, problems_of, warnings_of
-from studio.application.words import marked, tr
+from studio.application.connections.editing import (
+    FIELDS,
+    Field,
+    headers_text,
+    problems_of,
+    read_headers,
+    warnings_of,
+)
+from studio.application.words import tr
 from studio.core.models.capabilities import facts_of
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, address_of
+from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.prices import is_loaded, table_name
 from studio.core.models.refused_options import kept_refusals
 from studio.core.models.remote.model import shown_address
 from studio.core.text.values import Json, JsonObject
-from studio.ui.connections.embedded_fields import EmbeddedFields
-from studio.ui.connections.kinds import hint_of, name_of
+from studio.ui.connections.abilities_field import AbilitiesField
+from studio.ui.connections.key_field import KeyField
+from studio.ui.connections.kinds import help_words, hint_of, name_of
+from studio.ui.connections.model_field import ModelField
 from studio.ui.connections.path_field import PathField
-from studio.ui.connections.remote_fields import RemoteFields
 from studio.ui.connections.trial_bar import TriedTable
-from studio.ui.parts.fields import ComboBox
+from studio.ui.connections.weights_field import WeightsField
+from studio.ui.parts.fields import ComboBox, DoubleSpinBox, FieldForm
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
@@ -145,32 +155,9 @@ class FormLine(QWidget):
         paint_text(self.note, "muted" if self.tone == "hint" else self.tone)
 
 
-_LABELS: dict[Field, str] = {
-    "name": marked("Name"),
-    "base_url": marked("Address"),
-    "api_version": marked("API version"),
-    "model": marked("Model"),
-    "key": marked("Key"),
-    "api": "API",
-    "headers": marked("Headers"),
-    "limits": marked("Limits"),
-    "weights": marked("Model file"),
-    "context": marked("Context"),
-    "threads": marked("Threads"),
-    "grammar": marked("Help"),
-    "script": marked("Script"),
-    "recording": marked("Recording"),
-    "through": marked("Record"),
-    "abilities": marked("Model"),
-}
 _MORE: tuple[Field, ...] = ("api", "headers", "limits")
-_NOTES: dict[Field, str] = {
-    "script": marked(
-        "A JSON list of replies; each is a text, or an object with text and tool_calls."
-    ),
-    "context": marked("A longer context needs more memory."),
-    "grammar": marked("How much is decided for the model; real models need none of it."),
-}
+_OWN_LINES = ("name", "base_url", "api_version", "api")
+"""Fields with the name of the connection's own attribute."""
 
 
 class ConnectionForm(QScrollArea):
@@ -246,7 +233,7 @@ class ConnectionForm(QScrollArea):
         """Offer the server's models."""
         self._loading = True
         self._listed = listed
-        self.remote.model.set_models(models)
+        self.model.set_models(models)
         self._loading = False
         self._show_known(self.candidate())
 
@@ -254,41 +241,61 @@ class ConnectionForm(QScrollArea):
 
     def _fill(self, connection: Connection, others: Collection[Connection]) -> None:
         settings = connection.settings
-        self.name.setText(connection.name)
-        self.remote.set_value(connection)
-        self.embedded.set_value(settings)
-        self.script.set_value(str(settings.get("script", "")))
-        self.recording.set_value(str(settings.get("recording", "")))
-        self.through.clear()
-        self.through.addItem(tr("Nothing: only answer from the recording"), "")
+        through = self.fields.widget("through", ComboBox)
+        through.clear()
+        through.addItem(tr("Nothing: only answer from the recording"), "")
         for other in others:
             if other.kind != "replay":
-                self.through.addItem(tr("What {name} answers").format(name=other.name), other.name)
-        self.through.setCurrentIndex(max(0, self.through.findData(settings.get("through", ""))))
+                through.addItem(tr("What {name} answers").format(name=other.name), other.name)
+        usual = address_of(replace(connection, base_url=""))
+        own = "https://RESOURCE.openai.azure.com" if connection.kind == "azure" else ""
+        self.fields.set_hint("base_url", usual or own or "https://host/v1")
+        self.fields.set_values(
+            {
+                "through": "",
+                **settings,
+                **{key: getattr(connection, key) for key in _OWN_LINES},
+                "headers": headers_text(connection.headers),
+            }
+        )
+        self.model.set_models(())
+        self.model.set_value(connection.model)
+        self.key.set_reference(connection.key)
+        self.limits.set_values({key: getattr(connection, key) for key in self.limits.widgets})
+        self.abilities.set_value(connection.capabilities)
+        for name, path in self.paths.items():
+            path.set_value(str(settings.get(name, "")))
 
     def candidate(self) -> Connection:
         """Return the contents of the fields."""
-        shown = self.shown
-        changed = replace(shown, name=self.name.text().strip(), settings=self._settings())
-        return self.remote.value(changed) if shown.is_remote else changed
+        fields = self.fields
+        found = replace(self.shown, name=fields.text("name"), settings=self._settings())
+        if not found.is_remote:
+            return found
+        return replace(
+            self.limits.written_to(fields.written_to(found, *_OWN_LINES)),
+            model=self.model.value(),
+            key=self.key.reference(),
+            headers=read_headers(fields.text("headers"))[0],
+            capabilities=self.abilities.value(),
+        )
 
     def _settings(self) -> JsonObject:
-        kind = self.shown.kind
-        values: dict[str, Json] = {}
-        if kind == "embedded":
-            values = dict(self.embedded.value())
-        elif kind == "scripted":
-            values = {"script": self.script.value()}
-        elif kind == "replay":
-            values = {"recording": self.recording.value(), "through": self.through.currentData()}
-        return {name: value for name, value in values.items() if value}
+        """Return the settings of a local kind that are not as usual."""
+        if self.shown.is_remote:
+            return {}
+        given: dict[str, Json] = {**self.fields.given()}
+        given |= {name: path.value() for name, path in self.paths.items()}
+        lines = [name for name in FIELDS[self.shown.kind] if name not in _OWN_LINES]
+        return {name: given[name] for name in lines if given.get(name)}
 
     def _check(self) -> Connection:
         """Say beside each field what is wrong with it."""
         candidate = self.candidate()
         self.problems = problems_of(candidate, self._others)
-        if candidate.is_remote and self.remote.header_problem:
-            self.problems["headers"] = self.remote.header_problem
+        _, header_problem = read_headers(self.fields.text("headers"))
+        if candidate.is_remote and header_problem:
+            self.problems["headers"] = header_problem
         warnings = warnings_of(candidate)
         for field, line in self.lines.items():
             wrong = self.problems.get(field, "")
@@ -300,7 +307,7 @@ class ConnectionForm(QScrollArea):
 
     def show_prices(self, fault: str = "") -> None:
         """The table of prices is here, or could not be fetched."""
-        self.remote.abilities.set_prices(table_name() if is_loaded() else "", fault)
+        self.abilities.set_prices(table_name() if is_loaded() else "", fault)
         self._show_known(self.candidate())
 
     def show_tried(self, connection: Connection, trial: ConnectionTrial) -> None:
@@ -312,29 +319,52 @@ class ConnectionForm(QScrollArea):
             self.shown_tried.setChecked(True)
 
     def _show_known(self, candidate: Connection) -> None:
-        model = self.remote.model.value()
+        model = self.model.value()
         listed = next((each for each in self._listed if each.get("id") == model), None)
         # The table of prices takes a moment to load: until it is here, its figures are not shown.
         facts = facts_of(model, listed=listed, connection=candidate, priced=is_loaded())
-        self.remote.abilities.set_known(facts, model)
+        self.abilities.set_known(facts, model)
 
     # -- building -------------------------------------------------------------------------------
 
     def _make_fields(self) -> None:
         self.hint = QLabel(wordWrap=True)
-        self.name = QLineEdit()
-        self.remote = RemoteFields()
-        self.embedded = EmbeddedFields()
-        self.script = PathField(
-            tr("Script"), tr("Scripts (*.json);;All files (*)"), tr("A JSON file")
-        )
-        self.recording = PathField(
+        self.model, self.key, self.weights = ModelField(), KeyField(), WeightsField()
+        self.abilities = AbilitiesField()
+        self.limits = FieldForm("limits")
+        limits = QWidget()
+        self.limits.laid_out(limits).setContentsMargins(0, 0, 0, 0)
+        script = PathField(tr("Script"), tr("Scripts (*.json);;All files (*)"), tr("A JSON file"))
+        recording = PathField(
             tr("Recording"),
             tr("Recordings (*.jsonl);;All files (*)"),
             tr("A .jsonl file"),
             is_new=True,
         )
-        self.through = ComboBox()
+        self.paths = {"weights": self.weights.path, "script": script, "recording": recording}
+        levels = [(level, *help_words(level)) for level in LEVELS]
+        self.fields = FieldForm(
+            "connection",
+            own={
+                "model": self.model,
+                "key": self.key,
+                "weights": self.weights,
+                "script": script,
+                "recording": recording,
+                "limits": limits,
+            },
+            choices={"grammar": [(level, word) for level, word, _ in levels]},
+        )
+        for row, (_, _, sentence) in enumerate(levels, 1):
+            tip = Qt.ItemDataRole.ToolTipRole
+            self.fields.widget("grammar", ComboBox).setItemData(row, sentence, tip)
+        cores = os.cpu_count() or 1
+        threads = self.fields.widget("threads", DoubleSpinBox)
+        threads.setMaximum(cores)
+        threads.setSpecialValueText(
+            tr("{usual} (one less than there are)").format(usual=max(1, cores - 1))
+        )
+        self.fields.widgets["headers"].setFixedHeight(64)
         self.more = CollapsibleSection(tr("API, headers and time limits"), QWidget(self))
         self.able = CollapsibleSection(tr("What the model can do, and costs"), QWidget(self))
         self.refusals = RefusalsLine()
@@ -345,24 +375,16 @@ class ConnectionForm(QScrollArea):
         page = QWidget()
         column = column_of(self.hint, on=page, margins=(20, 16, 20, 12), spacing=12)
         self._form = _form_layout()
-        column.addLayout(self._form)
-        main = {
-            "name": self.name,
-            **self.remote.main,
-            "weights": self.embedded.weights,
-            "context": self.embedded.context,
-            "threads": self.embedded.threads,
-            "grammar": self.embedded.grammar,
-            "script": self.script,
-            "recording": self.recording,
-            "through": self.through,
-        }
-        for field, widget in main.items():
-            self._add(self._form, field, FormLine(widget))
         self._more_form = _form_layout(self.more.body)
-        for field, widget in self.remote.rare.items():
-            self._add(self._more_form, field, FormLine(widget, stretch=field != "limits"))
-        column_of(self.remote.abilities, on=self.able.body, margins=(16, 0, 0, 0))
+        column.addLayout(self._form)
+        for key, widget in self.fields.placed.items():
+            field = cast("Field", key)
+            line = self.lines[field] = FormLine(widget, stretch=field != "limits")
+            line.set_usual(self.fields.fields[key].about)
+            label = QLabel(self.fields.fields[key].label)
+            label.setFixedHeight(28)  # as high as a field: the label stands beside it, not the note
+            (self._more_form if field in _MORE else self._form).addRow(label, line)
+        column_of(self.abilities, on=self.able.body, margins=(16, 0, 0, 0))
         column_of(self.tried, on=self.shown_tried.body, margins=(16, 0, 0, 0))
         column.addWidget(self.refusals)
         for fold in (self.shown_tried, self.more, self.able):
@@ -373,39 +395,15 @@ class ConnectionForm(QScrollArea):
         self._page = page
         self.setWidget(page)
 
-    def _add(self, form: QFormLayout, field: Field, line: FormLine) -> None:
-        self.lines[field] = line
-        line.set_usual(tr(_NOTES[field]) if field in _NOTES else "")
-        label = QLabel(tr(_LABELS[field]))
-        label.setFixedHeight(28)  # as high as a field: the label stands beside it, not the note
-        form.addRow(label, line)
-
     def _connect(self) -> None:
-        remote = self.remote
-        named = {
-            "name": self.name,
-            "base_url": remote.base_url,
-            "api": remote.api,
-            "api_version": remote.api_version,
-            "headers": remote.headers,
-            "through": self.through,
-        }
-        for field, widget in named.items():
-            words = tr(_LABELS[cast("Field", field)])
-            widget.setAccessibleName(words)
-        remote.when_written(self.commit)
-        for part in (self.embedded.weights, self.script, self.recording):
-            part.changed.connect(self.commit)
-        spins = (self.embedded.context, self.embedded.threads)
-        choices = (self.through, self.embedded.grammar)
-        self.name.editingFinished.connect(self.commit)
-        for spin in spins:
-            spin.editingFinished.connect(self.commit)
-            spin.setMinimumHeight(28)
-        for choice in choices:
-            choice.activated.connect(self.commit)
-            choice.setMinimumHeight(28)
-        remote.model.request_list.connect(self.request_list)
+        for form in (self.fields, self.limits):
+            form.changed.connect(self.commit)
+        for path in self.paths.values():
+            path.changed.connect(self.commit)
+        self.model.changed.connect(self.commit)
+        self.key.changed.connect(self.commit)
+        self.abilities.changed.connect(self.commit)
+        self.model.request_list.connect(self.request_list)
 
 
 def _form_layout(parent: QWidget | None = None) -> QFormLayout:

@@ -1,12 +1,30 @@
-"""Combo and spin boxes that the wheel changes only on purpose: it scrolls what they are in."""
+"""Combo and spin boxes that the wheel changes only on purpose, and forms made from a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, assert_never
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, Signal, SignalInstance
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
+
+from studio.application.words import tr
+from studio.core.paths import resource_text
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 class ComboBox(QComboBox):
@@ -46,6 +64,245 @@ class SpinBox(DoubleSpinBox):
     def value(self) -> int:
         """Return the number."""
         return int(super().value())
+
+
+# A form that is made from a table of its fields.
+
+FormValue: TypeAlias = str | float | bool | None
+FormWidget: TypeAlias = QLineEdit | QPlainTextEdit | ComboBox | DoubleSpinBox | QCheckBox
+Choices: TypeAlias = Sequence[tuple[FormValue, str]]
+"""Values of a list with their words."""
+
+_FIELD_HEIGHT = 28
+"""Height that lines, lists and numbers share, in pixels."""
+
+_Record = TypeVar("_Record", bound="DataclassInstance")
+_Widget = TypeVar("_Widget", bound=QWidget)
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """Row of `resources/words/forms.toml`."""
+
+    key: str
+    """Name of the value, as in the record that the form shows."""
+
+    label: str
+    """Words beside the field, and its accessible name."""
+
+    kind: Literal["text", "lines", "whole", "number", "choice", "check", "own"] = "text"
+    """Kind of the field; its owner makes one of its own."""
+
+    name: str = ""
+    """Accessible name, where it is not the label."""
+
+    about: str = ""
+    """Sentence that explains the field, for owners that show one."""
+
+    hint: str = ""
+    """Text of an empty line or of the least number; words of a check box."""
+
+    usual: FormValue = None
+    """Value that is shown where none is given, and that `given` leaves out."""
+
+    least: float = 0
+    """Least number."""
+
+    most: float = 100_000_000
+    """Greatest number."""
+
+    step: float = 1
+    """Difference of two numbers side by side."""
+
+    decimals: int = 0
+    """Count of digits after the point."""
+
+    unit: str = ""
+    """Text after a number."""
+
+    choices: Choices = ()
+    """Values of a list that are known before, with their words."""
+
+    is_live: bool = False
+    """Whether each change counts, not only the end of writing."""
+
+    @property
+    def empty(self) -> FormValue:
+        """Return the value of an empty field."""
+        if self.usual is not None or self.kind == "choice":
+            return self.usual
+        if self.kind == "check":
+            return False
+        return self.least if self.kind in ("whole", "number") else ""
+
+
+_WORDS = ("label", "name", "about", "hint", "unit")
+
+
+def form_fields(section: str) -> Iterator[FormField]:
+    """Yield the fields of a form, in the language of the window."""
+    for row in tomllib.loads(resource_text("words", "forms.toml"))[section]:
+        words = {
+            key: tr(row[key]) for key in ("label", "name", "about", "hint", "unit") if key in row
+        }
+        choices = [(value, tr(text)) for value, text in row.get("choices", {}).items()]
+        yield FormField(**{**row, **words, "choices": choices})
+
+
+class _LeftText(QPlainTextEdit):
+    """Lines that are written when they are left."""
+
+    left = Signal()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Leaving is the end of writing."""
+        super().focusOutEvent(event)
+        self.left.emit()
+
+
+class FieldForm(QObject):
+    """Fields of one record: makes them, and moves values in and out."""
+
+    changed = Signal(str)  # key of the field that the user wrote in
+
+    def __init__(
+        self,
+        section: str,
+        *,
+        own: Mapping[str, QWidget] = MappingProxyType({}),
+        choices: Mapping[str, Choices] = MappingProxyType({}),
+        shown: object = None,
+    ) -> None:
+        """Make the fields.
+
+        Args:
+            section: the form in `resources/words/forms.toml`.
+            own: widgets of the owner, by key; their values are the owner's.
+            choices: values of lists, by key, after those of the table.
+            shown: the record whose values are shown at first.
+        """
+        super().__init__()
+        self.fields = {field.key: field for field in form_fields(section)}
+        """The rows by key."""
+        self.widgets: dict[str, FormWidget] = {}
+        """The fields that the form made, by key."""
+        self.placed: dict[str, QWidget] = {}
+        """All fields by key, in order."""
+        for key, field in self.fields.items():
+            if field.kind != "own":
+                self.widgets[key] = self._make(field, choices.get(key, ()))
+            self.placed[key] = self.widgets.get(key) or own[key]
+        if shown is None:
+            self.set_values({})
+        else:
+            self.set_values({key: getattr(shown, key) for key in self.widgets})
+
+    def widget(self, key: str, kind: type[_Widget]) -> _Widget:
+        """Return the field of a key, which is of that kind."""
+        widget = self.widgets[key]
+        assert isinstance(widget, kind)
+        return widget
+
+    def set_hint(self, key: str, text: str) -> None:
+        """Change the text of an empty line, of the first choice or of the least number."""
+        match self.widgets[key]:
+            case QLineEdit() | QPlainTextEdit() as line:
+                line.setPlaceholderText(text)
+            case ComboBox() as box:
+                box.setItemText(0, text)
+            case DoubleSpinBox() as box:
+                box.setSpecialValueText(text)
+            case QCheckBox() as box:
+                box.setText(text)
+
+    def text(self, key: str) -> str:
+        """Return what is written in a line, without blanks around it; empty for other kinds."""
+        value = self.value(key)
+        return value if isinstance(value, str) else ""
+
+    def value(self, key: str) -> FormValue:
+        """Return the value in a field."""
+        match self.widgets[key]:
+            case QLineEdit() as line:
+                return line.text().strip()
+            case QPlainTextEdit() as lines:
+                return lines.toPlainText()
+            case ComboBox() as box:
+                chosen: FormValue = box.currentData()
+                return chosen
+            case DoubleSpinBox() as box:
+                number = box.value()
+                return int(number) if self.fields[key].kind == "whole" else number
+            case QCheckBox() as box:
+                return box.isChecked()
+            case other:
+                assert_never(other)
+
+    def given(self) -> dict[str, FormValue]:
+        """Return the values that are not as usual."""
+        found = {key: self.value(key) for key in self.widgets}
+        return {key: each for key, each in found.items() if each != self.fields[key].empty}
+
+    def written_to(self, record: _Record, *keys: str) -> _Record:
+        """Return a record with the values of some fields, or of all."""
+        return replace(record, **{key: self.value(key) for key in keys or self.widgets})
+
+    def set_values(self, values: Mapping[str, object]) -> None:
+        """Show values; a missing one, or one of another kind, is shown as usual."""
+        for key, widget in self.widgets.items():
+            empty = self.fields[key].empty
+            value = values.get(key, empty)
+            match widget:
+                case QLineEdit():
+                    widget.setText(str(value))
+                case QPlainTextEdit():
+                    widget.setPlainText(str(value))
+                case ComboBox():
+                    widget.setCurrentIndex(max(0, widget.findData(value)))
+                case DoubleSpinBox():
+                    numbers = (each for each in (value, empty) if isinstance(each, int | float))
+                    widget.setValue(next(numbers))
+                case QCheckBox():
+                    widget.setChecked(bool(value))
+
+    def laid_out(self, on: QWidget | None = None) -> QFormLayout:
+        """Return a layout with a row for each field, which `on` is given as its layout."""
+        form = QFormLayout() if on is None else QFormLayout(on)
+        for key, widget in self.placed.items():
+            form.addRow(self.fields[key].label, widget)
+        return form
+
+    def _make(self, field: FormField, choices: Choices) -> FormWidget:
+        widget: FormWidget
+        signal: SignalInstance
+        match field.kind:
+            case "text":
+                widget = QLineEdit(placeholderText=field.hint)
+                signal = widget.textEdited if field.is_live else widget.editingFinished
+            case "lines":
+                widget = _LeftText(placeholderText=field.hint, tabChangesFocus=True)
+                signal = widget.textChanged if field.is_live else widget.left
+            case "choice":
+                widget = ComboBox()
+                for value, words in (*field.choices, *choices):
+                    widget.addItem(words, value)
+                signal = widget.activated
+            case "check":
+                widget = QCheckBox(field.hint)
+                signal = widget.toggled
+            case "whole" | "number" | "own":
+                widget = DoubleSpinBox()
+                widget.setDecimals(field.decimals)
+                widget.setRange(field.least, field.most)
+                widget.setSingleStep(field.step)
+                widget.setSuffix(field.unit)
+                widget.setSpecialValueText(field.hint)
+                widget.setGroupSeparatorShown(field.kind == "whole")
+                signal = widget.valueChanged if field.is_live else widget.editingFinished
+        signal.connect(lambda *_: self.changed.emit(field.key))
+        widget.setAccessibleName(field.name or field.label or field.hint)
+        widget.setMinimumHeight(0 if field.kind in ("check", "lines") else _FIELD_HEIGHT)
+        return widget
 
 
 # A line over a place that asks for a name.

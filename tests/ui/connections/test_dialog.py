@@ -68,14 +68,16 @@ def test_a_server_of_this_machine_needs_no_key(
 ) -> None:
     add(dialog, "Any OpenAI-compatible server")
     assert saved(user_home)["connection"][-1]["key"] == KEYRING
-    write(qtbot, dialog.form.remote.base_url, server.url)
+    write(qtbot, dialog.form.fields.widgets["base_url"], server.url)
     assert "key" not in saved(user_home)["connection"][-1]
-    place = dialog.form.remote.key.place
+    place = dialog.form.key.place
     place.setCurrentIndex(place.findData(KEYRING))  # the user's own word counts
     place.activated.emit(place.currentIndex())
     dialog.form.commit()
     assert saved(user_home)["connection"][-1]["key"] == KEYRING
-    write(qtbot, dialog.form.remote.base_url, server.url.replace("127.0.0.1", "localhost"))
+    write(
+        qtbot, dialog.form.fields.widgets["base_url"], server.url.replace("127.0.0.1", "localhost")
+    )
     assert saved(user_home)["connection"][-1]["key"] == KEYRING
 
 
@@ -104,7 +106,7 @@ def test_a_test_asks_for_each_ability_and_keeps_what_was_found(
     kept = saved(user_home)["connection"][-1]["tried"]
     assert (kept["model"], kept["vision"], kept["tools"]) == ("m-1", "yes", "no")
     # What was seen is known: pictures are sent from now on.
-    assert "Yes" in dialog.form.remote.abilities.abilities["vision"].itemText(0)
+    assert "Yes" in dialog.form.abilities.form.widgets["vision"].itemText(0)
     dialog.show_connection("Embedded model")
     assert not dialog.form.shown_tried.isVisible()
     dialog.show_connection("Loop")
@@ -116,15 +118,15 @@ def test_add_test_and_list_models(
 ) -> None:
     server.models = [{"id": "small-1", "context_length": 2048}, {"id": "large-2"}]
     add(dialog, "Any OpenAI-compatible server")
-    write(qtbot, dialog.form.name, "Loopback")
-    write(qtbot, dialog.form.remote.base_url, server.url)
-    dialog.form.remote.key.place.setCurrentIndex(dialog.form.remote.key.place.findData("none"))
-    dialog.form.remote.key.place.activated.emit(0)
+    write(qtbot, dialog.form.fields.widgets["name"], "Loopback")
+    write(qtbot, dialog.form.fields.widgets["base_url"], server.url)
+    dialog.form.key.place.setCurrentIndex(dialog.form.key.place.findData("none"))
+    dialog.form.key.place.activated.emit(0)
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
     assert dialog.trial.cancel.isVisible()
     qtbot.waitUntil(lambda: "2 models" in dialog.trial.outcome.text())
     assert dialog.trial.test.isVisible()
-    combo = dialog.form.remote.model.combo
+    combo = dialog.form.model.combo
     assert [combo.itemText(row) for row in range(combo.count())] == ["large-2", "small-1"]
     combo.setCurrentText("small-1")
     combo.activated.emit(combo.currentIndex())
@@ -135,7 +137,7 @@ def test_add_test_and_list_models(
         "small-1",
     )
     # The server's own word on its model is what is known.
-    assert "2,048" in dialog.form.remote.abilities.window_size.specialValueText()
+    assert "2,048" in dialog.form.abilities.form.widgets["context_window"].specialValueText()
     row = dialog.list.item(dialog.list.count() - 1)
     assert "works" in row.data(Qt.ItemDataRole.AccessibleTextRole)
 
@@ -173,36 +175,36 @@ def test_errors_stand_beside_their_fields_and_nothing_wrong_is_saved(
 ) -> None:
     add(dialog, "OpenAI")
     form = dialog.form
-    write(qtbot, form.remote.base_url, "http://me:secret-password@host/v1")
+    write(qtbot, form.fields.widgets["base_url"], "http://me:secret-password@host/v1")
     assert "password" in form.lines["base_url"].note.text()
     assert form.lines["base_url"].tone == "error"
-    write(qtbot, form.remote.base_url, f"https://host/v1?key={KEY}")
+    write(qtbot, form.fields.widgets["base_url"], f"https://host/v1?key={KEY}")
     assert form.lines["base_url"].tone == "error"
     assert "until the marked fields are correct" in dialog.banner.text
     # A key that comes now is not lost without a word.
-    form.remote.key.place.setCurrentIndex(form.remote.key.place.findData("session"))
-    form.remote.key.place.activated.emit(0)
-    qtbot.keyClicks(form.remote.key.key, KEY)
-    qtbot.mouseClick(form.remote.key.keep, Qt.MouseButton.LeftButton)
-    assert "not kept" in form.remote.key.state.text()
-    form.remote.key.place.setCurrentIndex(form.remote.key.place.findData("environment"))
-    form.remote.key.place.activated.emit(0)
-    write(qtbot, form.remote.base_url, "")
+    form.key.place.setCurrentIndex(form.key.place.findData("session"))
+    form.key.place.activated.emit(0)
+    qtbot.keyClicks(form.key.key, KEY)
+    qtbot.mouseClick(form.key.keep, Qt.MouseButton.LeftButton)
+    assert "not kept" in form.key.state.text()
+    form.key.place.setCurrentIndex(form.key.place.findData("environment"))
+    form.key.place.activated.emit(0)
+    write(qtbot, form.fields.widgets["base_url"], "")
     assert not dialog.banner.isVisible()
-    write(qtbot, form.name, "Embedded model")
+    write(qtbot, form.fields.widgets["name"], "Embedded model")
     assert "already" in form.lines["name"].note.text()
-    write(qtbot, form.name, "Mine")
+    write(qtbot, form.fields.widgets["name"], "Mine")
     assert not form.problems
-    form.remote.headers.setPlainText(f"Authorization: Bearer {KEY}")
+    form.fields.widgets["headers"].setPlainText(f"Authorization: Bearer {KEY}")
     form.commit()
     assert "key" in form.lines["headers"].note.text()
-    form.remote.headers.setPlainText("X-Team: prompts")
-    write(qtbot, form.remote.key.variable, KEY)
+    form.fields.widgets["headers"].setPlainText("X-Team: prompts")
+    write(qtbot, form.key.variable, KEY)
     assert form.lines["key"].tone == "error"
     text = (user_home / "config" / "connections.toml").read_text(encoding="utf-8")
     assert "secret-password" not in text
     assert KEY not in text
-    write(qtbot, form.remote.key.variable, "MY_KEY")
+    write(qtbot, form.key.variable, "MY_KEY")
     assert saved(user_home)["connection"][-1] == {
         "name": "Mine",
         "kind": "openai",
@@ -215,7 +217,7 @@ def test_a_key_is_used_and_never_shown_again(
     qtbot: QtBot, dialog: ConnectionsDialog, server: ChatServer, user_home: Path
 ) -> None:
     dialog.add_connection(replace(preset("compatible"), base_url=server.url, key=""))
-    key = dialog.form.remote.key
+    key = dialog.form.key
     key.place.setCurrentIndex(key.place.findData("session"))
     key.place.activated.emit(0)
     qtbot.keyClicks(key.key, KEY)
@@ -233,7 +235,7 @@ def test_a_key_is_used_and_never_shown_again(
     qtbot.waitUntil(lambda: "this session" in key.state.text())
     assert key.key.text() == ""
     # A new name takes the key along.
-    write(qtbot, dialog.form.name, "Renamed")
+    write(qtbot, dialog.form.fields.widgets["name"], "Renamed")
     server.requests.clear()
     qtbot.waitUntil(lambda: "this session" in key.state.text())
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
@@ -266,17 +268,17 @@ def test_duplicate_default_delete(
 
 def test_capabilities_are_corrected(dialog: ConnectionsDialog, user_home: Path) -> None:
     dialog.add_connection(replace(preset("openai"), model="gpt-4o"))
-    field = dialog.form.remote.abilities
+    field = dialog.form.abilities
     dialog.form.able.setChecked(True)
-    assert "as known" in field.abilities["tools"].itemText(0)
-    assert "128,000" in field.window_size.specialValueText()
-    tools = field.abilities["tools"]
+    assert "as known" in field.form.widgets["tools"].itemText(0)
+    assert "128,000" in field.form.widgets["context_window"].specialValueText()
+    tools = field.form.widgets["tools"]
     tools.setCurrentIndex(tools.findData(False))
     tools.activated.emit(tools.currentIndex())
-    field.window_size.setValue(32_000)
-    field.prices["input"].setValue(1.5)
-    field.prices["output"].setValue(3.0)
-    field.window_size.editingFinished.emit()
+    field.form.widgets["context_window"].setValue(32_000)
+    field.form.widgets["input"].setValue(1.5)
+    field.form.widgets["output"].setValue(3.0)
+    field.form.widgets["context_window"].editingFinished.emit()
     assert saved(user_home)["connection"][-1]["capabilities"] == {
         "tools": False,
         "context_window": 32_000,
@@ -293,10 +295,10 @@ def test_a_dropped_model_file_becomes_a_connection(
     assert dialog.current is not None
     assert dialog.current.name == "tiny-model"
     assert dialog.current.settings == {"weights": str(weights)}
-    menu = dialog.form.embedded.weights.menu_of(tmp_path)
+    menu = dialog.form.weights.menu_of(tmp_path)
     assert [action.text().split("  ")[0] for action in menu.actions()] == ["tiny-model"]
     (tmp_path / "text.gguf").write_text("not a model")
-    dialog.form.embedded.weights.path.take(tmp_path / "text.gguf")
+    dialog.form.weights.path.take(tmp_path / "text.gguf")
     assert "not a GGUF" in dialog.form.lines["weights"].note.text()
     assert dialog.current.settings == {"weights": str(weights)}
 
@@ -323,7 +325,7 @@ def test_a_renamed_connection_is_followed(
     dialog.add_connection(replace(preset("replay"), settings={"through": "Ollama"}))
     controller.choose("Ollama")
     dialog.show_connection("Ollama")
-    dialog.form.name.setText("Home")
+    dialog.form.fields.widgets["name"].setText("Home")
     dialog.form.commit()
     assert controller.chosen == "Home"
     replay = controller.connections.named("Replay")
@@ -334,7 +336,7 @@ def test_a_renamed_connection_is_followed(
 
 def test_every_bound_has_a_field_and_is_kept(dialog: ConnectionsDialog, user_home: Path) -> None:
     add(dialog, "Ollama")
-    remote = dialog.form.remote
+    limits = dialog.form.limits
     assert dialog.current is not None
     whole = replace(
         dialog.current,
@@ -346,10 +348,10 @@ def test_every_bound_has_a_field_and_is_kept(dialog: ConnectionsDialog, user_hom
         event_megabytes=2.5,
         error_kilobytes=64.0,
     )
-    remote.set_value(whole)
-    assert remote.value(dialog.current) == whole
-    remote.longest_event.setValue(1.5)
-    remote.longest_event.editingFinished.emit()
+    limits.set_values({key: getattr(whole, key) for key in limits.widgets})
+    assert limits.written_to(dialog.current) == whole
+    limits.widgets["event_megabytes"].setValue(1.5)
+    limits.widgets["event_megabytes"].editingFinished.emit()
     assert saved(user_home)["connection"][-1]["event_megabytes"] == 1.5
 
 
@@ -357,7 +359,7 @@ def test_options_that_the_server_refused_are_shown_and_forgotten(
     qtbot: QtBot, dialog: ConnectionsDialog, server: ChatServer
 ) -> None:
     add(dialog, "Any OpenAI-compatible server")
-    write(qtbot, dialog.form.remote.base_url, server.url)
+    write(qtbot, dialog.form.fields.widgets["base_url"], server.url)
     line = dialog.form.refusals
     assert not line.isVisibleTo(dialog.form)
     kept_refusals().learn(LearnedRefusal(server.url, "openai-chat", "m-1", "temperature"))

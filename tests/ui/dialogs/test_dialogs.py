@@ -32,11 +32,15 @@ def test_settings_hold_at_once(window: MainWindow) -> None:
     window.actions_by_id["file.settings"].trigger()
     dialog = shown(window, SettingsDialog)
     assert isinstance(dialog, SettingsDialog)
-    dialog.looks.theme.setCurrentIndex(dialog.looks.theme.findData("dark"))
-    dialog.looks.theme.activated.emit(dialog.looks.theme.currentIndex())
+    dialog.looks.form.widgets["theme"].setCurrentIndex(
+        dialog.looks.form.widgets["theme"].findData("dark")
+    )
+    dialog.looks.form.widgets["theme"].activated.emit(
+        dialog.looks.form.widgets["theme"].currentIndex()
+    )
     assert theme_in_use() is DARK
-    dialog.editor.text_size.setValue(15)
-    dialog.editor.wrap.setChecked(False)
+    dialog.editor.form.widgets["editor_font_size"].setValue(15)
+    dialog.editor.form.widgets["word_wrap"].setChecked(False)
     value = window.services.settings.value
     assert (value.editor_font_size, value.word_wrap) == (15.0, False)
     dialog.close()
@@ -91,8 +95,8 @@ def test_a_search_leaves_the_settings_that_hold_the_words(window: MainWindow) ->
     assert pages() == ["Privacy"]
     dialog.search.setText("theme dark")
     assert "Appearance" in pages()
-    assert dialog.looks.theme.isVisible()
-    assert not dialog.looks.interface_font.isVisible()
+    assert dialog.looks.form.widgets["theme"].isVisible()
+    assert not dialog.looks.form.widgets["interface_font"].isVisible()
     dialog.search.setText("shortcuts")
     assert "Keyboard" in pages()
     dialog.search.setText("keys save all")
@@ -111,14 +115,15 @@ def test_a_search_leaves_the_settings_that_hold_the_words(window: MainWindow) ->
 def test_fonts_hold_at_once_in_window_and_editor(window: MainWindow, tmp_path: Path) -> None:
     page = window.tabs.new("system:\nHi\n")
     dialog = settings(window)
-    dialog.looks.interface_size.setValue(13)
+    font = dialog.editor.form.widgets["editor_font"]
+    dialog.looks.form.widgets["interface_font_size"].setValue(13)
     assert QGuiApplication.font().pointSizeF() == 13
-    dialog.editor.editor_font.addItem("Inter", "Inter")
-    dialog.editor.editor_font.setCurrentIndex(dialog.editor.editor_font.count() - 1)
-    dialog.editor.editor_font.activated.emit(dialog.editor.editor_font.currentIndex())
+    font.addItem("Inter", "Inter")
+    font.setCurrentIndex(font.count() - 1)
+    font.activated.emit(font.currentIndex())
     assert page.editor.font().families()[0] == "Inter"
     assert "editor_font" in window.services.settings.path.read_text(encoding="utf-8")
-    dialog.looks.interface_size.setValue(10)
+    dialog.looks.form.widgets["interface_font_size"].setValue(10)
     dialog.close()
 
 
@@ -127,21 +132,25 @@ def test_the_spelling_is_chosen_and_taught_on_the_settings_page(window: MainWind
     store.set(replace(store.value, own_words=("Prompty",)))
     page = window.tabs.new("system:\nYou are agentic.\n")
     dialog = settings(window)
+    spelling = dialog.editor.form.widgets["spelling"]
     dialog.search.setText("spelling")
-    assert dialog.editor.spelling.isVisible()
-    assert dialog.editor.own_words.isVisible()
-    assert (dialog.editor.spelling.currentData(), dialog.editor.own_words.text()) == ("", "Prompty")
-    dialog.editor.spelling.setCurrentIndex(dialog.editor.spelling.findData("en_US"))
-    dialog.editor.spelling.activated.emit(dialog.editor.spelling.currentIndex())
+    assert spelling.isVisible()
+    assert dialog.own_words.isVisible()
+    assert (spelling.currentData(), dialog.own_words.text()) == (
+        "",
+        "Prompty",
+    )
+    spelling.setCurrentIndex(spelling.findData("en_US"))
+    spelling.activated.emit(spelling.currentIndex())
     assert store.value.spelling == "en_US"
     page.assist.word_learned.emit("agentic")  # while the dialog is open
-    dialog.editor.own_words.editingFinished.emit()
+    dialog.own_words.editingFinished.emit()
     assert store.value.own_words == ("Prompty", "agentic")
-    dialog.editor.own_words.selectAll()
-    QTest.keyClicks(dialog.editor.own_words, "Jinja, Jinja  YAML")
-    QTest.keyClick(dialog.editor.own_words, Qt.Key.Key_Return)
+    dialog.own_words.selectAll()
+    QTest.keyClicks(dialog.own_words, "Jinja, Jinja  YAML")
+    QTest.keyClick(dialog.own_words, Qt.Key.Key_Return)
     assert store.value.own_words == ("Jinja", "YAML")
-    assert dialog.editor.own_words.text() == "Jinja YAML"
+    assert dialog.own_words.text() == "Jinja YAML"
     assert dialog.isVisible(), "Return ends the field, not the dialog"
     dialog.close()
 

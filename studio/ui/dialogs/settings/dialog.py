@@ -5,13 +5,14 @@ The pages of the settings that are about looks, and about the editor.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from PySide6.QtCore import QLocale, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFontDatabase
 from PySide6.QtWidgets import (
-    QCheckBox,
     QDialog,
     QDialogButtonBox,
     QLabel,
@@ -23,33 +24,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.words import marked, tr
+from studio.application.words import tr
 from studio.core.spelling import languages
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.base.language import LANGUAGES
 from studio.ui.base.services import Services
 from studio.ui.dialogs.settings.page import KeysPage, SettingsPage
-from studio.ui.parts.fields import ComboBox, DoubleSpinBox
+from studio.ui.parts.fields import Choices, FieldForm
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.icons import icon
 from studio.viewmodels.app.settings import SettingsStore
-
-
-class SpellingLanguage(ComboBox):
-    """Off, or one of the dictionaries that there are."""
-
-    def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        chosen = store.value.spelling
-        self.addItem(tr("Off"), "")
-        found = languages()
-        for code in found if not chosen or chosen in found else (*found, chosen):
-            locale = QLocale(code)
-            self.addItem(f"{locale.nativeLanguageName() or code} ({code})", code)
-        self.setCurrentIndex(max(0, self.findData(chosen)))
-        self.activated.connect(
-            lambda: store.set(replace(store.value, spelling=self.currentData() or ""))
-        )
 
 
 class OwnWords(QLineEdit):
@@ -70,131 +54,44 @@ class OwnWords(QLineEdit):
         self.setText(" ".join(words))
 
 
-_THEMES = (
-    ("system", marked("As the system")),
-    ("light", marked("Light")),
-    ("dark", marked("Dark")),
-)
+class FieldsPage(SettingsPage):
+    """A page of settings with a field each; what is written in one holds at once."""
 
-
-class AppearancePage(SettingsPage):
-    """Theme, language, and the interface's text."""
-
-    def __init__(self, store: SettingsStore) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        title: str,
+        store: SettingsStore,
+        section: str,
+        choices: Mapping[str, Choices],
+        own: Mapping[str, QWidget] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(title)
         self._store = store
-        self.set_title(tr("Appearance"))
-        value = store.value
-        self.theme = ComboBox()
-        for key, name in _THEMES:
-            self.theme.addItem(tr(name), key)
-        self.theme.setCurrentIndex(self.theme.findData(value.theme))
-        self.theme.activated.connect(lambda: self._set(theme=self.theme.currentData()))
-        self.add(tr("Theme"), tr("Light, dark, or as the desktop says."), self.theme)
-        self.language = ComboBox()
-        self.language.addItem(tr("As the system"), "")
-        for code, name in LANGUAGES.items():
-            self.language.addItem(name, code)
-        self.language.setCurrentIndex(max(0, self.language.findData(value.language)))
-        self.language.activated.connect(lambda: self._set(language=self.language.currentData()))
-        self.add(tr("Language"), tr("Takes effect after a restart."), self.language)
-        self.interface_font = _families(value.interface_font, fixed=False)
-        self.interface_font.activated.connect(
-            lambda: self._set(interface_font=self.interface_font.currentData() or "")
-        )
-        self.add(tr("Font of the interface"), "", self.interface_font)
-        self.interface_size = _points(value.interface_font_size, 8, 20)
-        self.interface_size.valueChanged.connect(
-            lambda size: self._set(interface_font_size=float(size))
-        )
-        self.add(tr("Size of the interface's text"), "", self.interface_size)
-        self.less_motion = QCheckBox(tr("Turn off animations"))
-        self.less_motion.setChecked(value.reduce_motion)
-        self.less_motion.toggled.connect(lambda on: self._set(reduce_motion=on))
-        self.add(tr("Motion"), "", self.less_motion)
-        self.notify = QCheckBox(tr("Notify the desktop when an experiment has ended"))
-        self.notify.setChecked(value.notify_ended)
-        self.notify.toggled.connect(lambda on: self._set(notify_ended=on))
-        self.add(tr("Desktop"), tr("Only while the window is not in front."), self.notify)
+        self.form = FieldForm(section, own=own, choices=choices, shown=store.value)
+        for key, widget in self.form.placed.items():
+            self.add(self.form.fields[key].label, self.form.fields[key].about, widget)
+        self.form.changed.connect(self._keep)
 
-    def _set(self, **changes: object) -> None:
-        self._store.set(replace(self._store.value, **changes))  # type: ignore[arg-type]
+    def _keep(self, key: str) -> None:
+        self._store.set(self.form.written_to(self._store.value, key))
 
 
-class EditorSettingsPage(SettingsPage):
-    """Settings of the editor, its checks, and the start."""
-
-    def __init__(self, store: SettingsStore) -> None:
-        super().__init__()
-        self._store = store
-        self.set_title(tr("Editor"))
-        value = store.value
-        self.editor_font = _families(value.editor_font, fixed=True)
-        self.editor_font.activated.connect(
-            lambda: self._set(editor_font=self.editor_font.currentData() or "")
-        )
-        self.add(tr("Font of the editor"), tr("Fonts of one width."), self.editor_font)
-        self.text_size = _points(value.editor_font_size, 6, 40)
-        self.text_size.valueChanged.connect(lambda size: self._set(editor_font_size=float(size)))
-        self.add(tr("Text size"), tr("Also Ctrl with the wheel, or Ctrl++."), self.text_size)
-        self.wrap = QCheckBox(tr("Wrap long lines"))
-        self.wrap.setChecked(value.word_wrap)
-        self.wrap.toggled.connect(lambda on: self._set(word_wrap=on))
-        self.add(tr("Word wrap"), "", self.wrap)
-        self.whitespace = QCheckBox(tr("Spaces and tabs are drawn"))
-        self.whitespace.setChecked(value.show_whitespace)
-        self.whitespace.toggled.connect(lambda on: self._set(show_whitespace=on))
-        self.add(tr("Whitespace"), "", self.whitespace)
-        self.spelling = SpellingLanguage(store)
-        self.add(
-            tr("Spelling"),
-            tr("Prose is checked on this machine, with this language's dictionary."),
-            self.spelling,
-        )
-        self.own_words = OwnWords(store)
-        self.add(
-            tr("Own words"),
-            tr("Words that the spelling takes as right, with spaces between them."),
-            self.own_words,
-        )
-        self.restore = QCheckBox(tr("The files of the last time are opened again"))
-        self.restore.setChecked(value.restore_session)
-        self.restore.toggled.connect(lambda on: self._set(restore_session=on))
-        self.add(tr("Start"), "", self.restore)
-        self.hot_exit = QCheckBox(tr("Unsaved texts come back at the next start"))
-        self.hot_exit.setChecked(value.hot_exit)
-        self.hot_exit.toggled.connect(lambda on: self._set(hot_exit=on))
-        self.add(
-            tr("Quit"),
-            tr("Otherwise quitting asks once what becomes of them."),
-            self.hot_exit,
-        )
-
-    def _set(self, **changes: object) -> None:
-        self._store.set(replace(self._store.value, **changes))  # type: ignore[arg-type]
+def _dictionaries(chosen: str) -> Choices:
+    """Return the languages of the spelling with their names; the chosen one is among them."""
+    found = languages()
+    codes = found if not chosen or chosen in found else (*found, chosen)
+    return [(code, f"{QLocale(code).nativeLanguageName() or code} ({code})") for code in codes]
 
 
-def _families(chosen: str, *, fixed: bool) -> ComboBox:
-    """A choice of the families that there are, the bundled one first."""
-    combo = ComboBox()
-    combo.setMaxVisibleItems(16)
-    combo.addItem(tr("Default"), "")
-    for family in QFontDatabase.families():
-        if QFontDatabase.isPrivateFamily(family) or not QFontDatabase.isSmoothlyScalable(family):
-            continue
-        if not fixed or QFontDatabase.isFixedPitch(family):
-            combo.addItem(family, family)
-    combo.setCurrentIndex(max(0, combo.findData(chosen)))
-    return combo
-
-
-def _points(value: float, least: int, most: int) -> DoubleSpinBox:
-    spin = DoubleSpinBox()
-    spin.setRange(least, most)
-    spin.setDecimals(0)
-    spin.setSuffix(tr(" pt"))
-    spin.setValue(value)
-    return spin
+def _families(*, is_fixed: bool) -> Choices:
+    """Return the families of fonts that can be chosen."""
+    return [
+        (family, family)
+        for family in QFontDatabase.families()
+        if not QFontDatabase.isPrivateFamily(family)
+        and QFontDatabase.isSmoothlyScalable(family)
+        and (not is_fixed or QFontDatabase.isFixedPitch(family))
+    ]
 
 
 class TrustList(QWidget):
@@ -260,8 +157,27 @@ class SettingsDialog(QDialog):
         self.filter, self.list, self.keys, self.note = keys.filter, keys.list, keys.keys, keys.note
         self.apply_keys, self.clear_keys = keys.apply_keys, keys.clear_keys
         self.reset_keys = keys.reset_keys
-        self.looks = AppearancePage(self._store)
-        self.editor = EditorSettingsPage(self._store)
+        value = self._store.value
+        self.looks = FieldsPage(
+            tr("Appearance"),
+            self._store,
+            "appearance",
+            {
+                "language": tuple(LANGUAGES.items()),
+                "interface_font": _families(is_fixed=False),
+            },
+        )
+        self.own_words = OwnWords(self._store)
+        self.editor = FieldsPage(
+            tr("Editor"),
+            self._store,
+            "editor",
+            {
+                "editor_font": _families(is_fixed=True),
+                "spelling": _dictionaries(value.spelling),
+            },
+            {"own_words": self.own_words},
+        )
         self._all: list[SettingsPage | KeysPage] = [
             self.looks,
             self.editor,

@@ -59,8 +59,7 @@ class _Row(QWidget):
 class SettingsPage(QScrollArea):
     """Rows one below the other; it scrolls where there is no room."""
 
-    def __init__(self, title: str = "") -> None:
-        """Make it; a page that makes its own rows sets its title itself."""
+    def __init__(self, title: str) -> None:
         super().__init__()
         self.title = title
         self._rows: list[_Row] = []
@@ -70,11 +69,6 @@ class SettingsPage(QScrollArea):
         inside = QWidget()
         self._box = column_of(1, on=inside, margins=(20, 8, 20, 16), spacing=16)
         self.setWidget(inside)
-
-    def set_title(self, title: str) -> None:
-        """Name the page."""
-        self.title = title
-        self.setAccessibleName(title)
 
     def add(
         self, name: str, sentence: str = "", field: QWidget | None = None, *, wide: bool = False
