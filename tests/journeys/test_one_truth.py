@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -351,3 +353,44 @@ def test_a_run_takes_the_text_that_is_shown_though_it_was_changed_a_moment_befor
     page.editor.setFocus()
     qtbot.keyClicks(page.editor, "Please ")
     assert run() == "Please Go to Oslo"
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")
+def test_the_diff_tab_offers_the_last_run_and_the_commits(
+    qtbot: QtBot, bench: Workbench, triage: Path, server: ChatServer
+) -> None:
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    for words in (("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "First")):
+        subprocess.run(["git", *words], cwd=triage.parent, check=True)
+    page = bench.window.tabs.current
+    assert page is not None
+    assert ask(qtbot, bench, server) == TEXTS
+    page.editor.set_caret(page.editor.text().index("Customer"))
+    page.editor.setFocus()
+    qtbot.keyClicks(page.editor, "Our ")
+    bench.inputs_pane.library.give("ticket", "Where is my order?")
+    qtbot.waitUntil(lambda: previewed(bench)[0] == f"Our {TEXTS[0]}")
+    bench.window.docks.show("preview")
+    bench.preview_pane.tabs.setCurrentIndex(3)
+    diff = bench.preview_pane.diff
+    qtbot.waitUntil(lambda: diff.before.count() == 5)
+    offered = [diff.before.itemText(index) for index in range(3, 5)]
+    assert offered[0] == "Last run"
+    assert offered[1].endswith(" First")
+
+    def compare_with(index: int) -> str:
+        diff.before.setCurrentIndex(index)
+        diff.before.activated.emit(index)
+        title = diff.before.itemText(index)
+        qtbot.waitUntil(
+            lambda: diff.compared is not None and diff.compared.pair.before.title == title
+        )
+        return diff.view.toPlainText()
+
+    shown = compare_with(3)
+    assert f"− {TEXTS[0]}" in shown
+    assert f"− {TEXTS[1]}" in shown
+    assert "+ Where is my order?" in shown
+    shown = compare_with(4)
+    assert f"− {TEXTS[0]}" in shown
+    assert TEXTS[1] not in shown, "a commit is compared with the same values"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -113,13 +113,13 @@ class ConversationSide:
     is_saved: bool = False
     """Whether the text is the file's last saved one, not the editor's."""
 
-    text: str | None = None
-    """The text, where it is an earlier one."""
+    read: Callable[[], str | None] | None = None
+    """Reads the text, where it is an earlier one; gives `None` where it is gone."""
 
     @property
     def is_editor(self) -> bool:
         """Whether its text is the editor's."""
-        return not self.is_saved and self.text is None
+        return not self.is_saved and self.read is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +208,11 @@ def _part(before: str, after: str) -> tuple[ComparedPart, ...]:
 
 def _of_side(order: PreviewJob, side: ConversationSide) -> PreviewJob:
     document = order.document
-    if side.text is not None:
-        document = parse(side.text, document.source.path)
+    if side.read is not None:
+        text = side.read()
+        if text is None:
+            raise _UnsavedError(tr("This text is not there any more."))
+        document = parse(text, document.source.path)
     elif side.is_saved:
         document = _saved(document)
     values = order.inputs if side.values is None else side.values

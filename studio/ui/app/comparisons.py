@@ -25,6 +25,7 @@ from studio.application.preview.diff import (
     compare_whole,
 )
 from studio.application.words import tr
+from studio.core.agent.values.state import RunState
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json
 from studio.ui.dialogs.comparison import ComparisonDialog
@@ -66,6 +67,7 @@ class Comparisons(QObject):
         self._listing = LatestJob(self, self._offer)
         self._reading = LatestJob(self, self._read)
         self._making = LatestJob(self, self._show)
+        self._siding = LatestJob(self, self._offer_sides)
         self._page: EditorPage | None = None
         self._earlier: _Earlier | None = None
         self._compared = ""  # the page's text of the comparison that is shown
@@ -139,6 +141,25 @@ class Comparisons(QObject):
             key="git",
         )
 
+    def offer_earlier(self, page: EditorPage, state: RunState | None) -> None:
+        """Offer the last run and the commits of a page to be compared in the Diff tab.
+
+        Args:
+            page: the prompt.
+            state: the run that was shown last.
+        """
+        path = page.controller.path
+        sides: list[ConversationSide] = []
+        if state is not None and state.setup.path == str(path or ""):
+            read = partial(str, state.setup.source)
+            sides.append(ConversationSide(tr("Last run"), state.setup.inputs, read=read))
+        self._siding.submit(lambda: (*sides, *_commit_sides(path)))
+
+    def _offer_sides(self, sides: tuple[ConversationSide, ...]) -> None:
+        preview = self._panes().preview
+        if preview is not None:
+            preview.diff.set_earlier(sides)
+
     def _take(self, title: str, read: Callable[[], str | None]) -> None:
         self._reading.submit(lambda: _Earlier(title, read()))
 
@@ -157,7 +178,7 @@ class Comparisons(QObject):
             name=page.controller.title, earlier=earlier.title
         )
         self._compared, trusted = now, self.trusted
-        pair = Pair(ConversationSide("", text=before), ConversationSide(""))
+        pair = Pair(ConversationSide("", read=lambda: before), ConversationSide(""))
         self._making.submit(
             lambda: _Made(title, _compared(now, path, values, pair, trusted=trusted))
         )
@@ -267,6 +288,18 @@ class _Commits:
 def _commits_of(path: Path) -> _Commits:
     commits = revisions(path)
     return _Commits(commits, "" if commits else refused_repository(path.parent))
+
+
+def _commit_sides(path: Path | None) -> tuple[ConversationSide, ...]:
+    """The texts of a file in its commits, each read when it is compared."""
+    return tuple(
+        ConversationSide(
+            f"{commit.name[:8]} {commit.title}",
+            read=partial(text_at, path, commit.name, commit.path),
+        )
+        for commit in (revisions(path) if path is not None else ())
+        if path is not None
+    )
 
 
 def _text_of(path: Path) -> str | None:

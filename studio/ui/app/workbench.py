@@ -222,6 +222,7 @@ class Workbench(QObject):
         self.run.sessions.ended.connect(details.count_again)
         preview.compared.connect(pane.show_comparison)
         pane.request_compare.connect(preview.compare)
+        pane.diff.request_earlier.connect(self._offer_earlier)
         self.inputs_pane.library.changed.connect(document.show_sets)
         preview.probed.connect(pane.show_probe)
         pane.request_probe.connect(preview.probe)
@@ -390,6 +391,12 @@ class Workbench(QObject):
         if name and self.run.state is None:
             self.history.find_last(name)
         self.connections.show_prompt(path)
+
+    def _offer_earlier(self) -> None:
+        """Offer what the prompt was before, where two conversations are compared."""
+        page = self.window.tabs.current
+        if page is not None:
+            self.window.commands.comparisons.offer_earlier(page, self.run.state)
 
     def _say_run(self) -> None:
         """Show the run's state once: in its pane, else in the status bar."""

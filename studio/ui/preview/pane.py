@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -54,10 +54,13 @@ class DiffTab(QWidget):
 
     pair_chosen = Signal(Pair)
     place_chosen = Signal(Span)
+    request_earlier = Signal()  # the last run and the commits of the prompt, to be offered
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._comparison: ConversationComparison | None = None
+        self._sets: tuple[ConversationSide, ...] = ()
+        self._earlier: tuple[ConversationSide, ...] = ()
+        self.compared: ConversationComparison | None = None
         self._own = (
             ConversationSide(tr("Last saved version"), is_saved=True),
             ConversationSide(tr("Now: editor and inputs")),
@@ -91,11 +94,27 @@ class DiffTab(QWidget):
 
     def set_input_sets(self, sets: Mapping[str, JsonObject]) -> None:
         """Offer the sets of values, beside the editor's and the saved version."""
-        named = [
+        self._sets = tuple(
             ConversationSide(tr("Inputs “{name}”").format(name=name), values)
             for name, values in sets.items()
-        ]
-        self._sides = [*self._own, *named]
+        )
+        self._offer()
+        if self.isVisible():
+            self.request_earlier.emit()
+
+    def set_earlier(self, sides: Sequence[ConversationSide]) -> None:
+        """Offer the last run and the commits of the prompt, too."""
+        if sides or self._earlier:
+            self._earlier = tuple(sides)
+            self._offer()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask for what the prompt was before: only now, since Git is asked for it."""
+        super().showEvent(event)
+        self.request_earlier.emit()
+
+    def _offer(self) -> None:
+        self._sides = [*self._own, *self._sets, *self._earlier]
         for number, choice in enumerate((self.before, self.after)):
             kept = choice.currentText()
             choice.clear()
@@ -107,7 +126,7 @@ class DiffTab(QWidget):
 
     def show_comparison(self, comparison: ConversationComparison) -> None:
         """Show what differs."""
-        self._comparison = found = comparison
+        self.compared = found = comparison
         count = len(found.messages)
         if found.problem:
             self._said.setText(found.problem)
@@ -144,7 +163,7 @@ class DiffTab(QWidget):
         self.pair_chosen.emit(self.pair)
 
     def _go_to(self, number: int) -> None:
-        parts = self._comparison.messages if self._comparison is not None else ()
+        parts = self.compared.messages if self.compared is not None else ()
         if 0 <= number < len(parts) and parts[number].span is not None:
             self.place_chosen.emit(parts[number].span)
 
@@ -339,6 +358,7 @@ class PreviewPane(QWidget):
         before = self._preview.document.source.path if self._preview is not None else None
         if preview is not None and preview.document.source.path != before:
             self.probe_panel.hide()  # its report is another file's
+            self.diff.set_earlier(())
         self._preview = preview
         self.request.show_preview(preview)
         if preview is None:

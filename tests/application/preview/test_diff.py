@@ -78,14 +78,14 @@ def test_far_from_a_change_lines_are_only_counted() -> None:
 
 def test_an_earlier_text_is_compared_whole() -> None:
     order = PreviewJob(parse(DOC), {"tone": "kind"})
-    earlier = ConversationSide("earlier", text=DOC.replace("Be", "Stay"))
+    earlier = ConversationSide("earlier", read=lambda: DOC.replace("Be", "Stay"))
     found = compare_whole(order, Pair(earlier, NOW))
     for parts in (found.text, found.messages, found.request):
         (part,) = parts
         changed = [piece.text for row in part.rows for piece in row.pieces if piece.is_changed]
         assert changed == ["Stay", "Be"]
     assert found.messages[0].title == "system, message 1"
-    same = compare_whole(order, Pair(ConversationSide("same", text=DOC), NOW))
+    same = compare_whole(order, Pair(ConversationSide("same", read=lambda: DOC), NOW))
     assert (same.text, same.messages, same.request) == ((), (), ())
 
 
