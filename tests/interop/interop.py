@@ -12,8 +12,10 @@ from pathlib import Path
 
 from studio.core.export.target import ExportSource, make_checked
 from studio.core.export.targets import find_target
+from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import references_beside
+from studio.core.text.values import Json
 from studio.core.wire.request import Provider
 from tests.interop import llmock_judge
 from tests.interop.bodies import said_by_the_command, sent_by_curl, type_faults, values_of
@@ -30,13 +32,29 @@ def read_one(path: Path, target: str, python: Path, reader: Reader) -> tuple[str
     assert form is not None
     document = parse(path.read_text(encoding="utf-8"), path)
     references = references_beside(path, trusted=True, masked=True)
-    source = ExportSource(document, references=references).for_target(form)
+    source = ExportSource(document, _made_up(document), references=references).for_target(form)
     made = make_checked(form, source)
     if made.blocked:
         return "blocked", made.problems[0].message
     with tempfile.TemporaryDirectory() as folder:
         told = reader(python, source, made, Path(folder))
     return ("same" if not told else "named" if made.losses else "silent"), told
+
+
+def _made_up(document: PromptDocument) -> dict[str, Json]:
+    """Return a value for each input that must be given and has no sample."""
+    kinds: dict[str, Json] = {
+        "integer": 3,
+        "float": 1.5,
+        "boolean": True,
+        "array": [],
+        "object": {},
+    }
+    return {
+        item.name: kinds.get(item.kind, f"some {item.name}")
+        for item in document.inputs
+        if not item.has_sample and not item.has_default and "${" not in item.name
+    }
 
 
 def curl_row(paths: list[Path], provider: Provider) -> tuple[Counter[str], list[str]]:

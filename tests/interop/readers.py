@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from studio.application.exchange.export import JudgeName, NoJudgeError
+from studio.application.exchange.export import PROGRAMS, JudgeName, NoJudgeError
 from studio.application.exchange.judge import run_in
 from studio.core.export.target import ExportResult, ExportSource
-from studio.core.prompty.messages import TextPart
 from studio.core.text.files import write_bytes_atomically
 from tests.interop.environments import LIMIT, promptfoo_command
 
@@ -21,19 +20,6 @@ _AGENTSCHEMA = """
 import sys, yaml, agentschema
 agent = agentschema.AgentDefinition.load(yaml.safe_load(open(sys.argv[1], encoding="utf-8")))
 assert isinstance(agent, agentschema.PromptAgent), type(agent).__name__
-"""
-
-_LANGCHAIN = """
-import importlib.util, json, sys
-spec = importlib.util.spec_from_file_location("exported", sys.argv[1])
-module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
-values = json.loads(sys.stdin.read())
-roles = {"human": "user", "ai": "assistant"}
-print(json.dumps([
-    [roles.get(m.type, m.type), m.content if isinstance(m.content, str) else None]
-    for m in module.prompt.format_messages(**values)
-]))
 """
 
 
@@ -47,32 +33,20 @@ def judged(name: JudgeName, target: str) -> Reader:
     return read
 
 
+def curl(target: str) -> Reader:
+    """Return a reader that compares the request that a shell sends with a curl command."""
+
+    def read(_: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
+        return judged("curl", target)(Path(str(shutil.which("curl"))), source, made, folder)
+
+    return read
+
+
 def agentschema(python: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
     """The package that defines AgentSchema loads it as a prompt agent."""
     path = folder / "agent.yaml"
     path.write_bytes(made.content)
     return _failure(python, _AGENTSCHEMA, path, "")
-
-
-def langchain(python: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
-    """The module is imported, and makes the same messages of the values of now."""
-    path = folder / "exported.py"
-    path.write_bytes(made.content)
-    values = dict(source.prepared.inputs)
-    done = _run(python, _LANGCHAIN, path, json.dumps(values, default=str))
-    if done.returncode:
-        return done.stderr.strip().rpartition("\n")[2]
-    got = json.loads(done.stdout)
-    wanted = [
-        [m.role, m.text if all(isinstance(p, TextPart) for p in m.parts) else None]
-        for m in source.prepared.messages.messages
-    ]
-    if [each[0] for each in got] != [each[0] for each in wanted]:
-        return f"the roles are {[each[0] for each in got]} instead of {[e[0] for e in wanted]}"
-    for one, other in zip(wanted, got, strict=True):
-        if None not in (one[1], other[1]) and one[1].strip("\n") != other[1].strip("\n"):
-            return f"{one[0]}: {other[1]!r:.80} instead of {one[1]!r:.80}"
-    return ""
 
 
 def script(python: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
@@ -128,10 +102,18 @@ READERS: Mapping[str, tuple[str, Reader]] = {
     "prompty": ("prompty2", judged("prompty", "prompty")),
     "legacy": ("prompty1", judged("prompty1", "legacy")),
     "agentschema": ("agentschema", agentschema),
-    "langchain": ("langchain", langchain),
+    "langchain": ("langchain", judged("langchain", "langchain")),
     "python": ("script", script),
     "promptfoo": ("promptfoo", promptfoo),
 }
 """Export forms with a program that reads them: its environment, and how it is asked."""
 
-__all__ = ["READERS", "NoJudgeError", "Reader"]
+REQUESTS: Mapping[str, tuple[str, Reader]] = {
+    **{name: READERS[name] for name in ("prompty", "legacy", "langchain", "promptfoo")},
+    "agentschema": ("agent-framework", judged("agent-framework", "agentschema")),
+    "python": ("script", judged("python", "python")),
+    **{name: ("script", curl(name)) for name in PROGRAMS["curl"].forms},
+}
+"""Export forms whose program sends a request: its environment, and how it is asked."""
+
+__all__ = ["READERS", "REQUESTS", "NoJudgeError", "Reader"]

@@ -16,6 +16,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import references_beside
 from studio.core.wire.request import Provider
 from tests.interop.bodies import said_by_the_command, sent_by_curl, type_faults, values_of
+from tests.interop.corpus import LIST, main
 from tests.interop.environments import PACKAGES, python_of
 from tests.interop.interop import PROMPTS, read_one
 from tests.interop.readers import READERS
@@ -23,7 +24,7 @@ from tests.interop.readers import READERS
 HERE = {
     "prompty2": "prompty",
     "agentschema": "agentschema",
-    "langchain": "langchain_core",
+    "langchain": "langchain_openai",
     "script": "openai",
 }
 """Environments whose package is among the developer's own."""
@@ -91,3 +92,17 @@ def test_a_python_without_the_package_is_named(tmp_path: Path) -> None:
         run_in("prompty", "prompty", source, made, tmp_path / "no-python")
     with pytest.raises(NoJudgeError, match=r"install prompty==0\.1\.50"):
         run_in("prompty1", "legacy", source, made, Path(sys.executable))
+
+
+def test_the_corpus_names_each_file_once() -> None:
+    rows = [line.split("\t") for line in LIST.read_text(encoding="utf-8").splitlines()]
+    assert len({(repository, path) for repository, _, path in rows}) == len(rows) >= 200
+    assert all(len(commit) == 40 for _, commit, _ in rows)
+
+
+def test_files_of_the_corpus_that_are_not_here_are_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CORPUS", str(tmp_path))
+    assert main([]) == 0
+    assert "corpus: 0 of" in capsys.readouterr().out

@@ -146,48 +146,33 @@ class ForeignProgram:
     newest: str = ""
     """Beginning of the versions that are taken; empty for all."""
 
-    code: str = ""
-    """Python that defines `prepare()` and `ask(path, values)`, which makes the request."""
+    script: str = ""
+    """Name of the script with `prepare()` and `ask(path, values)`, which makes the request."""
 
     suffix: str = ".py"
     """Name ending of the file, for a package of Python."""
 
 
-_REDIRECT = resource_text("export", "judges", "redirect.py.txt")
-
-ROUNDS = resource_text("export", "judges", "rounds.py.txt")
-
-_PROMPTY2 = resource_text("export", "judges", "prompty2.py.txt")
-"""Script that loads a `.prompty` in prompty 2; the studio provides model, provider and key."""
-
-_PROMPTY1 = resource_text("export", "judges", "prompty1.py.txt")
-
-_LANGCHAIN = resource_text("export", "judges", "langchain.py.txt")
-
-_AGENT_FRAMEWORK = resource_text("export", "judges", "agent_framework.py.txt")
-
-_SCRIPT = resource_text("export", "judges", "script.py.txt")
-
 PROGRAMS: Mapping[JudgeName, ForeignProgram] = {
     "prompty": ForeignProgram(
-        ("prompty",), "prompty", "prompty[jinja2,openai]>=2.1", "2.", _PROMPTY2, ".prompty"
+        ("prompty",), "prompty", "prompty[jinja2,openai]>=2.1", "2.", "prompty2", ".prompty"
     ),
     "prompty1": ForeignProgram(
-        ("legacy",), "prompty", "prompty==0.1.50", "0.", _PROMPTY1, ".prompty"
+        ("legacy",), "prompty", "prompty==0.1.50", "0.", "prompty1", ".prompty"
     ),
     "langchain": ForeignProgram(
-        ("langchain",), "langchain-openai", "langchain-openai jinja2", "", _LANGCHAIN
+        ("langchain",), "langchain-openai", "langchain-openai jinja2", "", "langchain"
     ),
     "agent-framework": ForeignProgram(
         ("agentschema",),
         "agent-framework-declarative",
         "agent-framework-declarative agent-framework-openai",
         "",
-        _AGENT_FRAMEWORK,
+        "agent_framework",
         ".yaml",
     ),
     "promptfoo": ForeignProgram(("promptfoo",)),
-    "python": ForeignProgram(("python",), "openai", "openai jinja2 chevron", "", _SCRIPT),
+    "python": ForeignProgram(("python",), "openai", "openai jinja2 chevron", "", "script"),
     "curl": ForeignProgram(("curl-openai-chat", "curl-openai-responses", "curl-anthropic")),
 }
 """Every program that can be asked, by the name that `--run-in` takes."""
@@ -195,11 +180,10 @@ PROGRAMS: Mapping[JudgeName, ForeignProgram] = {
 
 def python_source(program: ForeignProgram) -> str:
     """Return the code that a Python runs to ask a program."""
-    return _REDIRECT + program.code + ROUNDS
+    parts = ("redirect", program.script, "rounds")
+    return "".join(judge_script(f"{part}.py.txt") for part in parts)
 
 
-FETCH = resource_text("export", "judges", "fetch.js")
-"""Loaded into Node before promptfoo: sends what it sends to the recorder."""
-
-CURL = resource_text("export", "judges", "curl.sh")
-"""Script in place of curl that sends the request to the recorder."""
+def judge_script(name: str) -> str:
+    """Return a script that makes another program send its request to the recorder."""
+    return resource_text("export", "judges", name)

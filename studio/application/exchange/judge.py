@@ -20,19 +20,18 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never, get_args
 
 from studio.application.exchange.export import (
-    CURL,
-    FETCH,
     PROGRAMS,
     ForeignProgram,
     JudgeName,
     NoJudgeError,
+    judge_script,
     python_source,
     source_for,
 )
@@ -214,11 +213,14 @@ class ProgramJob:
 
     def write(self, name: str) -> Path:
         """Write the file where the files of the prompt lie beside it."""
-        folder = self.source.document.source.path
-        for item in folder.parent.iterdir() if folder is not None else ():
-            if item.name != name:
-                _lay_beside(item, self.place / item.name)
+        prompt = self.source.document.source.path
         path = self.place / name
+        if prompt is not None:
+            named = [each for each in find_references(self.made.text) if each.protocol == "file"]
+            _lay_beside(
+                prompt.parent, self.place, {prompt.parent / each.argument for each in named}
+            )
+            path.unlink(missing_ok=True)
         path.write_bytes(self.made.content)
         return path
 
@@ -283,7 +285,7 @@ def _ask_promptfoo(job: ProgramJob, program: Path) -> Asked:
     data = object_of(read_yaml(job.made.text).value)
     job.write("promptfooconfig.yaml")
     preload = job.place / "studio-fetch.cjs"
-    preload.write_text(FETCH, encoding="utf-8")
+    preload.write_text(judge_script("fetch.js"), encoding="utf-8")
     further = {
         "NODE_OPTIONS": f"--require={preload.as_posix()}",
         "PROMPTFOO_CONFIG_DIR": str(job.place / "config"),
@@ -312,7 +314,7 @@ def _ask_curl(job: ProgramJob, program: Path) -> Asked:
     folder = job.place / "studio-path"
     folder.mkdir()
     before = folder / "curl"
-    before.write_text(CURL, encoding="utf-8")
+    before.write_text(judge_script("curl.sh"), encoding="utf-8")
     before.chmod(0o700)
     path = os.pathsep.join((str(folder), os.environ.get("PATH", "")))
     done = job.run("sh", script, further={"PATH": path, "STUDIO_CURL": str(program)})
@@ -412,8 +414,27 @@ def _python_with(program: ForeignProgram) -> Path:
     return Path(other)
 
 
-def _lay_beside(item: Path, place: Path) -> None:
-    """A link to a file or folder; a copy of the file where links are not allowed (Windows)."""
+def _lay_beside(folder: Path, place: Path, copied: Collection[Path]) -> None:
+    """Lay the content of a folder in another one, as links where that is allowed.
+
+    Args:
+        folder: The folder.
+        place: An empty folder.
+        copied: Files that a program follows no link to, as Prompty does those of `${file:…}`.
+    """
+    for item in folder.iterdir():
+        laid = place / item.name
+        if any(item in file.parents for file in copied):
+            laid.mkdir()
+            _lay_beside(item, laid, copied)
+        elif item in copied:
+            shutil.copyfile(item, laid)
+        else:
+            _link(item, laid)
+
+
+def _link(item: Path, place: Path) -> None:
+    """Link to a file or folder; copy the file where links are not allowed (Windows)."""
     try:
         place.symlink_to(item)
     except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from studio.core.export.target import (
     result,
     unique,
 )
+from studio.core.models.remote.sdk import option_names
 from studio.core.prompty.convert.compare import RUNTIMES
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
@@ -108,11 +110,32 @@ def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
     model = document.model
     if model.api_type in ("embedding", "image"):
         raise RuntimeRefusal(f"it gives messages to the API for {model.api_type}, which takes none")
+    provider = model.provider.lower()
+    if provider not in _PROVIDERS:
+        raise RuntimeRefusal(
+            f"it has no provider {model.provider!r}, only {', '.join(_PROVIDERS[2:])}"
+        )
     further = object_of(model.options.get("additionalProperties"))
-    own = ("store", "include")  # the studio asks providers of Responses to keep nothing
-    body = {key: item for key, item in sent.body.items() if key not in own or key in further}
+    if further and provider != "anthropic":
+        unknown = further.keys() - option_names(model.api_type)
+        if unknown:
+            raise RuntimeRefusal(f"the openai package knows no option {', '.join(sorted(unknown))}")
+    dropped = set(() if _REASONING.match(model.id.lower()) else ("reasoning_effort",))
+    # The studio asks providers of Responses to keep nothing.
+    dropped |= {key for key in ("store", "include") if key not in further}
+    if provider == "anthropic" or _REASONING.match(model.id.lower()):
+        dropped |= _SAMPLING
+    body = {key: item for key, item in sent.body.items() if key not in dropped}
     streams = {"stream": True} if further.get("stream") else {}
     return replace(sent, body={**body, **streams})
+
+
+_PROVIDERS = ("", "*", "openai", "azure", "foundry", "anthropic")
+"""Providers that prompty 2.1 has a program for; it is given one where the file names none."""
+
+_REASONING = re.compile(r"[./]*(?:o[1-9]|gpt-5)")
+_SAMPLING = {"temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty"}
+"""Options that prompty 2.1 leaves out for OpenAI's reasoning models, and for Anthropic."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ def named_connection(source: ExportSource, provider: Provider | None = None) -> 
     key = model.connection.get("apiKey", model.connection.get("api_key"))
     if source.base_url or (isinstance(endpoint, str) and endpoint.strip()):
         known = replace(known, base_url=source.base_url or str(endpoint).strip())
+    elif known.kind == "azure":  # each resource has an address of its own
+        known = replace(known, base_url="${env:AZURE_OPENAI_ENDPOINT}")
     if isinstance(key, str) and environment_name(key) is not None:
         known = replace(known, key=key)
     wanted = provider or ("openai-responses" if model.api_type == "responses" else None)

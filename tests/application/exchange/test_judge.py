@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -63,10 +64,10 @@ def difference(target: str, tmp_path: Path, text: str) -> str:
     ],
 )
 def test_the_whole_request_is_the_same(target: str, package: str, tmp_path: Path) -> None:
-    if package:
-        pytest.importorskip(package)
-    elif shutil.which("promptfoo") is None:
-        pytest.skip("promptfoo is not installed")
+    if package and find_spec(package) is None:
+        pytest.skip(f"{package} is not installed; `make interop` asks it")
+    if not package and shutil.which("promptfoo") is None:
+        pytest.skip("promptfoo is not installed; `make interop` asks it")
     assert difference(target, tmp_path, PROMPT.format(**EASY)) == ""
 
 
@@ -85,6 +86,38 @@ def test_curl_sends_the_whole_request(
 ) -> None:
     text = PROMPT.format(provider=provider, endpoint=endpoint)
     assert difference(target, tmp_path, text) == ""
+
+
+def test_a_program_that_follows_no_links_gets_files(tmp_path: Path) -> None:
+    pytest.importorskip("prompty")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "city.json").write_text('"Bari"', encoding="utf-8")
+    text = PROMPT.format(**EASY).replace("default: Oslo", "default: '${file:data/city.json}'")
+    assert difference("prompty", tmp_path, text) == ""
+
+
+def test_azure_without_an_endpoint_goes_to_the_resource_of_the_environment(tmp_path: Path) -> None:
+    text = PROMPT.replace("endpoint: '{endpoint}', ", "").format(provider="azure")
+    assert difference("curl-openai-chat", tmp_path, text) == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("provider: openai", "provider: google", "it has no provider 'google'"),
+        ("temperature: 0.5", "additionalProperties: {deployment: x}", "no option deployment"),
+        ("id: m", "id: gpt-5", "temperature is left out (0.5)"),
+    ],
+)
+def test_what_prompty_does_not_send_is_a_loss(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    form = find_target("prompty")
+    assert form is not None
+    text = PROMPT.format(provider="openai", endpoint="${env:MODELS}").replace(old, new)
+    document = parse(text, tmp_path / "trip.prompty")
+    (loss,) = form.make(ExportSource(document).for_target(form)).losses
+    assert words in loss
 
 
 def test_what_a_program_sends_differently_is_named(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ rightly take minutes.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from studio.core.models.base import ModelError
@@ -40,6 +41,15 @@ def raised() -> tuple[type[Exception], ...]:
         OSError,  # also TimeoutError
         ValueError,  # no JSON, no UTF-8, or JSON beyond a bound
     )
+
+
+def option_names(api_type: str) -> Collection[str]:
+    """Return the arguments that the SDK takes for a request of chat completions or Responses."""
+    import_whole("openai")
+    from openai.resources import chat, responses
+
+    create = responses.Responses.create if api_type == "responses" else chat.Completions.create
+    return signature(create).parameters.keys()
 
 
 def whole_body(error: APIStatusError) -> object:
