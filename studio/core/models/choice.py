@@ -12,7 +12,7 @@ from studio.core.models.connections import PRESETS, Connection, ConnectionKind, 
 from studio.core.models.endpoint_trust import is_trusted, origin
 from studio.core.models.secrets import environment_name
 from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.reference_values import whole_reference
+from studio.core.prompty.reference_values import find_references, whole_reference
 
 _PROVIDERS: Mapping[str, ConnectionKind] = {
     "openai": "openai",
@@ -189,10 +189,13 @@ def _by_endpoint(
     variables: Mapping[str, str] | None,
 ) -> ModelChoice:
     """As the document describes it; without `variables` none of its references is read."""
-    reference_to = whole_reference(endpoint.strip())
-    is_variable = reference_to is not None and reference_to.protocol == "env"
-    variable = reference_to.argument if reference_to is not None and is_variable else None
-    default = (reference_to.default or "") if reference_to is not None and is_variable else endpoint
+    variable, default, path = "", endpoint, ""
+    found = next(find_references(endpoint.strip()), None)
+    # Anything else after a variable could make another host of it.
+    if found is not None and found.protocol == "env" and found.span.start == 0:
+        rest = endpoint.strip()[found.span.end :]
+        if rest[:1] in ("", "/"):
+            variable, default, path = found.argument, found.default or "", rest
     if variable and variables is None and not default:
         sentence = f"The folder is not trusted, so the variable {variable} is not read."
         return _missing(Connection(variable, "compatible"), declaration, sentence)
@@ -200,7 +203,8 @@ def _by_endpoint(
     address = of_variable or default
     if not address:
         sentence = f"The prompt's endpoint is in the variable {variable}, which is not set."
-        return _missing(Connection(str(variable), "compatible"), declaration, sentence)
+        return _missing(Connection(variable, "compatible"), declaration, sentence)
+    address = f"{address.rstrip('/')}{path}" if path else address
     key = declaration.connection.get("apiKey", declaration.connection.get("api_key", ""))
     named = isinstance(key, str) and environment_name(key) is not None
     reference = key if isinstance(key, str) and named and variables is not None else ""

@@ -148,6 +148,26 @@ def test_an_endpoint_of_the_environment_is_the_persons_own() -> None:
     assert "URL" in missing.refusal
 
 
+@pytest.mark.parametrize("host", ["https://own.example", "https://own.example/"])
+def test_a_path_may_follow_the_variable_of_an_endpoint(host: str) -> None:
+    block = {"kind": "key", "endpoint": "${env:URL}/openai/v1"}
+    wish = ModelDeclaration(id="m", connection=block)
+    choice = choose_connection(wish, ALL, environment={"URL": host})
+    assert choice.connection.base_url == "https://own.example/openai/v1"
+    assert choice.untrusted == ""
+    assert "URL" in choose_connection(wish, ALL, environment={}).refusal
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["${env:URL}.evil.example/v1", "https://evil.example/${env:URL}"]
+)
+def test_no_variable_becomes_a_part_of_a_host(endpoint: str) -> None:
+    wish = ModelDeclaration(id="m", connection={"kind": "key", "endpoint": endpoint})
+    choice = choose_connection(wish, ALL, environment={"URL": "https://own.example"})
+    assert "own.example" not in choice.connection.base_url
+    assert choice.untrusted
+
+
 def test_the_default_of_a_variable_is_an_address_of_the_file() -> None:
     block = {"kind": "key", "endpoint": "${env:URL:https://evil.example/v1}"}
     wish = ModelDeclaration(id="m", connection=block)
