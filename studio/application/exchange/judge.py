@@ -23,6 +23,7 @@ import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import assert_never, get_args
 
@@ -59,60 +60,11 @@ ADDRESS_HEADER = "x-studio-address"
 ROUND_HEADER = "x-studio-round"
 """Header with the number of the round that a request belongs to."""
 
-_USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-_MESSAGE = {"role": "assistant", "content": "ok"}
-_ANSWERS: Mapping[str, object] = {
-    "/chat/completions": {
-        "id": "c",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "m",
-        "choices": [{"index": 0, "message": _MESSAGE, "finish_reason": "stop"}],
-        "usage": _USAGE,
-    },
-    "/responses": {
-        "id": "r",
-        "object": "response",
-        "created_at": 0,
-        "status": "completed",
-        "model": "m",
-        "output": [
-            {
-                "id": "o",
-                "type": "message",
-                "role": "assistant",
-                "status": "completed",
-                "content": [{"type": "output_text", "text": "ok", "annotations": []}],
-            }
-        ],
-        "parallel_tool_calls": False,
-        "tool_choice": "auto",
-        "tools": [],
-        "usage": {
-            "input_tokens": 1,
-            "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": 1,
-            "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": 2,
-        },
-    },
-    "/messages": {
-        "id": "m",
-        "type": "message",
-        "role": "assistant",
-        "model": "m",
-        "content": [{"type": "text", "text": "ok"}],
-        "stop_reason": "end_turn",
-        "usage": {"input_tokens": 1, "output_tokens": 1},
-    },
-    "/embeddings": {
-        "object": "list",
-        "model": "m",
-        "data": [{"object": "embedding", "index": 0, "embedding": [0.0]}],
-        "usage": _USAGE,
-    },
-}
-"""Answers by the end of the path: what clients need to go on."""
+
+@cache
+def _answers() -> JsonObject:
+    """Return the answers by the end of the path: what clients need to go on."""
+    return object_of(json.loads(judge_script("answers.json")))
 
 
 @dataclass
@@ -143,7 +95,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         log: RequestLog = self.server.log  # type: ignore[attr-defined]
         log.requests.append((number, SentRequest(address, body, headers, self.command)))
         path = address.partition("?")[0]
-        answer = next((item for end, item in _ANSWERS.items() if path.endswith(end)), {})
+        answer = next((item for end, item in _answers().items() if path.endswith(end)), {})
         data = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
