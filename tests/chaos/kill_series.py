@@ -21,7 +21,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -334,15 +334,24 @@ def type_until_kept(
     raise BrokenPromiseError(f"the window ended by itself with {process.wait()}: {errors[-2000:]}")
 
 
+@contextmanager
+def ended_at_last(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """Kill a process at the end of the block, also where a promise is broken."""
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def kill_typist(room: Room, path: Path, number: int, *options: str) -> bool:
     """Kill a window once some words are kept: they stay; whether it was alive."""
     typist = [sys.executable, "-m", "tests.chaos.typist", str(path), *options]
-    with room.start(typist, subprocess.PIPE) as process:
+    with ended_at_last(room.start(typist, subprocess.PIPE)) as process:
         wanted = room.chance.randint(1, 40)
         kept = type_until_kept(room, process, path, wanted, at_write=number % 2 == 0)
         if number % 2:
             time.sleep(room.chance.uniform(0.0, 1.5))
-        process.kill()
     now = kept_words(room, path)
     expect(now >= kept, f"{kept} words were kept, {now} are left")
     expect(path.read_text(encoding="utf-8") == _HEAD, "the file was changed by nobody")
@@ -388,15 +397,15 @@ def two_windows(room: Room) -> tuple[int, int]:
         path.write_text(_HEAD, encoding="utf-8")
     lives = [sys.executable, "-m", "tests.chaos.typist", str(paths[0]), "alone"]
     killed = kept = 0
-    with room.start(lives, subprocess.PIPE) as living:
+    with ended_at_last(room.start(lives, subprocess.PIPE)) as living:
         for number in range(KILLS):
             kept = type_until_kept(room, living, paths[0], kept + 1, at_write=False)
             killed += kill_typist(room, paths[1], number, "alone")
             for swap in (room.home / "data" / "swap").rglob("*.json"):
-                if str(paths[1]) in swap.read_text(encoding="utf-8"):
-                    swap.unlink()
+                with suppress(FileNotFoundError):  # it is just being replaced
+                    if str(paths[1]) in swap.read_text(encoding="utf-8"):
+                        swap.unlink()
         type_until_kept(room, living, paths[0], kept + 1, at_write=False)
-        living.kill()
     return killed, KILLS - killed
 
 

@@ -134,36 +134,61 @@ def main() -> int:
             (folder / f"p{number:02}.prompty").write_text(_HEAD + body, encoding="utf-8")
         (folder / "asks.md.prompty").write_text(_HEAD + "user:\nHi\n", encoding="utf-8")
         server.script(*(streamed(_TEXT.format(name=name)) for name in names))
-        trace = top / "trace.txt"
-        done = subprocess.run(
-            [
-                *("strace", "-f", "-s", "400", "-o", str(trace)),
-                *("-e", "trace=open,openat,connect,execve"),
-                *(sys.executable, "-m", "tests.chaos.traced", str(folder)),
-            ],
-            cwd=_ROOT,
-            env={
-                **os.environ,
-                "HOME": str(bait),
-                "PROMPT_STUDIO_HOME": str(top / "home"),
-                "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
-                "QT_QPA_PLATFORM": "offscreen",
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return judge(done, trace.read_text(encoding="utf-8", errors="replace"), server.port)
+        bad = judge(*traced(top, str(folder)), server.port)
+        _, calls = traced(top, "control", str(bait / "bait.png"))
+        seen = len(opens_of_named(calls))
+        print(f"traced: {seen} opens by a view that loads pictures{'' if seen else '  FAILED'}")
+        return bad or not seen
+
+
+def load_picture(path: str) -> None:
+    """Show a picture in a view of Qt's own, which opens the file."""
+    from PySide6.QtWidgets import QApplication, QTextBrowser
+
+    application = QApplication(sys.argv[:1])
+    view = QTextBrowser()
+    view.setHtml(f'<img src="{path}">')
+    view.show()
+    application.processEvents()
+    os._exit(0)
+
+
+def traced(top: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], str]:
+    """Run this program under `strace`; return how it ended, and its calls."""
+    trace = top / "trace.txt"
+    done = subprocess.run(
+        [
+            *("strace", "-f", "-s", "400", "-o", str(trace)),
+            *("-e", "trace=open,openat,connect,execve"),
+            *(sys.executable, "-m", "tests.chaos.traced", *arguments),
+        ],
+        cwd=_ROOT,
+        env={
+            **os.environ,
+            "HOME": str(top / "bait"),
+            "PROMPT_STUDIO_HOME": str(top / "home"),
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+            "QT_QPA_PLATFORM": "offscreen",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done, trace.read_text(encoding="utf-8", errors="replace")
+
+
+def opens_of_named(trace: str) -> list[str]:
+    """Return the calls that open what a prompt or a reply names."""
+    named = re.compile(r"\bopen.*(?:bait\.png|bait-|/dev/zero)")
+    return [line for line in trace.splitlines() if named.search(line)]
 
 
 def judge(done: subprocess.CompletedProcess[str], trace: str, port: int) -> int:
     """Print what was opened and connected to that should not be."""
-    lines = trace.splitlines()
-    named = re.compile(r"\bopen.*(?:bait\.png|bait-|/dev/zero)")
-    opens = [line for line in lines if named.search(line)]
+    opens = opens_of_named(trace)
     connects = [
         line
-        for line in lines
+        for line in trace.splitlines()
         if re.search(r"connect\(.*AF_INET6?", line) and f"htons({port})" not in line
     ]
     shown = done.stdout.count("opened"), done.stdout.count("answered done")
@@ -178,6 +203,9 @@ def judge(done: subprocess.CompletedProcess[str], trace: str, port: int) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        show(Path(sys.argv[1]))
+    match sys.argv[1:]:
+        case ["control", picture]:
+            load_picture(picture)
+        case [prompts]:
+            show(Path(prompts))
     sys.exit(main())
