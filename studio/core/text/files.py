@@ -11,6 +11,7 @@ import itertools
 import os
 import re
 import stat
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -99,6 +100,9 @@ def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
 _OPEN_ALREADY = re.compile(r"/dev/(?:stdout|stderr|fd/\d+)|/proc/(?:self|\d+)/fd/\d+")
 """Names of what this process has open, which may be files: what is in them stays."""
 
+_LONGEST_WRITE = 600.0
+"""Time that writing a file takes at most, in seconds."""
+
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a text as UTF-8, line ends as they are.
@@ -186,6 +190,16 @@ def write_bytes_atomically(path: Path, content: bytes, *, private: bool = False)
             temporary.unlink()
         raise
     _sync_folder(target.parent)
+    _remove_left(target)
+
+
+def _remove_left(target: Path) -> None:
+    """Remove what killed processes left of their writes of a file, once nobody writes it."""
+    name = re.compile(rf"\.{re.escape(target.name[:40])}\.[0-9a-f]{{16}}\.tmp")
+    with suppress(OSError):
+        for left in target.parent.iterdir():
+            if name.fullmatch(left.name) and time.time() - left.lstat().st_mtime > _LONGEST_WRITE:
+                left.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,19 +23,29 @@ from PySide6.QtCore import QObject, Signal
 from studio.core.text.files import write_private
 
 if TYPE_CHECKING:
-    from PySide6.QtNetwork import QLocalSocket
+    from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 MARK = "instance"
 _CONNECT_MS = 500
 _ANSWER_MS = 10_000
 _MOST_BYTES = 1_000_000
+_MOST_PATH = 90
+"""Bytes of a socket's path, below the 104 that macOS allows; Qt adds some while it makes it."""
+
 _DONE = b"ok\n"
 _WITHDRAWN = b"withdrawn\n"
 
 
 def socket_name(data: Path) -> str:
-    """The socket of the studio that works with a data folder."""
-    return "prompt-studio-" + hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:20]
+    """Return the socket of the studio that works with a data folder.
+
+    It lies in that folder, so that a studio that is killed leaves nothing elsewhere; the system's
+    temporary folder has it where its path would be too long, or a name is no path (Windows).
+    """
+    place = str(data.resolve() / "socket")
+    if os.name != "nt" and len(os.fsencode(place)) <= _MOST_PATH:
+        return place
+    return "prompt-studio-" + hashlib.sha256(place.encode()).hexdigest()[:20]
 
 
 def hand_over(
@@ -79,7 +90,7 @@ class InstanceServer(QObject):
     def __init__(self, data: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._data = data
-        self._server: QObject | None = None
+        self._server: QLocalServer | None = None
 
     def listen(self) -> bool:
         """Begin; takes over the socket of a first one that died. False where it cannot be."""
@@ -102,18 +113,14 @@ class InstanceServer(QObject):
 
     def close(self) -> None:
         """Listen no more."""
-        from PySide6.QtNetwork import QLocalServer
-
-        if isinstance(self._server, QLocalServer):
+        if self._server is not None:
             self._server.close()
             self._server = None
             with contextlib.suppress(OSError):
                 (self._data / MARK).unlink(missing_ok=True)
 
     def _on_connection(self) -> None:
-        from PySide6.QtNetwork import QLocalServer
-
-        if not isinstance(self._server, QLocalServer):
+        if self._server is None:
             return
         socket = self._server.nextPendingConnection()
         socket.readyRead.connect(self._on_readable)  # no closure: the socket must not own this

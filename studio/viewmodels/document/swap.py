@@ -111,9 +111,8 @@ class SwapFolder:
             return
         with self._writing:
             self._forgotten[identifier] += 1
-            for suffix in (".json", ".tmp"):
-                with contextlib.suppress(OSError):  # where it could not be written either
-                    (self._own / f"{identifier}{suffix}").unlink()
+            with contextlib.suppress(OSError):  # where it could not be written either
+                (self._own / f"{identifier}.json").unlink()
 
     def left_behind(self, *, kept: bool = False) -> list[Swap]:
         """Texts of sessions that did not end well, the newest first.

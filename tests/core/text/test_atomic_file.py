@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -61,6 +62,28 @@ def test_a_failed_write_leaves_the_old_file_whole(tmp_path: Path) -> None:
 
     assert path.read_text(encoding="utf-8") == "old"
     assert [item.name for item in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_what_a_killed_write_left_is_removed_by_a_later_one(tmp_path: Path) -> None:
+    path = tmp_path / "a[1].txt"
+    hour_ago = time.time() - 3600
+    left = [
+        tmp_path / name
+        for name in (
+            ".a[1].txt.0123456789abcdef.tmp",
+            ".a[1].txt.0123456789abcdee.tmp",
+            ".a[1].txt.mine.tmp",
+            ".b.txt.0123456789abcdef.tmp",
+        )
+    ]
+    for each in left:
+        each.write_text("half", encoding="utf-8")
+        os.utime(each, (hour_ago, hour_ago))
+    os.utime(left[1])  # another process may be writing it
+
+    write_atomically(path, "new")
+
+    assert [each.exists() for each in left] == [False, True, True, True]
 
 
 def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path) -> None:

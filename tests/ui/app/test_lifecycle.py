@@ -312,6 +312,9 @@ def test_a_mark_that_nobody_stands_behind_is_taken_over(qtbot: QtBot, tmp_path: 
     server = InstanceServer(tmp_path)
     assert server.listen()
     assert socket_name(tmp_path) != socket_name(tmp_path / "other")
+    for data in (tmp_path, Path("/d")):
+        place = Path(socket_name(data))
+        assert not place.is_absolute() or place.parent == data
     server.close()
     assert not (tmp_path / MARK).exists()
     assert not hand_over(tmp_path, ())

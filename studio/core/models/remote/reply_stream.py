@@ -266,10 +266,8 @@ def _text_of(delta: ReplyDelta) -> str:
 
 def _longer(first: ReplyDelta, more: Sequence[str]) -> ReplyDelta:
     match first:
-        case TextDelta(text):
-            return TextDelta("".join((text, *more)))
-        case ReasoningDelta(text):
-            return ReasoningDelta("".join((text, *more)))
+        case TextDelta(text) | ReasoningDelta(text):
+            return replace(first, text="".join((text, *more)))
         case ToolCallDelta(arguments=arguments):
             return replace(first, arguments="".join((arguments, *more)))
         case _:
