@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import errno
-import json
 import random
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +22,7 @@ from studio.core.text.files import open_regular, open_text, read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
-from studio.core.text.values import Json
+from studio.core.text.values import Json, text_or_json
 
 MOST_ROWS = 200_000
 """Rows that are taken from one file without `take`."""
@@ -434,12 +433,8 @@ def _named(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase:
         case,
         id=str(identity) if isinstance(identity, str | int) else "",
         tags=tuple(each.strip() for each in listed if each.strip()),
-        expected=_as_text(expected) if expected is not None else None,
+        expected=text_or_json(expected) if expected is not None else None,
     )
-
-
-def _as_text(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def unread_columns(cases: Iterable[ExperimentCase], read: frozenset[str]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json
+from studio.core.text.values import text_or_json
 from studio.core.tools.forms import argument_items
 
 _FENCE = re.compile(r"`{3,}")
@@ -70,7 +70,7 @@ def _document(source: ExportSource, messages: Sequence[Message]) -> str:
     lines += ["## Messages", ""]
     for number, message in enumerate(messages, start=1):
         attributes = ", ".join(
-            f"{key}={_inline(value)}" for key, value in message.attributes.items()
+            f"{key}={text_or_json(value)}" for key, value in message.attributes.items()
         )
         lines += [f"### {number}. {message.role}" + (f" ({attributes})" if attributes else ""), ""]
         for part in message.parts:
@@ -90,7 +90,7 @@ def _model(document: PromptDocument) -> Iterator[str]:
         provider = f" ({model.provider})" if model.provider else ""
         yield f"- Model: `{model.id}`{provider}"
     for key, value in model.options.items():
-        yield f"- {key}: `{_inline(value)}`"
+        yield f"- {key}: `{text_or_json(value)}`"
     yield ""
 
 
@@ -103,7 +103,7 @@ def _inputs(document: PromptDocument, source: ExportSource) -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for item in document.inputs:
         value = source.prepared.inputs.get(item.name)
-        shown = _cell(_inline(value)) if item.name in source.prepared.inputs else ""
+        shown = _cell(text_or_json(value)) if item.name in source.prepared.inputs else ""
         yield f"| {_cell(item.name)} | {_kind(item)} | {shown} | {_cell(item.description)} |"
     yield ""
 
@@ -161,10 +161,6 @@ def _fence(kind: str, text: str) -> list[str]:
     longest = max((len(found[0]) for found in _FENCE.finditer(text)), default=2)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{kind}", text, fence]
-
-
-def _inline(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _cell(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -32,6 +33,11 @@ def list_of(value: Json) -> list[Json]:
 def text_of(value: object) -> str:
     """Return a text as it is, and an empty one for anything else."""
     return value if isinstance(value, str) else ""
+
+
+def text_or_json(value: object) -> str:
+    """Return a text as it is, any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def texts_in(value: object) -> Iterator[str]:

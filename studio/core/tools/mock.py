@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from studio.core.text.amounts import counted
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, text_or_json
 from studio.core.tools.source import ToolOutcome
 
 
@@ -138,14 +138,10 @@ def mock_answer(mock: Mock, arguments: JsonObject, earlier: int) -> ToolOutcome 
 def _filled(template: str, arguments: JsonObject) -> str:
     def value(match: re.Match[str]) -> str:
         name = match.group(1) or match.group(2)
-        return _as_text(arguments[name]) if name in arguments else ""
+        return text_or_json(arguments[name]) if name in arguments else ""
 
     return _PLACE.sub(value, template)
 
 
 def _outcome(value: Json, *, is_error: bool = False) -> ToolOutcome:
-    return ToolOutcome(_as_text(value), "error" if is_error else "ok", value=value)
-
-
-def _as_text(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return ToolOutcome(text_or_json(value), "error" if is_error else "ok", value=value)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from studio.core.text.values import Json, JsonObject, text_of
+from studio.core.text.values import Json, JsonObject, text_of, text_or_json
 from studio.core.wire.reply import (
     CarriedDelta,
     ChoiceDelta,
@@ -236,9 +235,7 @@ def _signed(call: Mapping[str, Json]) -> tuple[ReplyDelta, ...]:
 
 def arguments_text(value: Json) -> str:
     """Arguments as text; some servers send them as an object."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else text_or_json(value)
 
 
 def content_text(value: Json) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import assert_never
 
@@ -12,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from studio.application.inputs.fields import ABSENT, read_json
 from studio.application.tools.recorded import ToolRecording
 from studio.application.words import marked, tr
-from studio.core.text.values import Json
+from studio.core.text.values import Json, text_or_json
 from studio.core.tools.mock import (
     MOCK_TITLES,
     AskMock,
@@ -197,14 +196,10 @@ def _text_of(mock: Mock | None) -> str:
         case None | AskMock() | RecordedMock():
             return ""
         case FixedMock(value):
-            return _write(value)
+            return text_or_json(value)
         case SequenceMock(values):
-            return "\n".join(_write(value) for value in values)
+            return "\n".join(text_or_json(value) for value in values)
         case TemplateMock(template):
             return template
         case _:
             assert_never(mock)
-
-
-def _write(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

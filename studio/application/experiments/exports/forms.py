@@ -23,7 +23,7 @@ from studio.core.experiments.results.cells import CellState, left_out_of
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.runs.otlp import GENAI_1_41, attributes_of, root_span_id, trace_id
 from studio.core.text.amounts import duration, money
-from studio.core.text.values import Json, object_of
+from studio.core.text.values import Json, object_of, text_or_json
 from studio.core.text.workflow_commands import command_property, command_text
 
 Export = Callable[[ExperimentLedger, ExperimentReport], str]
@@ -242,9 +242,7 @@ def _facts(facts: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _text(value: Json) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else text_or_json(value)
 
 
 def as_markdown(_: ExperimentLedger, report: ExperimentReport) -> str:
