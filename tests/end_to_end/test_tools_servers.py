@@ -90,7 +90,7 @@ def test_a_pasted_server_is_tried_added_ticked_edited_and_removed(
     pane.sources.request_new_server.emit()
     dialog = dialog_of(qtbot, workbench)
     entry = {"command": sys.executable, "args": ["server.py"]}
-    dialog.address.setPlainText(json.dumps({"mcpServers": {"notes": entry}}))
+    dialog.form.widgets["address"].setPlainText(json.dumps({"mcpServers": {"notes": entry}}))
     dialog.add_button.click()
     qtbot.waitUntil(dialog.tools.isVisible)
     assert [dialog.tools.item(row).text() for row in range(2)] == ["look", "write"]

@@ -261,7 +261,7 @@ class ConnectionForm(QScrollArea):
         self.model.set_models(())
         self.model.set_value(connection.model)
         self.key.set_reference(connection.key)
-        self.limits.set_values({key: getattr(connection, key) for key in self.limits.widgets})
+        self.limits.show_record(connection)
         self.abilities.set_value(connection.capabilities)
         for name, path in self.paths.items():
             path.set_value(str(settings.get(name, "")))

@@ -6,10 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QFormLayout,
-    QHBoxLayout,
     QLabel,
-    QLineEdit,
     QListWidget,
     QProgressBar,
     QPushButton,
@@ -33,7 +30,7 @@ from studio.application.experiments.improve.values import (
 )
 from studio.application.words import tr
 from studio.ui.experiments.chart import ExperimentChart
-from studio.ui.parts.fields import ComboBox, DoubleSpinBox, SpinBox
+from studio.ui.parts.fields import ComboBox, FieldForm
 from studio.ui.parts.layouts import column_of, resize_within_screen, row_of
 from studio.ui.parts.text_views import ComparisonView
 from studio.ui.style.colors import paint_text
@@ -61,10 +58,16 @@ class ImproveDialog(QDialog):
         self.variant = ComboBox()
         self.section = ComboBox()
         self.model = ComboBox()
-        self.wish = QLineEdit()
-        self.calls = SpinBox()
-        self.cost = DoubleSpinBox()
-        self.proposals = SpinBox()
+        self.budget = FieldForm("budget")
+        self.form = FieldForm(
+            "improve",
+            own={
+                "variant": self.variant,
+                "section": self.section,
+                "model": self.model,
+                "budget": QWidget(),
+            },
+        )
         self.search_button = QPushButton(tr("Search", "verb"))
         self.propose_button = QPushButton(tr("Propose three texts"))
         self.stop_button = QPushButton(tr("Stop"))
@@ -98,36 +101,12 @@ class ImproveDialog(QDialog):
         self.diff.setPlaceholderText(
             tr("Proposed texts are listed at the left; what one changes is shown here.")
         )
-        self.wish.setPlaceholderText(tr("What you want of the section, if anything"))
-        self.calls.setRange(0, 1_000_000)
-        self.calls.setValue(200)
-        self.calls.setSpecialValueText(tr("No bound"))
-        self.cost.setRange(0, 10_000)
-        self.cost.setDecimals(2)
-        self.cost.setPrefix("$")
-        self.cost.setSpecialValueText(tr("No bound"))
-        self.proposals.setRange(1, 200)
-        self.proposals.setValue(12)
-        form = QFormLayout()
-        for text, part in (
-            (tr("Variant"), self.variant),
-            (tr("Section"), self.section),
-            (tr("Who proposes"), self.model),
-            (tr("Wish"), self.wish),
-        ):
-            part.setAccessibleName(text)
-            form.addRow(text, part)
-        bounds = QHBoxLayout()
-        for text, bound in (
-            (tr("Cells at most"), self.calls),
-            (tr("Cost at most"), self.cost),
-            (tr("Texts at most"), self.proposals),
-        ):
-            bound.setAccessibleName(text)
-            bounds.addWidget(QLabel(text))
+        form = self.form.laid_out()
+        bounds = row_of(on=self.form.placed["budget"], margins=0)
+        for key, bound in self.budget.widgets.items():
+            bounds.addWidget(QLabel(self.budget.fields[key].label))
             bounds.addWidget(bound)
         bounds.addStretch(1)
-        form.addRow(tr("Budget"), bounds)
         doing = row_of(
             self.search_button, self.propose_button, self.stop_button, (self.progress, 1)
         )
@@ -197,11 +176,11 @@ class ImproveDialog(QDialog):
         self._clear()
         choices = ImproveChoices(
             self.section.currentText(),
-            self.cost.value() or None,
+            self.budget.number("cost") or None,
             None,
-            self.calls.value() or None,
-            self.proposals.value(),
-            wish=self.wish.text().strip(),
+            int(self.budget.number("calls")) or None,
+            int(self.budget.number("proposals")),
+            wish=self.form.text("wish"),
         )
         self.controller.search(self.variant.currentText(), self.provider, choices)
 
@@ -212,7 +191,7 @@ class ImproveDialog(QDialog):
             self.provider,
             self.section.currentText(),
             min(_TEXTS, MOST_TEXTS),
-            self.wish.text().strip(),
+            self.form.text("wish"),
         )
 
     def _clear(self) -> None:

@@ -10,10 +10,8 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QDialogButtonBox,
-    QFormLayout,
     QHeaderView,
     QLabel,
-    QLineEdit,
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
@@ -23,12 +21,11 @@ from PySide6.QtWidgets import (
 from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, GeneratedRows
 from studio.application.words import marked, tr
 from studio.core.text.amounts import money, shortened
-from studio.ui.parts.fields import ComboBox, SpinBox
+from studio.ui.parts.fields import ComboBox, FieldForm
 from studio.ui.parts.layouts import FlowLayout, column_of, resize_within_screen
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.dialog_tasks import InventedRowsController
 
-_MOST = 20
 _MOST_SENTENCES = 4
 
 
@@ -43,12 +40,10 @@ class InventedRowsDialog(QDialog):
         self.controller = controller
         controller.setParent(self)
         self._rows: tuple[GeneratedRow, ...] = ()
-        self.about = QLineEdit(controller.about)
-        self.about.setCursorPosition(0)
         self.model = ComboBox()
         self.kinds = {name: QCheckBox(_kind_name(name)) for name in ROW_KINDS}
-        self.own_kind = QLineEdit()
-        self.count = SpinBox()
+        self.form = FieldForm("rows", own={"model": self.model, "kinds": QWidget()})
+        self.form.set_values({"about": controller.about})
         self.status_label = QLabel()
         self.table = QTableWidget(0, 2)
         self.ask_button = QPushButton(tr("Ask"))
@@ -64,7 +59,7 @@ class InventedRowsDialog(QDialog):
     def chosen_kinds(self) -> list[str]:
         """The kinds that are asked for."""
         found = [name for name, box in self.kinds.items() if box.isChecked()]
-        own = self.own_kind.text().strip()
+        own = self.form.text("own_kind")
         return [*found, own] if own else found
 
     @property
@@ -82,27 +77,12 @@ class InventedRowsDialog(QDialog):
         self.model.addItem(tr("The prompt's own"), "")
         for name in self.controller.connections:
             self.model.addItem(name, name)
-        self.count.setRange(1, _MOST)
-        self.count.setValue(3)
-        self.own_kind.setPlaceholderText(tr("A kind in your own words"))
-        kinds = FlowLayout(spacing=12)
+        kinds = FlowLayout(self.form.placed["kinds"], spacing=12)
         for box in self.kinds.values():
             box.setChecked(True)
             kinds.addWidget(box)
-        for part, name in (
-            (self.about, tr("What the prompt is for")),
-            (self.model, tr("Who invents")),
-            (self.own_kind, tr("A kind in your own words")),
-            (self.count, tr("Rows of each kind")),
-            (self.table, tr("Rows")),
-        ):
-            part.setAccessibleName(name)
-        form = QFormLayout()
-        form.addRow(tr("What the prompt is for"), self.about)
-        form.addRow(tr("Who invents"), self.model)
-        form.addRow(tr("Kinds"), kinds)
-        form.addRow("", self.own_kind)
-        form.addRow(tr("Rows of each kind"), self.count)
+        self.table.setAccessibleName(tr("Rows"))
+        form = self.form.laid_out()
         form.addRow("", self.ask_button)
         self.status_label.setWordWrap(True)
         self.status_label.setTextFormat(Qt.TextFormat.PlainText)
@@ -124,7 +104,7 @@ class InventedRowsDialog(QDialog):
         self.finished.connect(lambda _code: self.controller.close())
         for box in self.kinds.values():
             box.toggled.connect(lambda _on: self._show_count())
-        self.own_kind.textChanged.connect(lambda _text: self._show_count())
+        self.form.changed.connect(lambda _key: self._show_count())
         self.table.itemChanged.connect(lambda _item: self._show_count())
         self.controller.generated.connect(self._show_rows)
         self.controller.failed.connect(self._complain)
@@ -136,9 +116,8 @@ class InventedRowsDialog(QDialog):
         if provider == self.model.itemText(0):
             provider = ""
         self.status_label.setText("")
-        self.controller.ask(
-            provider, self.chosen_kinds, self.count.value(), self.about.text().strip()
-        )
+        count = int(self.form.number("count"))
+        self.controller.ask(provider, self.chosen_kinds, count, self.form.text("about"))
 
     def _show_running(self, running: bool) -> None:
         self.ask_button.setEnabled(not running and bool(self.chosen_kinds))

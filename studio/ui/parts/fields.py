@@ -192,10 +192,12 @@ class FieldForm(QObject):
             if field.kind != "own":
                 self.widgets[key] = self._make(field, choices.get(key, ()))
             self.placed[key] = self.widgets.get(key) or own[key]
+            if self.placed[key].focusPolicy() != Qt.FocusPolicy.NoFocus:
+                self.placed[key].setAccessibleName(field.name or field.label or field.hint)
         if shown is None:
             self.set_values({})
         else:
-            self.set_values({key: getattr(shown, key) for key in self.widgets})
+            self.show_record(shown)
 
     def widget(self, key: str, kind: type[_Widget]) -> _Widget:
         """Return the field of a key, which is of that kind."""
@@ -219,6 +221,10 @@ class FieldForm(QObject):
         """Return what is written in a line, without blanks around it; empty for other kinds."""
         value = self.value(key)
         return value if isinstance(value, str) else ""
+
+    def number(self, key: str) -> float:
+        """Return the value in a field of a number."""
+        return self.widget(key, DoubleSpinBox).value()
 
     def value(self, key: str) -> FormValue:
         """Return the value in a field."""
@@ -247,14 +253,19 @@ class FieldForm(QObject):
         """Return a record with the values of some fields, or of all."""
         return replace(record, **{key: self.value(key) for key in keys or self.widgets})
 
+    def show_record(self, record: object) -> None:
+        """Show the values of a record's attributes."""
+        self.set_values({key: getattr(record, key) for key in self.widgets})
+
     def set_values(self, values: Mapping[str, object]) -> None:
         """Show values; a missing one, or one of another kind, is shown as usual."""
         for key, widget in self.widgets.items():
             empty = self.fields[key].empty
             value = values.get(key, empty)
             match widget:
-                case QLineEdit():
+                case QLineEdit() if str(value) != widget.text():
                     widget.setText(str(value))
+                    widget.setCursorPosition(0)  # a long text is read from its beginning
                 case QPlainTextEdit():
                     widget.setPlainText(str(value))
                 case ComboBox():
@@ -300,7 +311,6 @@ class FieldForm(QObject):
                 widget.setGroupSeparatorShown(field.kind == "whole")
                 signal = widget.valueChanged if field.is_live else widget.editingFinished
         signal.connect(lambda *_: self.changed.emit(field.key))
-        widget.setAccessibleName(field.name or field.label or field.hint)
         widget.setMinimumHeight(0 if field.kind in ("check", "lines") else _FIELD_HEIGHT)
         return widget
 

@@ -9,12 +9,10 @@ from pathlib import Path
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QFormLayout,
     QFrame,
     QGridLayout,
     QGroupBox,
     QLabel,
-    QLineEdit,
     QPushButton,
     QWidget,
 )
@@ -29,7 +27,7 @@ from studio.application.words import tr
 from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
-from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.fields import ComboBox, FieldForm
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.state.panel import BREAKPOINT_ID, BreakpointList
 from studio.ui.style.colors import paint_text
@@ -54,10 +52,8 @@ class BreakpointsDialog(QDialog):
         self.remove = QPushButton(tr("Remove"))
         self.place = ComboBox()
         self.tool = ComboBox()
-        self.condition = QLineEdit()
-        self.hits = QLineEdit()
-        self.log = QLineEdit()
-        self._problem = QLabel()
+        self.form = FieldForm("breakpoint", own={"place": self.place, "tool": self.tool})
+        self._problem = QLabel(wordWrap=True)
         self._fields = QWidget()
         self.filters: dict[ExceptionFilter, QCheckBox] = {}
         file = file_breakpoints.file
@@ -106,13 +102,7 @@ class BreakpointsDialog(QDialog):
         names = dict.fromkeys((*self._tools, *((shown.tool,) if shown.tool else ())))
         self.tool.addItems([tr("Any tool"), *names])
         self.tool.setCurrentText(shown.tool or tr("Any tool"))
-        for field, text in (
-            (self.condition, shown.condition),
-            (self.hits, shown.hits),
-            (self.log, shown.log),
-        ):
-            if field.text() != text:
-                field.setText(text)
+        self.form.show_record(shown)
         self._problem.setText(problem_of(shown, self._tools or names) if one is not None else "")
         self._loading = False
 
@@ -125,12 +115,9 @@ class BreakpointsDialog(QDialog):
         tool = self.tool.currentText()
         self._file_breakpoints.change(
             replace(
-                one,
+                self.form.written_to(one),
                 places=frozenset() if place is None else frozenset({place}),
                 tool="" if tool == tr("Any tool") else tool,
-                condition=self.condition.text().strip(),
-                hits=self.hits.text().strip(),
-                log=self.log.text(),
             )
         )
 
@@ -158,8 +145,7 @@ class BreakpointsDialog(QDialog):
         self.remove.clicked.connect(self._on_remove)
         self.place.currentTextChanged.connect(self._on_edited)
         self.tool.currentTextChanged.connect(self._on_edited)
-        for field in (self.condition, self.hits, self.log):
-            field.editingFinished.connect(self._on_edited)
+        self.form.changed.connect(self._on_edited)
         for box in self.filters.values():
             box.toggled.connect(self._on_filters)
 
@@ -169,23 +155,10 @@ class BreakpointsDialog(QDialog):
         self.list.setFrameShape(QFrame.Shape.StyledPanel)
         self.list.setMinimumHeight(96)
         self.place.addItems([tr("Anywhere"), *place_names().values()])
-        self.condition.setPlaceholderText(tr('iteration > 2 and args.city == "Rome"'))
-        self.hits.setPlaceholderText(tr("every time; 3, >=3, %2"))
-        self.log.setPlaceholderText(tr("stops; or a line to write: {tool} took {elapsed}"))
-        form = QFormLayout(self._fields)
+        form = self.form.laid_out(self._fields)
         form.setContentsMargins(0, 0, 0, 0)
         form.setSpacing(8)
-        for label, field in (
-            (tr("Where"), self.place),
-            (tr("Tool"), self.tool),
-            (tr("When"), self.condition),
-            (tr("Hit count"), self.hits),
-            (tr("Log instead"), self.log),
-        ):
-            field.setAccessibleName(label)
-            form.addRow(label, field)
         form.addRow("", self._problem)
-        self._problem.setWordWrap(True)
         buttons = row_of(self.add, self.remove, 1)
         group = QGroupBox(tr("Runs of this prompt stop by themselves at"))
         grid = QGridLayout(group)

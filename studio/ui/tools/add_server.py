@@ -7,15 +7,11 @@ from typing import Literal, TypeAlias
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QDialog,
     QDialogButtonBox,
-    QFormLayout,
     QLabel,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QPlainTextEdit,
     QWidget,
 )
 
@@ -31,7 +27,7 @@ from studio.application.words import tr
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.invisible import plain_tip, reveal
 from studio.core.text.values import JsonObject, text_of
-from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.fields import FieldForm
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import fixed_font, paint_text
 
@@ -39,8 +35,11 @@ ServerPlace: TypeAlias = Literal["prompt", "folder", "own"]
 """Place of a new server: the folder's `.mcp.json` and the prompt, that file, or the user's."""
 
 _LINES = 3
-_COMMAND = "npx -y @modelcontextprotocol/server-everything"
-"""A command as an example; it has no words."""
+_EXAMPLES = {
+    "address": "npx -y @modelcontextprotocol/server-everything",
+    "settings": "API_KEY=${env:API_KEY}",
+}
+"""Texts of the empty lines; they have no words."""
 _SHOWN_ROWS = 6
 
 
@@ -77,19 +76,17 @@ class AddServerDialog(QDialog):
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(560)
-        self.name = QLineEdit(self, placeholderText=tr("made of its package or host"))
-        self.address = self._lines(_COMMAND)
-        self.settings = self._lines("API_KEY=${env:API_KEY}")
-        self.folder = QLineEdit(self, placeholderText=tr("that of its file"))
-        self.login = QCheckBox(tr("Log in with the browser"), self)
-        self.place = ComboBox(self)
         words = {
             "prompt": tr("This prompt and the .mcp.json of its folder"),
             "folder": tr("The .mcp.json of the folder"),
             "own": tr("Your own servers"),
         }
-        for place in places:
-            self.place.addItem(words[place], place)
+        self.form = FieldForm("server", choices={"place": [(each, words[each]) for each in places]})
+        for key, example in _EXAMPLES.items():
+            self.form.set_hint(key, example)
+            lines = self.form.widgets[key]
+            lines.setFont(fixed_font(self.font()))
+            lines.setFixedHeight(lines.fontMetrics().lineSpacing() * _LINES + 14)
         self.tools = QListWidget(self)
         self.tools.setAccessibleName(tr("Tools of the server"))
         self.others = QListWidget(self)
@@ -110,11 +107,7 @@ class AddServerDialog(QDialog):
         )
         self._arrange()
         self._fill()
-        for changed in (self.name, self.folder):
-            changed.textEdited.connect(self._forget_trial)
-        for text in (self.address, self.settings):
-            text.textChanged.connect(self._forget_trial)
-        self.login.toggled.connect(self._forget_trial)
+        self.form.changed.connect(self._on_written)
         self.others.itemChanged.connect(self._forget_trial)
         self.buttons.accepted.connect(self._go_on)
         self.buttons.rejected.connect(self.reject)
@@ -143,12 +136,6 @@ class AddServerDialog(QDialog):
         self.tools.setVisible(True)
         self.add_button.setText(tr("Save") if self._edited else tr("Add"))
 
-    def _lines(self, example: str) -> QPlainTextEdit:
-        made = QPlainTextEdit(self, placeholderText=example, tabChangesFocus=True)
-        made.setFont(fixed_font(self.font()))
-        made.setFixedHeight(made.fontMetrics().lineSpacing() * _LINES + 14)
-        return made
-
     def _add_row(self, rows: QListWidget, words: str, state: Qt.CheckState) -> QListWidgetItem:
         item = QListWidgetItem(reveal(words, lines=False), rows)
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
@@ -156,13 +143,6 @@ class AddServerDialog(QDialog):
         return item
 
     def _arrange(self) -> None:
-        form = QFormLayout()
-        form.addRow(tr("JSON, command line or address"), self.address)
-        form.addRow(tr("Name"), self.name)
-        form.addRow(tr("Variables or headers"), self.settings)
-        form.addRow(tr("Folder"), self.folder)
-        form.addRow("", self.login)
-        form.addRow(tr("Write into"), self.place)
         title = QLabel(tr("Or take over from other programs:"), self)
         nothing = QLabel(
             tr("None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf."),
@@ -173,7 +153,16 @@ class AddServerDialog(QDialog):
         nothing.setHidden(bool(self._known) or self._edited is not None)
         self.others.setHidden(not self._known)
         self.remove_button.setHidden(self._edited is None)
-        parts = (form, self.tools, title, nothing, self.others, self.remark, self.buttons, 1)
+        parts = (
+            self.form.laid_out(),
+            self.tools,
+            title,
+            nothing,
+            self.others,
+            self.remark,
+            self.buttons,
+            1,
+        )
         column_of(*parts, on=self, margins=(20, 16, 20, 16), spacing=12)
 
     def _fill(self) -> None:
@@ -181,19 +170,27 @@ class AddServerDialog(QDialog):
         if self._edited is None:
             return
         name, entry = self._edited
-        self.name.setText(name)
-        self.address.setPlainText(address_text(entry))
-        self.settings.setPlainText(settings_text(entry))
-        self.folder.setText(text_of(entry.get("cwd")))
-        self.login.setChecked(entry.get("auth") in ("browser", "oauth"))
-        self.place.setEnabled(False)
+        self.form.set_values(
+            {
+                "name": name,
+                "address": address_text(entry),
+                "settings": settings_text(entry),
+                "folder": text_of(entry.get("cwd")),
+                "login": entry.get("auth") in ("browser", "oauth"),
+            }
+        )
+        self.form.widgets["place"].setEnabled(False)
+
+    def _on_written(self, key: str) -> None:
+        if key != "place":
+            self._forget_trial()
 
     def _forget_trial(self) -> None:
         """Ask for a trial before what changed is written."""
         self._tried = ()
         self.tools.setVisible(False)
         others = bool(self._ticked(self.others))
-        is_pasted = bool(self.address.toPlainText().strip())
+        is_pasted = bool(self.form.text("address").strip())
         self.add_button.setText(tr("Try") if is_pasted or not others else tr("Add"))
         self.add_button.setEnabled(True)
 
@@ -202,7 +199,7 @@ class AddServerDialog(QDialog):
         taken = [
             (self._known[row].name, self._known[row].entry) for row in self._ticked(self.others)
         ]
-        if not self._tried and (self.address.toPlainText().strip() or not taken):
+        if not self._tried and (self.form.text("address").strip() or not taken):
             try:
                 self._tried = self._read()
             except ServerFileError as error:
@@ -216,12 +213,12 @@ class AddServerDialog(QDialog):
         are_all = len(wanted) == self.tools.count() or len(self._tried) != 1
         names = () if are_all else tuple(self.tools.item(row).text() for row in wanted)
         servers = [(each.name, each.entry) for each in self._tried]
-        self.request_add.emit((*servers, *taken), self.place.currentData(), names)
+        self.request_add.emit((*servers, *taken), self.form.text("place"), names)
         self.accept()
 
     def _read(self) -> tuple[PastedServer, ...]:
         servers = read_pasted(
-            self.address.toPlainText(), self.settings.toPlainText(), self.name.text().strip()
+            self.form.text("address"), self.form.text("settings"), self.form.text("name")
         )
         before = self._edited[1] if self._edited is not None else {}
         kept = {
@@ -231,9 +228,9 @@ class AddServerDialog(QDialog):
         }
         if before.get("auth") not in (None, "browser", "oauth"):
             kept["auth"] = before["auth"]
-        if self.folder.text().strip():
-            kept["cwd"] = self.folder.text().strip()
-        if self.login.isChecked():
+        if self.form.text("folder"):
+            kept["cwd"] = self.form.text("folder")
+        if self.form.value("login"):
             kept["auth"] = "browser"
         return tuple(
             PastedServer(each.name, {**each.entry, **kept}, each.shown) for each in servers

@@ -29,8 +29,8 @@ def test_a_breakpoint_is_added_and_written(
 ) -> None:
     dialog.add.click()
     dialog.tool.setCurrentText("lookup")
-    qtbot.keyClicks(dialog.condition, "iteration > 2")
-    qtbot.keyClick(dialog.condition, Qt.Key.Key_Return)
+    qtbot.keyClicks(dialog.form.widgets["condition"], "iteration > 2")
+    qtbot.keyClick(dialog.form.widgets["condition"], Qt.Key.Key_Return)
 
     (one,) = file_breakpoints.value.breakpoints
     assert (one.places, one.tool, one.condition) == (
@@ -45,8 +45,8 @@ def test_a_broken_condition_is_said(
     qtbot: QtBot, file_breakpoints: FileBreakpoints, dialog: BreakpointsDialog
 ) -> None:
     dialog.add.click()
-    qtbot.keyClicks(dialog.condition, "iteration >")
-    qtbot.keyClick(dialog.condition, Qt.Key.Key_Return)
+    qtbot.keyClicks(dialog.form.widgets["condition"], "iteration >")
+    qtbot.keyClick(dialog.form.widgets["condition"], Qt.Key.Key_Return)
 
     assert dialog._problem.text()
 

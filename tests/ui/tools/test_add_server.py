@@ -31,10 +31,10 @@ def dialog(parent: QWidget) -> AddServerDialog:
 def test_what_is_pasted_is_tried_and_then_added(qtbot: QtBot, dialog: AddServerDialog) -> None:
     assert "Claude Desktop" in dialog.others.item(0).text()
     dialog.others.item(0).setCheckState(Qt.CheckState.Checked)
-    dialog.name.setText("web")
-    dialog.address.setPlainText("https://example.com/mcp")
-    dialog.settings.setPlainText("X-Key: ${env:KEY}")
-    dialog.login.setChecked(True)
+    dialog.form.widgets["name"].setText("web")
+    dialog.form.widgets["address"].setPlainText("https://example.com/mcp")
+    dialog.form.widgets["settings"].setPlainText("X-Key: ${env:KEY}")
+    dialog.form.widgets["login"].setChecked(True)
     with qtbot.waitSignal(dialog.request_try) as asked:
         dialog.add_button.click()
     assert [each.name for each in asked.args[0]] == ["web"]
@@ -54,7 +54,7 @@ def test_what_is_pasted_is_tried_and_then_added(qtbot: QtBot, dialog: AddServerD
 def test_a_server_that_does_not_work_is_added_only_at_the_second_press(
     qtbot: QtBot, dialog: AddServerDialog
 ) -> None:
-    dialog.address.setPlainText("npx x")
+    dialog.form.widgets["address"].setPlainText("npx x")
     dialog.add_button.click()
     dialog.show_tools((), "mcp: x cannot be started")
     assert "cannot be started" in dialog.remark.text()
@@ -69,7 +69,7 @@ def test_what_is_missing_is_told_and_nothing_is_tried(
     with qtbot.assertNotEmitted(dialog.request_try), qtbot.assertNotEmitted(dialog.request_add):
         dialog.add_button.click()
         assert "command line" in dialog.remark.text()
-        dialog.address.setPlainText("{")
+        dialog.form.widgets["address"].setPlainText("{")
         dialog.add_button.click()
     assert "JSON" in dialog.remark.text()
     dialog.reject()
@@ -85,9 +85,12 @@ def test_a_server_is_edited_and_removed_in_the_same_form(qtbot: QtBot, parent: Q
     }
     dialog = AddServerDialog((), (), parent, ("own",), ("time", entry))
     dialog.open()
-    assert dialog.address.toPlainText() == "uvx t"
-    assert (dialog.settings.toPlainText(), dialog.folder.text()) == ("A=1", "sub")
-    dialog.settings.setPlainText("A=2")
+    assert dialog.form.widgets["address"].toPlainText() == "uvx t"
+    assert (
+        dialog.form.widgets["settings"].toPlainText(),
+        dialog.form.widgets["folder"].text(),
+    ) == ("A=1", "sub")
+    dialog.form.widgets["settings"].setPlainText("A=2")
     dialog.add_button.click()
     dialog.show_tools((), "")
     with qtbot.waitSignal(dialog.request_add) as saved:
