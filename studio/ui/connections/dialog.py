@@ -8,7 +8,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QLabel,
     QLineEdit,
@@ -36,7 +35,7 @@ from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.empty_state import Banner
 from studio.ui.parts.labels import Separator
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.style.icons import icon
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
@@ -77,14 +76,11 @@ class AllowedEndpoints(QPushButton):
 _NOT_SAVED = marked("Nothing is saved until the marked fields are correct.")
 
 
-class ConnectionsDialog(QDialog):
+class ConnectionsDialog(ClosingDialog):
     """There is nothing to confirm: what is right in the form holds at once."""
 
     def __init__(self, controller: ConnectionsController, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Connections"))
-        self.resize(940, 640)
+        super().__init__(parent, tr("Connections"), (940, 640))
         FileDrop(self, self.add_weights, (".gguf",))
         self._controller = controller
         self.list = ConnectionList()

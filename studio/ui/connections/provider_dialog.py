@@ -8,7 +8,6 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QDialog,
     QLabel,
     QPushButton,
     QSizePolicy,
@@ -35,12 +34,12 @@ from studio.ui.connections.kinds import ICONS, name_of
 from studio.ui.connections.provider_fields import ProviderFields
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.labels import Drawing
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
 
 
-class ProviderDialog(QDialog):
+class ProviderDialog(ClosingDialog):
     """The dialog to connect a provider; nothing is saved before a model is chosen."""
 
     request_run = Signal()
@@ -56,10 +55,7 @@ class ProviderDialog(QDialog):
             environment: variables that may hold keys and addresses.
             parent: the window.
         """
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Connect a provider"))
-        self.resize(800, 540)
+        super().__init__(parent, tr("Connect a provider"), (800, 540))
         self._controller = controller
         self.starts = provider_starts(environment, controller.connections)
         self._start: ProviderStart | None = None

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from studio.application.words import tr
 from studio.core.models.choice import ModelChoice
 from studio.core.models.secrets import environment_name
 from studio.ui.parts.labels import Drawing
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.style.colors import paint_text
 
 
-class TrustDialog(QDialog):
+class TrustDialog(ClosingDialog):
     """Allow once, allow always, or do not send; closing it does not send."""
 
     allowed = Signal(str, bool)  # endpoint, whether it is to be remembered
 
     def __init__(self, choice: ModelChoice, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Send to a new endpoint?"))
+        super().__init__(parent, tr("Send to a new endpoint?"))
         self.setMinimumWidth(460)
         origin = choice.untrusted
         picture = Drawing("shield-check", 32, "warning")

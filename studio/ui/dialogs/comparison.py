@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QLabel,
     QTabWidget,
@@ -22,11 +21,11 @@ from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, apply_edits
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import ComparisonView
 
 
-class ComparisonDialog(QDialog):
+class ComparisonDialog(ClosingDialog):
     """Shows what differs, with the changed words marked; one tab a kind. The window goes on."""
 
     taken_back = Signal(tuple)  # tuple[TextEdit, ...] of the newer text
@@ -44,10 +43,7 @@ class ComparisonDialog(QDialog):
             kinds: what differs, by the title of its tab; no part where nothing does.
             parent: the window.
         """
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
-        self.resize(960, 680)
+        super().__init__(parent, title, (960, 680))
         legend = QLabel(tr("− earlier   + now"), self)
         legend.setProperty("tone", "muted")
         self.tabs = QTabWidget(self, documentMode=True)
@@ -77,14 +73,11 @@ class ComparisonDialog(QDialog):
             self.taken_back.emit(parts[number].take_back)
 
 
-class DiskComparisonDialog(QDialog):
+class DiskComparisonDialog(ClosingDialog):
     """Shows what would be lost either way before the user chooses."""
 
     def __init__(self, title: str, mine: str, disk: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Compare {title}").format(title=title))
-        self.resize(820, 560)
+        super().__init__(parent, tr("Compare {title}").format(title=title), (820, 560))
         rows = compare_texts(disk, mine)
         self.view = ComparisonView(self)
         self.view.show_rows(rows, "" if rows else tr("The texts are the same."))
@@ -101,7 +94,7 @@ class DiskComparisonDialog(QDialog):
         column_of(legend, (self.view, 1), buttons, on=self)
 
 
-class RewriteDialog(QDialog):
+class RewriteDialog(ClosingDialog):
     """Shows what a rewriting changes before it is made; undo takes it back as one step."""
 
     accepted_fix = Signal(Fix)  # Fix that the user wants
@@ -113,10 +106,7 @@ class RewriteDialog(QDialog):
             document: the prompt as it stands in the editor.
             parent: the window.
         """
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Rewrite for another protocol"))
-        self.resize(860, 600)
+        super().__init__(parent, tr("Rewrite for another protocol"), (860, 600))
         self._document = document
         self._fix: Fix | None = None
         self._names: dict[ProtocolName, str] = {

@@ -7,7 +7,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
-    QDialog,
     QLabel,
     QPlainTextEdit,
     QPushButton,
@@ -16,13 +15,13 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.ui.parts.labels import Drawing
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import LongText
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
 
 
-class CrashDialog(QDialog):
+class CrashDialog(ClosingDialog):
     """One dialog for however many defects; the report grows with each."""
 
     request_save_and_quit = Signal()
@@ -34,10 +33,7 @@ class CrashDialog(QDialog):
             log: folder of the log files.
             parent: the window.
         """
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Something went wrong"))
-        self.resize(640, 460)
+        super().__init__(parent, tr("Something went wrong"), (640, 460))
         self._log = log
         self._reports: list[str] = []
         self.picture = Drawing("triangle-alert", 28, "warning")

@@ -7,7 +7,6 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QFormLayout,
     QFrame,
@@ -38,13 +37,13 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import ElidedLabel, icon_button
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.layouts import ClosingDialog, column_of
 
 _WIDTH, _HEIGHT = 560, 640
 _LABEL, _FIELD = 160, 28
 
 
-class FrontMatterDialog(QDialog):
+class FrontMatterDialog(ClosingDialog):
     """Stays open beside the text; what is typed in either is seen in the other."""
 
     edited = Signal(tuple, bool)  # of TextEdit, for the text shown last; if it goes on with before
@@ -62,11 +61,8 @@ class FrontMatterDialog(QDialog):
             rename_input: gives an input of the prompt another name in the text and in all files.
             parent: the window.
         """
-        super().__init__(parent)
+        super().__init__(parent, tr("Front matter"), (_WIDTH, _HEIGHT))
         self._rename_input = rename_input
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Front matter"))
-        self.resize(_WIDTH, _HEIGHT)
         self.document = document
         """The text that the next edits are for."""
         self._fields: dict[tuple[str | int, ...], QLineEdit | ComboBox] = {}

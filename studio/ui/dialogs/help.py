@@ -9,7 +9,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QUrl, qVersion
 from PySide6.QtGui import QDesktopServices, QFont, QTextCursor, QTextDocument, QTextFormat
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QFrame,
     QLabel,
@@ -25,7 +24,7 @@ from studio import __version__
 from studio.application.words import tr
 from studio.core.paths import docs_root
 from studio.core.text.files import read_text
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.layouts import ClosingDialog, column_of
 from studio.ui.style.colors import FollowsTheme, theme_in_use
 
 FIRST = tuple(
@@ -71,14 +70,11 @@ def _rank(page: HelpPage) -> tuple[int, str]:
     return (LAST.index(page.name) + 1 if page.name in LAST else 0), page.name
 
 
-class HelpDialog(FollowsTheme, QDialog):
+class HelpDialog(FollowsTheme, ClosingDialog):
     """A list of pages, a search over all of them, and the page."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("User guide"))
-        self.resize(940, 660)
+        super().__init__(parent, tr("User guide"), (940, 660))
         self._folder = docs_root()
         self._pages = {page.name: page for page in help_pages(self._folder)}
         self.search = QLineEdit(placeholderText=tr("Search the guide"))
@@ -214,13 +210,11 @@ def _give_air(document: QTextDocument) -> None:
         block = block.next()
 
 
-class AboutDialog(QDialog):
+class AboutDialog(ClosingDialog):
     """A few lines."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("About Prompt Studio"))
+        super().__init__(parent, tr("About Prompt Studio"))
         title = QLabel(tr("Prompt Studio {version}").format(version=__version__))
         title.setProperty("scale", "heading")
         text = QLabel(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QLabel,
     QListWidget,
@@ -31,7 +30,7 @@ from studio.application.experiments.improve.values import (
 from studio.application.words import tr
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.fields import ComboBox, FieldForm
-from studio.ui.parts.layouts import column_of, resize_within_screen, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import ComparisonView
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.dialog_tasks import ImproveController
@@ -39,7 +38,7 @@ from studio.viewmodels.experiments.dialog_tasks import ImproveController
 _TEXTS = 3
 
 
-class ImproveDialog(QDialog):
+class ImproveDialog(ClosingDialog):
     """Nothing is sent before *Search* or *Propose*, and nothing is written before the user says."""
 
     request_acceptance = Signal(Improvement)  # put its text into the prompt, as one undo
@@ -47,9 +46,7 @@ class ImproveDialog(QDialog):
 
     def __init__(self, controller: ImproveController, parent: QWidget | None = None) -> None:
         """Make it; the controller becomes its own."""
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Improve a section"))
+        super().__init__(parent, tr("Improve a section"), (980, 760))
         self.controller = controller
         controller.setParent(self)
         self._found: Improvement | None = None
@@ -88,7 +85,6 @@ class ImproveDialog(QDialog):
         self._show_sections()
         self._show_running(False)
         paint_text(self.status_label, "text")
-        resize_within_screen(self, 980, 760)
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
-    QDialog,
     QDialogButtonBox,
     QHeaderView,
     QLabel,
@@ -22,21 +21,19 @@ from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, Gen
 from studio.application.words import marked, tr
 from studio.core.text.amounts import money, shortened
 from studio.ui.parts.fields import ComboBox, FieldForm
-from studio.ui.parts.layouts import FlowLayout, column_of, resize_within_screen
+from studio.ui.parts.layouts import ClosingDialog, FlowLayout, column_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.dialog_tasks import InventedRowsController
 
 _MOST_SENTENCES = 4
 
 
-class InventedRowsDialog(QDialog):
+class InventedRowsDialog(ClosingDialog):
     """Nothing is sent before *Ask*, and nothing is written before *Add*."""
 
     def __init__(self, controller: InventedRowsController, parent: QWidget | None = None) -> None:
         """Make it; the controller becomes its own."""
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Generate rows"))
+        super().__init__(parent, tr("Generate rows"), (820, 640))
         self.controller = controller
         controller.setParent(self)
         self._rows: tuple[GeneratedRow, ...] = ()
@@ -52,7 +49,6 @@ class InventedRowsDialog(QDialog):
         self._lay_out()
         self._connect()
         self._show_count()
-        resize_within_screen(self, 820, 640)
         paint_text(self.status_label, "muted")
 
     @property

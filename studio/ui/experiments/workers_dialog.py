@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
@@ -19,21 +18,19 @@ from PySide6.QtWidgets import (
 from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
 from studio.application.words import tr
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.layouts import column_of, resize_within_screen, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
 
 _LOCAL = ("local:2", "local:4")
 
 
-class WorkersDialog(QDialog):
+class WorkersDialog(ClosingDialog):
     """The address of workers; what cannot be used is refused with its reason."""
 
     def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
         """Make it."""
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Workers"))
+        super().__init__(parent, tr("Workers"), (620, 300))
         self.controller = controller
         self.address = ComboBox()
         self.certificates = QLineEdit()
@@ -44,7 +41,6 @@ class WorkersDialog(QDialog):
         self._lay_out()
         self.buttons.accepted.connect(self._take)
         self.buttons.rejected.connect(self.reject)
-        resize_within_screen(self, 620, 300)
         paint_text(self.status_label, "error")
 
     def _lay_out(self) -> None:

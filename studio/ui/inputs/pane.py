@@ -12,7 +12,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QFileDialog,
     QFrame,
@@ -41,7 +40,7 @@ from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.labels import icon_button
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.layouts import ClosingDialog, column_of
 from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 from studio.ui.style.icons import icon
 from studio.viewmodels.inputs.library import InputLibrary
@@ -145,16 +144,14 @@ class SetsButton(QToolButton):
         dialog.open()
 
 
-class RowsDialog(QDialog):
+class RowsDialog(ClosingDialog):
     """Asks for one row of a file of values, or for all of them as input sets."""
 
     row_chosen = Signal(InputRow)
     all_chosen = Signal(tuple)  # tuple[InputRow, ...]
 
     def __init__(self, rows: tuple[InputRow, ...], parent: QWidget, *, can_keep: bool) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Load values"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(parent, tr("Load values"), (560, 320))
         self._rows = rows
         words = tr("Which of the {count} rows?").format(count=len(rows))
         label = QLabel(words, self, textFormat=Qt.TextFormat.PlainText)
@@ -183,7 +180,6 @@ class RowsDialog(QDialog):
         layout = QVBoxLayout(self)
         for part in (label, self.list, buttons):
             layout.addWidget(part)
-        self.resize(560, 320)
 
     def accept(self) -> None:
         """Use the row that is selected."""

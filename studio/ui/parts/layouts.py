@@ -177,3 +177,23 @@ def resize_within_screen(dialog: QWidget, width: int, height: int) -> None:
     """Give a dialog its size, or what the screen has, so that its buttons can be reached."""
     room = dialog.screen().availableGeometry()
     dialog.resize(min(width, room.width() - 8), min(height, room.height() - _TITLE_BAR))
+
+
+class ClosingDialog(QDialog):
+    """A dialog that is deleted when it is closed."""
+
+    def __init__(
+        self, parent: QWidget | None, title: str, size: tuple[int, int] | None = None
+    ) -> None:
+        """Make an empty dialog.
+
+        Args:
+            parent: the window.
+            title: of the dialog.
+            size: width and height in pixels, at most those of the screen; None for its content's.
+        """
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        if size is not None:
+            resize_within_screen(self, *size)

@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
-    QDialog,
     QHeaderView,
     QLabel,
     QPushButton,
@@ -37,7 +36,7 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, FlowLayout, column_of, row_of
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json
 from studio.ui.style.colors import paint_text, theme_in_use
@@ -233,7 +232,7 @@ _COMPARISONS: Mapping[Comparison, str] = {
 }
 
 
-class CallsDialog(QDialog):
+class CallsDialog(ClosingDialog):
     """Beside the window, not before it. Asks for calls to be made, and for the file to be written.
 
     A saved call that is made again is a test: its answer must be as it was. A row is a call without
@@ -262,14 +261,11 @@ class CallsDialog(QDialog):
             write: changes calls of the file; None where that failed, which the user was told.
             parent: the window.
         """
-        super().__init__(parent)
+        super().__init__(parent, tr("Saved calls and rows"), (_WIDTH, _HEIGHT))
         self._tool, self._changing, self._write_calls = tool, changing, write
         self._met: tuple[str, ...] = ()
         """Calls that another program had changed before the last change."""
         self._is_warned = False
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Saved calls and rows"))
-        self.resize(_WIDTH, _HEIGHT)
         self.rows = CallsTable(self)
         self.rows.request_change.connect(lambda row, call: self._write({row: call}))
         self._make_views()

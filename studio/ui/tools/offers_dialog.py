@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QCompleter,
-    QDialog,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -22,7 +21,7 @@ from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import LongText
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.tools.tool_answer import PicturesView
@@ -36,7 +35,7 @@ _MOST_SHOWN = 50_000
 """Characters that are shown; a text view takes seconds for a million in one line."""
 
 
-class OffersDialog(QDialog):
+class OffersDialog(ClosingDialog):
     """One server's; what is opened comes back later, by `show_content`."""
 
     request_open = Signal(str, ServerOffer, Mapping)  # key of the server, what, its arguments
@@ -46,15 +45,16 @@ class OffersDialog(QDialog):
     request_keep = Signal(ServerOffer, OfferContent)  # as a file that the prompt refers to
 
     def __init__(self, source: SourceStatus, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(
+            parent,
+            tr("Prompts and resources of {label}").format(label=source.label),
+            (_WIDTH, _HEIGHT),
+        )
         self._key = source.key
         self._offers: Sequence[ServerOffer] = source.offers
         self._content: OfferContent | None = None
         self.fields: dict[str, QLineEdit] = {}
         self._proposals: dict[str, QStringListModel] = {}
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Prompts and resources of {label}").format(label=source.label))
-        self.resize(_WIDTH, _HEIGHT)
         self.list = QListWidget(self)
         self.list.setAccessibleName(tr("Prompts and resources"))
         for offer in self._offers:

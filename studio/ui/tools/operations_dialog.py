@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QHeaderView,
     QLabel,
@@ -22,7 +21,7 @@ from studio.application.words import tr
 from studio.core.text.invisible import plain_tip, reveal
 from studio.core.tools.openapi.choice import OperationRow
 from studio.core.tools.sources.listing import MOST_TOOLS
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.style.colors import paint_text, theme_in_use
 from studio.ui.style.icons import icon
 
@@ -48,19 +47,16 @@ class OperationTree(QTreeWidget):
             item.setCheckState(0, Qt.CheckState.Unchecked if is_on else Qt.CheckState.Checked)
 
 
-class OperationsDialog(QDialog):
+class OperationsDialog(ClosingDialog):
     """Says which operations are wanted; the prompt is written by whoever asked."""
 
     chosen = Signal(frozenset)  # names of the tools that are wanted
 
     def __init__(self, label: str, rows: Sequence[OperationRow], parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(parent, tr("Operations of {label}").format(label=label), (_WIDTH, _HEIGHT))
         self._rows = {row.name: row for row in rows}
         self._searched = {row.name: _searched(row) for row in rows}
         self._items: dict[str, QTreeWidgetItem] = {}
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Operations of {label}").format(label=label))
-        self.resize(_WIDTH, _HEIGHT)
         self.search = QLineEdit(
             self, placeholderText=tr("Search operations"), clearButtonEnabled=True
         )

@@ -7,7 +7,6 @@ import json
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QLabel,
     QPlainTextEdit,
@@ -20,7 +19,7 @@ from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.mcp.values import InputGiven
 from studio.ui.inputs.schema_form import SchemaForm
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import JsonView
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.tools.questions import InputQuestion, Question
@@ -29,14 +28,12 @@ _FIELD, _MOST_HEIGHT = 64, 448
 """Height of a field with its title, and the most that a form opens with, in pixels."""
 
 
-class _QuestionDialog(QDialog):
+class _QuestionDialog(ClosingDialog):
     """A waiting question; closing the dialog answers it, too, so that its caller never hangs."""
 
     def __init__(self, title: str, width: int, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(parent, title)
         self._is_given = False
-        self.setWindowTitle(title)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(width)
 
     def withdraw(self) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QDialog,
     QFileDialog,
     QHeaderView,
     QLabel,
@@ -30,7 +29,7 @@ from studio.core.text.invisible import reveal
 from studio.core.text.reason import reason_of
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.traffic import TrafficMessage
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json
 from studio.ui.style.colors import paint_text
@@ -41,18 +40,17 @@ _WIDTH, _HEIGHT = 760, 560
 _FILE = "traffic.jsonl"
 
 
-class TrafficDialog(QDialog):
+class TrafficDialog(ClosingDialog):
     """Beside the window, not before it: a tool can be tried while this is looked at."""
 
     request_traffic = Signal(str)  # key of the source
 
     def __init__(self, source: SourceStatus, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(
+            parent, tr("Traffic of {label}").format(label=source.label), (_WIDTH, _HEIGHT)
+        )
         self._key = source.key
         self._messages: tuple[TrafficMessage, ...] = ()
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Traffic of {label}").format(label=source.label))
-        self.resize(_WIDTH, _HEIGHT)
         self.table = QTreeWidget(self)
         self.table.setAccessibleName(tr("Messages"))
         self.table.setRootIsDecorated(False)

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from PySide6.QtCore import QLocale, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFontDatabase
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QLabel,
     QLineEdit,
@@ -31,7 +30,7 @@ from studio.ui.base.language import LANGUAGES
 from studio.ui.base.services import Services
 from studio.ui.dialogs.settings.page import KeysPage, SettingsPage
 from studio.ui.parts.fields import Choices, FieldForm
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.style.icons import icon
 from studio.viewmodels.app.settings import SettingsStore
 
@@ -129,17 +128,14 @@ class TrustList(QWidget):
 _PICTURES = ("palette", "pencil", "keyboard", "plug", "shield-check", "eye-off", "database")
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(ClosingDialog):
     """A search field over pages; there is nothing to confirm."""
 
     request_connections = Signal()
     trust_forgotten = Signal(Path)
 
     def __init__(self, services: Services, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Settings"))
-        self.resize(820, 600)
+        super().__init__(parent, tr("Settings"), (820, 600))
         self._services = services
         self._store = services.settings
         self.search = QLineEdit(placeholderText=tr("Search settings"), clearButtonEnabled=True)
