@@ -26,10 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "i18n"
 LANGUAGES = ("de",)
 CONTEXT = "Studio"
-TABLES = (
-    "base/menus.py",
-    "models/choice.py",
-)
+TABLES = ("models/choice.py",)
 """Files whose tables are translated where they are shown."""
 
 ROWS = (
@@ -39,6 +36,7 @@ ROWS = (
     "resources/words/actions.txt",
     "resources/words/presets.toml",
     "resources/words/forms.toml",
+    "resources/words/menus.toml",
 )
 """Bundled tables of words, each with a text that is translated."""
 
@@ -73,14 +71,12 @@ def _table(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
-def _table_words(path: Path, tree: ast.Module) -> Iterator[Word]:
+def _table_words(tree: ast.Module) -> Iterator[Word]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             places = _IN_CALLS.get(getattr(node.func, "id", ""), ())
             values = [node.args[at] for at in places if at < len(node.args)]
             yield from (Word(text) for each in values if (text := _text(each)))
-        elif isinstance(node, ast.Constant) and path.name == "menus.py":
-            yield from (Word(text) for text in (str(node.value),) if text.startswith("&"))
 
 
 def _row_words(path: Path) -> Iterator[Word]:
@@ -88,6 +84,9 @@ def _row_words(path: Path) -> Iterator[Word]:
 
     Of a table in TOML: each `help`, `title` and `hint`; of the forms also what names a field.
     """
+    if path.name == "menus.toml":
+        yield from map(Word, tomllib.loads(path.read_text(encoding="utf-8"))["bar"])
+        return
     if path.suffix == ".toml":
         keys = ["help", "title", "hint"]
         if path.name == "forms.toml":
@@ -111,7 +110,7 @@ def collect(root: Path = ROOT) -> list[Word]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found.update(_called_words(tree))
         if _table(path) in TABLES:
-            found.update(_table_words(path, tree))
+            found.update(_table_words(tree))
     for part in ROWS:
         if (root / part).exists():
             found.update(_row_words(root / part))

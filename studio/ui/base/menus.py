@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from studio.application.words import tr
+from studio.core.paths import resource_text
 from studio.ui.base.actions import spec_of
 from studio.ui.style.icons import icon
 
@@ -33,132 +35,32 @@ PANES = "view.panes"
 """Placeholder in a menu for the switches of the docks."""
 
 
-def _items(words: str) -> tuple[str, ...]:
-    """Return the actions that a text names, with a separator for each bar."""
-    return tuple(SEPARATOR if word == "|" else word for word in words.split())
+def _bundled(table: str) -> dict[str, tuple[str, ...]]:
+    """Read the menus of a table, with a separator for each bar."""
+    rows = tomllib.loads(resource_text("words", "menus.toml"))[table]
+    return {
+        name: tuple(SEPARATOR if word == "|" else word for word in words.split())
+        for name, words in rows.items()
+    }
 
 
-MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        "&File",
-        _items(
-            """
-            file.new file.template file.open file.folder file.add_folder file.recent | file.save
-            file.save_as file.save_all file.reload prompt.compare prompt.compare_saved
-            prompt.compare_sets | file.import file.export | file.settings file.close
-            file.close_all file.reopen file.quit
-            """
-        ),
-    ),
-    (
-        "&Edit",
-        _items(
-            """
-            edit.undo edit.redo | edit.cut edit.copy edit.paste edit.all | edit.find edit.replace
-            edit.find_next edit.find_previous edit.find_in_files edit.replace_in_files |
-            edit.add_caret edit.skip_caret edit.caret_all edit.caret_up edit.caret_down
-            edit.caret_ends edit.caret_back | edit.grow edit.shrink edit.select_line edit.line_up
-            edit.line_down edit.copy_up edit.copy_down edit.line_below edit.line_above
-            edit.delete_line edit.join_lines edit.indent edit.outdent | edit.comment
-            edit.comment_out edit.comment_in edit.trim edit.complete edit.snippet edit.fix
-            edit.rename edit.spelling edit.format edit.front edit.protocol
-            """
-        ),
-    ),
-    (
-        "&Go",
-        _items(
-            """
-            edit.back edit.forward | file.quick edit.symbol edit.line edit.bracket edit.definition
-            edit.uses | edit.next_problem edit.previous_problem | view.next_tab view.previous_tab
-            view.other_side view.editor view.files view.breadcrumbs view.problems
-            """
-        ),
-    ),
-    (
-        "&View",
-        _items(
-            """
-            view.commands | view.side view.right view.bottom view.all_sides view.maximize
-            view.run_window view.panes view.reset | view.light view.dark view.system |
-            view.zoom_in view.zoom_out view.zoom_reset | view.split view.split_down view.move_over
-            view.join view.tab_left view.tab_right | view.wrap view.whitespace view.values
-            edit.fold edit.unfold edit.toggle_fold edit.fold_all edit.unfold_all
-            """
-        ),
-    ),
-    (
-        "&Run",
-        _items(
-            """
-            prompt.check | run.start run.step run.into run.out run.approve run.pause run.stop |
-            run.breakpoint run.breakpoints | run.go run.console run.find run.branches run.rerun
-            run.replay run.export | prompt.experiment run.keep_row | run.provider run.connections
-            """
-        ),
-    ),
-    (
-        "&Tools",
-        _items("tools.search tools.sources tools.trust tools.reload | tools.window"),
-    ),
-    (
-        "&Help",
-        _items("help.guide help.tour help.welcome help.shortcuts help.storage | help.about"),
-    ),
-)
+MENUS = tuple(_bundled("bar").items())
+"""Titles and items of the menu bar."""
 
-IN_EDITOR = _items(
-    """
-    edit.fix edit.definition edit.uses edit.rename | edit.cut edit.copy edit.paste |
-    edit.add_caret edit.comment edit.snippet edit.format edit.front | run.breakpoint run.start
-    view.commands
-    """
-)
-"""Context menu of a prompt."""
-
-ON_CARD = _items("run.start run.step | view.maximize view.right view.commands")
-ON_INPUT = _items("run.start run.step prompt.compare_sets | view.right view.commands")
-ON_RUN = _items(
-    """
-    run.start run.step run.into run.out run.stop | run.find run.branches run.console
-    """
-)
-ON_SEARCH = ("edit.find_in_files", "edit.replace_in_files")
-ON_PROBLEM = _items(
-    """
-    edit.next_problem edit.previous_problem prompt.check | view.bottom view.commands
-    """
-)
-ON_OUTLINE = _items("edit.symbol edit.fold_all edit.unfold_all | view.side")
-BESIDE_PANES = _items(
-    """
-    view.side view.right view.bottom view.all_sides view.reset | view.commands file.settings
-    """
-)
-ON_TAB = _items(
-    """
-    view.split view.split_down view.join | file.save file.save_as file.reload prompt.compare
-    prompt.compare_saved | file.reopen
-    """
-)
-ON_CRUMB = _items(
-    """
-    edit.symbol file.quick view.files | edit.fold_all edit.unfold_all edit.front | view.commands
-    """
-)
-ON_STATUS = (
-    *_items("edit.line view.problems edit.next_problem | run.go run.connections |"),
-    *BESIDE_PANES,
-)
-ON_WELCOME = _items(
-    """
-    file.new file.template file.open file.folder file.quick | run.connections help.guide
-    help.shortcuts | view.commands file.settings
-    """
-)
-ON_TOOL = _items("tools.search tools.sources tools.reload tools.window")
-"""Additional context menu items of a card of the preview, an input, the run, a find, a problem,
-the outline, a tab and a tool."""
+_CONTEXT = _bundled("context")
+IN_EDITOR = _CONTEXT["editor"]
+ON_CARD = _CONTEXT["card"]
+ON_INPUT = _CONTEXT["input"]
+ON_RUN = _CONTEXT["run"]
+ON_SEARCH = _CONTEXT["search"]
+ON_PROBLEM = _CONTEXT["problem"]
+ON_OUTLINE = _CONTEXT["outline"]
+BESIDE_PANES = _CONTEXT["panes"]
+ON_TAB = _CONTEXT["tab"]
+ON_CRUMB = _CONTEXT["crumb"]
+ON_STATUS = _CONTEXT["status"]
+ON_WELCOME = _CONTEXT["welcome"]
+ON_TOOL = _CONTEXT["tool"]
 
 _IN_TEXT = (
     ("edit.undo", "undo"),
