@@ -29,7 +29,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.ui.base.language import LANGUAGES
 from studio.ui.base.services import Services
 from studio.ui.dialogs.settings.page import KeysPage, SettingsPage
-from studio.ui.parts.fields import Choices, FieldForm
+from studio.ui.parts.fields import Choices, FieldForm, form_fields
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.style.icons import icon
 from studio.viewmodels.app.settings import SettingsStore
@@ -73,6 +73,14 @@ class FieldsPage(SettingsPage):
 
     def _keep(self, key: str) -> None:
         self._store.set(self.form.written_to(self._store.value, key))
+
+
+def _page(title: str, section: str, widget: QWidget | None = None) -> SettingsPage:
+    """Return a page of sentences, with a wide field where it has one row."""
+    page = SettingsPage(title)
+    for row in form_fields(section):
+        page.add(row.label, row.about, widget, wide=True)
+    return page
 
 
 def _dictionaries(chosen: str) -> Choices:
@@ -180,7 +188,7 @@ class SettingsDialog(ClosingDialog):
             keys,
             self._connections(),
             self._trust(),
-            self._privacy(),
+            _page(tr("Privacy"), "privacy"),
             self._storage(),
         ]
         self._lay_out()
@@ -234,81 +242,21 @@ class SettingsDialog(ClosingDialog):
     # -- pages ----------------------------------------------------------------------------------
 
     def _connections(self) -> SettingsPage:
-        page = SettingsPage(tr("Connections"))
         button = QPushButton(icon("plug"), tr("Open Connections…"), autoDefault=False)
         button.clicked.connect(self._go_to_connections)
-        page.add(
-            tr("Where models answer"),
-            tr(
-                "Providers, servers of your own, and the small model that comes with the studio. "
-                "Keys are kept in the system's key store, in variables, or for the session only."
-            ),
-            button,
-        )
-        return page
+        return _page(tr("Connections"), "models", button)
 
     def _trust(self) -> SettingsPage:
-        page = SettingsPage(tr("Trust"))
         self.trusted = TrustList(TrustStore(self._services.paths.data / "trust.json"))
         self.trusted.forgotten.connect(self.trust_forgotten)
-        page.add(
-            tr("Trusted folders"),
-            tr(
-                "Prompts in these folders may run Python tools and MCP servers and read variables "
-                "of the environment. No file can trust itself: you are asked once for each folder."
-            ),
-            self.trusted,
-            wide=True,
-        )
-        return page
-
-    def _privacy(self) -> SettingsPage:
-        page = SettingsPage(tr("Privacy"))
-        page.add(
-            tr("Nothing leaves this machine but what you send"),
-            tr(
-                "The studio has no telemetry, looks for no updates and reports no errors. A run "
-                "sends the prompt, the inputs and what tools answered to the connection that you "
-                "chose, and to nobody else; the embedded model is on this machine."
-            ),
-        )
-        page.add(
-            tr("You are asked first"),
-            tr(
-                "An address that a prompt file names is used only after you allowed it. Pictures "
-                "at network addresses are not fetched for the preview."
-            ),
-        )
-        page.add(
-            tr("Keys"),
-            tr(
-                "Keys are never in prompts, settings, runs, exports or logs. What looks like "
-                "one is hidden where it is shown."
-            ),
-        )
-        return page
+        return _page(tr("Trust"), "trust", self.trusted)
 
     def _storage(self) -> SettingsPage:
-        paths = self._services.paths
         page = SettingsPage(tr("Storage"))
-        for name, sentence, folder in (
-            (
-                tr("Settings and connections"),
-                tr("settings.toml and connections.toml; texts that can be read and edited."),
-                paths.config,
-            ),
-            (
-                tr("Runs, unsaved text, trust and logs"),
-                tr("runs.sqlite, swap files of unsaved text, trust.json, session.json, log."),
-                paths.data,
-            ),
-            (
-                tr("What can be made again"),
-                tr("Files that are only kept to be faster; may be deleted."),
-                paths.cache,
-            ),
-        ):
-            page.add(name, f"{sentence}\n{folder}", self._folder_button(name, folder))
+        for row in form_fields("storage"):
+            folder: Path = getattr(self._services.paths, row.key)
+            button = self._folder_button(row.label, folder)
+            page.add(row.label, f"{row.about}\n{folder}", button)
         return page
 
     def _folder_button(self, name: str, folder: Path) -> QPushButton:
