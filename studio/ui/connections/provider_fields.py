@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QFormLayout,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -21,6 +21,7 @@ from studio.application.connections.provider_start import (
     tidied_key,
 )
 from studio.application.words import tr
+from studio.ui.parts.fields import FieldForm
 from studio.ui.parts.layouts import column_of
 
 
@@ -37,28 +38,18 @@ class ProviderFields(QWidget):
         self._start: ProviderStart | None = None
         self.hint = _words()
         self.hint.setText(tr("Choose where your model answers."))
-        self.address, self.key, self.deployment = QLineEdit(), QLineEdit(), QLineEdit()
-        self.address.setPlaceholderText(tr("https://host/v1"))
-        self.address.setAccessibleName(tr("Address"))
+        self.lines = FieldForm("provider")
+        self.address, self.key, self.deployment, self.model = (
+            self.lines.widget(key, QLineEdit) for key in ("address", "key", "deployment", "model")
+        )
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setAccessibleName(tr("Key"))
-        self.deployment.setAccessibleName(tr("Deployment"))
-        self.deployment.setPlaceholderText(tr("Name of the deployment"))
         self.note = _words()
-        self.model = QLineEdit()
-        self.model.setAccessibleName(tr("Model"))
-        self.model.setPlaceholderText(tr("Filter the list, or type the id of a model"))
         self.models = QListWidget()
         self.models.setAccessibleName(tr("Models"))
         self.models.setUniformItemSizes(True)
-        self.form = QFormLayout(horizontalSpacing=12, verticalSpacing=8)
-        for text, field in (
-            (tr("Address"), self.address),
-            (tr("Key"), self.key),
-            (tr("Deployment"), self.deployment),
-            (tr("Model"), self.model),
-        ):
-            self.form.addRow(text, field)
+        self.form = self.lines.laid_out()
+        self.form.setHorizontalSpacing(12)
+        self.form.setVerticalSpacing(8)
         column_of(self.hint, self.form, self.note, (self.models, 1), on=self, margins=0, spacing=12)
         self.place = QWidget(self)
         """Placeholder below the button, in the room of the models."""
@@ -68,9 +59,7 @@ class ProviderFields(QWidget):
     def show_start(self, start: ProviderStart) -> None:
         """Ask for what a provider needs."""
         self._start = start
-        for field in (self.address, self.key, self.deployment, self.model):
-            field.clear()
-        self.address.setText(start.connection.base_url)
+        self.lines.set_values({"address": start.connection.base_url})
         self.hint.setText(self._hint(start))
         self.key.setPlaceholderText(
             tr("The one in {variable}; paste another to use that").format(variable=start.variable)
@@ -83,7 +72,7 @@ class ProviderFields(QWidget):
 
     def focus_on(self, ask: Ask) -> None:
         """Put the keyboard where something is to be written."""
-        {"address": self.address, "key": self.key, "deployment": self.deployment}[ask].setFocus()
+        self.lines.widgets[ask].setFocus()
 
     def answers(self) -> ProviderAnswers:
         """Return the contents of the fields."""
@@ -128,9 +117,8 @@ class ProviderFields(QWidget):
         return " ".join(parts)
 
     def _show_lines(self, asks: Sequence[Ask]) -> None:
-        self.form.setRowVisible(self.address, "address" in asks)
-        self.form.setRowVisible(self.key, "key" in asks)
-        self.form.setRowVisible(self.deployment, "deployment" in asks)
+        for ask in get_args(Ask):
+            self.form.setRowVisible(self.lines.widgets[ask], ask in asks)
         if self._start is None:
             self.form.setRowVisible(self.model, False)
             self.models.hide()

@@ -9,13 +9,11 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QFormLayout,
     QInputDialog,
     QLabel,
     QLineEdit,
     QMenu,
     QMessageBox,
-    QPlainTextEdit,
     QPushButton,
     QStackedWidget,
     QWidget,
@@ -33,7 +31,7 @@ from studio.application.words import marked, tr
 from studio.core.runs.summary import WAITING, RunSummary
 from studio.ui.history.footer import HistoryFooter
 from studio.ui.history.table import RunTable
-from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.fields import ComboBox, FieldForm
 from studio.ui.parts.layouts import FlowLayout, column_of, lay_out_to_save, row_of
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
@@ -58,8 +56,8 @@ class NotesDialog(QDialog):
         super().__init__(parent)
         self._runs = tuple(runs)
         self._common = common_tags(runs)
-        self.tags = QLineEdit(", ".join(self._common))
-        self.note = QPlainTextEdit(runs[0].note)
+        self.form = FieldForm("notes")
+        self.form.set_values({"tags": ", ".join(self._common), "note": runs[0].note})
         words = tr("Tags and note: {prompt}").format(prompt=runs[0].prompt or "run")
         if len(runs) > 1:
             words = tr("Tags of {count} runs").format(count=len(runs))
@@ -68,32 +66,24 @@ class NotesDialog(QDialog):
 
     def accept(self) -> None:
         """Hand the words on, each tag once; what only some of several runs have stays theirs."""
-        parts = (part.strip() for part in self.tags.text().split(","))
+        parts = (part.strip() for part in self.form.text("tags").split(","))
         wanted = tuple(dict.fromkeys(part for part in parts if part))
         for run in self._runs:
             own = (tag for tag in run.tags if tag not in self._common)
             tags = wanted if len(self._runs) == 1 else tuple(dict.fromkeys((*own, *wanted)))
-            note = self.note.toPlainText().strip() if len(self._runs) == 1 else run.note
+            note = self.form.text("note").strip() if len(self._runs) == 1 else run.note
             if (tags, note) != (run.tags, run.note):
                 self.described.emit(run.id, tags, note)
         super().accept()
 
     def _lay_out(self) -> None:
-        self.tags.setPlaceholderText(tr("regression, good example"))
-        self.tags.setAccessibleName(tr("Tags, separated by commas"))
-        self.note.setPlaceholderText(tr("What is worth knowing about this run"))
-        self.note.setAccessibleName(tr("Note"))
-        self.note.setTabChangesFocus(True)
-        form = QFormLayout()
+        form = self.form.laid_out()
         form.setSpacing(8)
-        form.addRow(tr("Tags"), self.tags)
-        if len(self._runs) == 1:
-            form.addRow(tr("Note"), self.note)
-        else:
+        if len(self._runs) > 1:
+            form.setRowVisible(self.form.widgets["note"], False)
             hint = QLabel(tr("Those that all of them have. Other tags of a run stay."))
             hint.setWordWrap(True)
             form.addRow("", hint)
-            self.note.hide()
         lay_out_to_save(self, form)
         self.resize(480, 260)
 

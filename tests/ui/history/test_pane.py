@@ -109,8 +109,8 @@ def test_tags_and_note_are_written_in_a_dialog(pane: HistoryPane, qtbot: QtBot) 
     qtbot.mouseClick(pane.notes_button, Qt.MouseButton.LeftButton)
     dialog = pane.findChild(NotesDialog)
     assert dialog is not None
-    qtbot.keyClicks(dialog.tags, "good, , good , late")
-    qtbot.keyClicks(dialog.note, "Worth a look")
+    qtbot.keyClicks(dialog.form.widgets["tags"], "good, , good , late")
+    qtbot.keyClicks(dialog.form.widgets["note"], "Worth a look")
     dialog.accept()
 
     assert told == [("a", ("good", "late"), "Worth a look")]
@@ -272,8 +272,8 @@ def test_the_tags_of_several_runs_are_set_at_once_and_their_own_stay(
     qtbot.mouseClick(pane.notes_button, Qt.MouseButton.LeftButton)
     dialog = pane.findChild(NotesDialog)
     assert dialog is not None
-    assert dialog.tags.text() == "all"
-    dialog.tags.setText("good, late")
+    assert dialog.form.widgets["tags"].text() == "all"
+    dialog.form.widgets["tags"].setText("good, late")
     dialog.accept()
     assert told == [
         (one.id, ("first", "good", "late"), "kept"),
