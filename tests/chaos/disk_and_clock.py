@@ -15,7 +15,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,12 +23,14 @@ from tests.chaos.kill_series import (
     BrokenPromiseError,
     Room,
     databases_are_whole,
+    ended_at_last,
     expect,
+    kept_words,
     room_of,
     slowly,
     swap_texts,
+    type_until_kept,
     typed,
-    words,
 )
 from tests.support.chat_server import chat_server
 
@@ -108,21 +109,16 @@ def window_meets_full_disk(room: Room, place: Path) -> str:
     path = room.work / "typed.prompty"
     path.write_text(_HEAD, encoding="utf-8")
     typist = [sys.executable, "-m", "tests.chaos.typist", str(path)]
-    with room.start(typist, subprocess.PIPE) as process:
-        typed(process, 1.0)
+    with ended_at_last(room.start(typist, subprocess.PIPE)) as process:
+        type_until_kept(room, process, path, 1, at_write=False)
         with full(place):
             told = typed(process, 3.0)
             expect(process.poll() is None and len(told) > 3, "the window ended or stands still")
             swap_texts(room)
-        told = typed(process, 4.0)
-        now = time.monotonic()
-        process.kill()
-    due = max((count for at, count in told if now - at > 3.0), default=0)
-    kept = max(map(words, swap_texts(room)), default=0)
-    expect(kept >= due > 0, f"{due} words are due, {kept} are kept")
+        kept = type_until_kept(room, process, path, told[-1][1], at_write=False)
     expect(path.read_text(encoding="utf-8") == _HEAD, "the file was changed by nobody")
     databases_are_whole(room)
-    return f"{kept} words kept, {due} due"
+    return f"{kept} words kept, {told[-1][1]} due"
 
 
 def settings_meet_full_disk(room: Room, place: Path) -> str:
@@ -258,15 +254,30 @@ def window_meets_jumps(room: Room) -> str:
     path = room.work / "typed.prompty"
     path.write_text(_HEAD, encoding="utf-8")
     typist = [sys.executable, "-m", "tests.chaos.typist", str(path)]
-    with jumping(room), room.start(typist, subprocess.PIPE) as process:
-        told = typed(process, 8.0)
-        now = time.monotonic()
-        process.kill()
-    due = max((count for at, count in told if now - at > 3.0), default=0)
-    kept = max(map(words, swap_texts(room)), default=0)
-    expect(kept >= due > 0, f"{due} words are due, {kept} are kept")
+    kept = 0
+    with jumping(room), ended_at_last(room.start(typist, subprocess.PIPE)) as process:
+        for _ in range(8):
+            kept = type_until_kept(room, process, path, kept + 10, at_write=False)
+    now = kept_words(room, path)
+    expect(now >= kept, f"{kept} words were kept, {now} are left")
     databases_are_whole(room)
-    return f"{kept} words kept, {due} due"
+    return f"{now} words kept"
+
+
+def settings_meet_jumps(room: Room) -> str:
+    """Settings that are written while the clock jumps are read again as they were written."""
+    program = (
+        "import sys; from pathlib import Path; from studio.core.settings import *\n"
+        "path = Path(sys.argv[1])\n"
+        "for number in range(400):\n"
+        "    save_settings(path, Settings(recent=(f'/somewhere/{number}',)))\n"
+        "    assert load_settings(path)[0].recent == (f'/somewhere/{number}',)\n"
+    )
+    path = room.home / "config" / "settings.toml"
+    with jumping(room), room.start([sys.executable, "-c", program, str(path)]) as process:
+        code = process.wait()
+    expect(code == 0, (room.folder / "errors.txt").read_text(encoding="utf-8")[-500:])
+    return "400 written, 400 read"
 
 
 def clock() -> int:
@@ -275,11 +286,13 @@ def clock() -> int:
         print("clock: libfaketime is missing; skipped")
         return 0
     broken = 0
-    for name in (*COMMANDS, "window"):
+    for name in (*COMMANDS, "settings", "window"):
         with chat_server() as server, room_of(server) as plain:
             server.always(slowly)
             room = JumpingRoom(plain.folder, plain.url)
-            if name == "window":
+            if name == "settings":
+                broken += tell("jumping clock: settings", lambda: settings_meet_jumps(room))  # noqa: B023
+            elif name == "window":
                 broken += tell("jumping clock: window", lambda: window_meets_jumps(room))  # noqa: B023
             else:
                 broken += tell(
