@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from studio.core.agent.values.step import ResultOrigin
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, text_or_json
 from studio.core.tools.binding import prefixed_name
 from studio.core.tools.mock import (
     FixedMock,
@@ -85,7 +84,7 @@ def _answer(item: JsonObject) -> RecordedAnswer | None:
     if not isinstance(arguments, Mapping) or not {"answer", "text"} & item.keys():
         return None
     value = item.get("answer", item.get("text"))
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = text_or_json(value)
     return RecordedAnswer(arguments, text, item.get("is_error") is True)
 
 

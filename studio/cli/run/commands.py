@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import shlex
 from pathlib import Path
 from typing import get_args
@@ -40,7 +39,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.reason import named_reason
-from studio.core.text.values import Json
+from studio.core.text.values import Json, text_or_json
 
 _LEFT_AS_LETTERS = ("fstring-suggested", "single-braces")
 """Problems of text that the author means as a value and the model gets as letters."""
@@ -164,7 +163,7 @@ def _refused(document: PromptDocument, refusal: Refusal) -> int:
 
 
 def _shell(value: Json) -> str:
-    return shlex.quote(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return shlex.quote(text_or_json(value))
 
 
 def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun | None:

@@ -7,7 +7,6 @@ sent, and said.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from fnmatch import fnmatchcase
 
 from studio.core.prompty.messages import MediaPart, Message, Role
 from studio.core.text.problem import Severity
-from studio.core.text.values import Json
+from studio.core.text.values import Json, text_or_json
 from studio.core.wire.draft import (
     UNSUPPORTED_ATTRIBUTE,
     UNSUPPORTED_MEDIA,
@@ -168,7 +167,7 @@ def sendable_name(name: str, rules: MessageRules) -> str:
 
 
 def _sent_name(value: Json, message: Message, draft: RequestDraft, rules: MessageRules) -> str:
-    written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    written = text_or_json(value)
     is_fine = not rules.refused_in_name.search(written) and len(written) <= rules.name_length
     if is_fine:
         return written

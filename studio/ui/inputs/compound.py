@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, read_json, show_value
 from studio.application.words import tr
-from studio.core.text.values import Json, objects_of
+from studio.core.text.values import Json, objects_of, text_or_json
 from studio.ui.inputs.fields import (
     ChoiceField,
     FieldEditor,
@@ -285,7 +284,7 @@ class _Turn(QWidget):
         self.text = GrowingText()
         self.text.setAccessibleName(tr("Text of the message"))
         self.text.setPlaceholderText(tr("Text of the message; Ctrl+Enter adds the next one"))
-        shown = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        shown = text_or_json(content)
         self.text.setPlainText(shown)
         remove = icon_button("x", tr("Remove this message"))
         remove.clicked.connect(lambda: self.removed.emit(self))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -34,7 +33,7 @@ from studio.core.prompty.reference_values import LookUp
 from studio.core.prompty.threads import read_thread
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, text_or_json
 
 # A rendering with its values hidden, so that only the author's own text makes structure.
 
@@ -344,7 +343,7 @@ def input_part(kind: MediaKind, value: Json, span: Span | None) -> MediaPart | N
         return MediaPart(kind, source, rest, span=span) if source else None
     if value is None or value == "":
         return None
-    source = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    source = text_or_json(value)
     return MediaPart(kind, source, span=span)
 
 
