@@ -1,8 +1,8 @@
 """Arguments read, and results written, by a function's annotations.
 
 Pydantic does it where the environment has it. Otherwise texts, numbers, lists, objects, literals,
-enums, dataclasses and typed dictionaries are known; a tool with any other type is not offered, and
-its message says that pydantic would know it.
+enums and typed dictionaries are known; a tool with any other type is not offered, and its message
+says that pydantic would know it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Callable
 
 from .arguments import UNKNOWN, ArgumentReader, TakenArgument
 from .schemas import inline_references, without_titles
-from .types_by_hand import Shape, Shapes, Unfit, with_default
+from .types_by_hand import Schema, Shape, Unfit, shape_of, with_default
 from .values import plain_value
 
 _WRAPPED = "result"
@@ -61,13 +61,12 @@ class PlainReader:
         Raises:
             TypeError: an annotation has no JSON schema.
         """
-        shapes = Shapes()
         self._shapes: dict[str, Shape] = {}
         self._needed: list[str] = []
         self._more: Shape | None = None
-        properties: dict[str, object] = {}
+        properties: Schema = {}
         for each in parameters:
-            shape = _shape(each, shapes)
+            shape = _shape(each)
             if each.is_open:
                 self._more = shape
                 continue
@@ -80,15 +79,14 @@ class PlainReader:
             else:
                 described = with_default(described, each.default)
             properties[each.name] = described
-        self.schema: dict[str, object] = {"type": "object", "properties": properties}
+        self.schema: Schema = {
+            "type": "object",
+            "properties": properties,
+            "additionalProperties": self._more is not None and (self._more.schema or True),
+        }
         """JSON schema of all arguments."""
-        self.schema["additionalProperties"] = (
-            False if self._more is None else (self._more.schema or True)
-        )
         if self._needed:
             self.schema["required"] = self._needed
-        if shapes.definitions:
-            self.schema["$defs"] = shapes.definitions
 
     def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
         """Arguments by parameter, those that were given, and those of `**more`.
@@ -113,14 +111,14 @@ class PlainReader:
         return given, extra
 
 
-def _shape(parameter: TakenArgument, shapes: Shapes) -> Shape:
+def _shape(parameter: TakenArgument) -> Shape:
     annotation = parameter.annotation
     if annotation is UNKNOWN:
         annotation = _guess(parameter.default)
     if parameter.is_rest:
         is_bare = parameter.annotation is UNKNOWN
         annotation = list[Any] if is_bare else list[annotation]  # type: ignore[valid-type]
-    return shapes.of(annotation)
+    return shape_of(annotation)
 
 
 def _guess(default: object) -> object:
@@ -135,13 +133,13 @@ def _guess(default: object) -> object:
 class Returned:
     """The type that a function gives."""
 
-    def __init__(self, schema: dict[str, object], form: Callable[[object], Any]) -> None:
+    def __init__(self, schema: Schema, form: Callable[[object], Any]) -> None:
         self.schema = schema
         """Its JSON schema."""
         self._form = form
 
     @property
-    def output_schema(self) -> dict[str, object]:
+    def output_schema(self) -> Schema:
         """The schema for other clients, which want an object."""
         if self.schema.get("type") == "object":
             return self.schema
@@ -209,16 +207,11 @@ def _by_pydantic(annotation: Any) -> Returned:
 
 
 def _by_hand(annotation: object) -> Returned | None:
-    shapes = Shapes()
-    shape = shapes.of(annotation)
-    schema = dict(shape.schema)
-    if shapes.definitions:
-        schema["$defs"] = shapes.definitions
-    schema = without_titles(inline_references(schema))
+    shape = shape_of(annotation)
 
     def form(value: object) -> object:
         made = plain_value(value)
         shape.convert(made)
         return made
 
-    return Returned(schema, form)
+    return Returned(shape.schema, form)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 _MOST_NODES = 20_000
 _NAMED_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties")
 _DEFINITIONS = "#/$defs/"
 
 
-def inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
+def inline_references(schema: Mapping[str, object]) -> dict[str, object]:
     """Put local `$defs` in the place of references to them.
 
     Providers and grammars treat references differently; without them, all see the same schema.
     Recursive definitions are kept, and all are where putting them in would make too much of it.
     """
-    definitions: Mapping[str, Any] = schema.get("$defs", {})
+    definitions = cast("Mapping[str, object]", schema.get("$defs", {}))
     kept: set[str] = set()
     nodes = 0
 
@@ -41,7 +41,7 @@ def inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     root = {key: value for key, value in schema.items() if key != "$defs"}
     try:
-        result = cast("dict[str, Any]", resolve(root, ()))
+        result = cast("dict[str, object]", resolve(root, ()))
     except (OverflowError, RecursionError):
         result, kept = root, _referred_names(root)
     if kept:
@@ -86,7 +86,7 @@ def _referred(node: Mapping[str, object]) -> str:
 
 def without_titles(schema: Mapping[str, object]) -> dict[str, object]:
     """Drop the titles that a generator made from names; a property called "title" stays."""
-    return cast("dict[str, Any]", _without_titles(schema, names=False))
+    return cast("dict[str, object]", _without_titles(schema, names=False))
 
 
 def _without_titles(schema: object, *, names: bool) -> object:

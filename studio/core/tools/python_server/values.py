@@ -9,8 +9,7 @@ import enum
 import json
 import math
 from collections import deque
-from collections.abc import KeysView, Mapping, ValuesView
-from typing import Any
+from collections.abc import Iterator, KeysView, Mapping, ValuesView
 
 _MADE_OF_TEXT = ("UUID", "Decimal", "PurePath", "Fraction", "IPv4Address", "IPv6Address")
 
@@ -23,7 +22,7 @@ def as_text(value: object) -> tuple[str, bool]:
     return text, True
 
 
-def plain_value(value: Any, *, strict: bool = False) -> Any:
+def plain_value(value: object, *, strict: bool = False) -> object:
     """Turn a value into one that JSON has.
 
     Args:
@@ -47,7 +46,7 @@ def plain_value(value: Any, *, strict: bool = False) -> Any:
         return simple
     if isinstance(value, Mapping):
         return {_key(key): plain_value(item, strict=strict) for key, item in value.items()}
-    if isinstance(value, _ITEMS) or hasattr(type(value), "__next__"):
+    if isinstance(value, _ITEMS):
         return [plain_value(item, strict=strict) for item in value]
     made = _made(value)
     if made is not _NONE:
@@ -57,8 +56,8 @@ def plain_value(value: Any, *, strict: bool = False) -> Any:
     return repr(value)
 
 
-_ITEMS = (list, tuple, set, frozenset, range, KeysView, ValuesView, deque)
-_NONE: object = object()
+_ITEMS = (list, tuple, set, frozenset, range, KeysView, ValuesView, deque, Iterator)
+_NONE = object()
 
 
 def _simple(value: object) -> object:

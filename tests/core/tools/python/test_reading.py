@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NewType, TypedDict
 
 import pytest
@@ -28,19 +28,13 @@ class Level(enum.IntEnum):
 
 
 @dataclass
-class Node:
-    value: int
-    children: list[Node] = field(default_factory=list)
-
-
-@dataclass
 class Point:
     x: int
     y: float = 0.5
 
 
-class Loose(TypedDict, total=False):
-    name: str
+class Day(TypedDict):
+    sky: str
 
 
 Name = NewType("Name", str)
@@ -56,8 +50,6 @@ TYPES = [
     None,
     Color,
     Level,
-    Point,
-    Node,
     Name,
     list[int],
     dict[str, float],
@@ -67,8 +59,6 @@ TYPES = [
     Literal[1, 2],
     int | None,
     int | str,
-    list[Point],
-    dict[str, Node],
     Annotated[int, "how many"],
     "number",
 ]
@@ -100,9 +90,6 @@ VALUES = [
     {},
     {"a": 1},
     {"x": 1},
-    {"x": "q"},
-    {"value": 1, "children": [{"value": 2}]},
-    {"value": 1, "children": [{}]},
     {"left": "l"},
     {"name": "n"},
     [{"x": 2, "y": 1}],
@@ -148,10 +135,10 @@ def test_what_is_taken_comes_to_the_same_and_the_rest_is_refused(annotation: Any
     ("annotation", "value", "words"),
     [
         (int, "many", "p: Input should be a valid integer"),
-        (list[Point], [{"x": 1}, {}], "p.1.x: Field required"),
+        (list[dict[str, int]], [{"x": 1}, {"x": "q"}], "p.1.x: Input should be a valid integer"),
+        (dict[str, int], 5, "p: Input should be an object"),
         (Literal["a", "b"], "c", "p: Input should be 'a' or 'b'"),
         (Color, "green", "p: Input should be 'red' or 'blue'"),
-        (Point, 5, "p: Input should be an object"),
     ],
 )
 def test_a_refusal_says_where_and_what(annotation: Any, value: object, words: str) -> None:
@@ -168,13 +155,15 @@ def test_missing_and_unknown_arguments_are_refused() -> None:
 
 def test_a_typed_dictionary_needs_no_other_package() -> None:
     # Pydantic refuses those of `typing` before Python 3.12.
-    plain = PlainReader([TakenArgument("p", Loose, UNKNOWN, "", None)])
-    assert plain.read({"p": {"name": "n"}}) == ({"p": {"name": "n"}}, {})
-    with pytest.raises(ValueError, match=r"p\.name: Input should be a valid string"):
-        plain.read({"p": {"name": 1}})
+    plain = PlainReader([TakenArgument("p", Day, UNKNOWN, "", None)])
+    assert plain.read({"p": {"sky": "clear"}}) == ({"p": {"sky": "clear"}}, {})
+    with pytest.raises(ValueError, match=r"p\.sky: Input should be a valid string"):
+        plain.read({"p": {"sky": 1}})
+    with pytest.raises(ValueError, match=r"p\.sky: Field required"):
+        plain.read({"p": {}})
 
 
-@pytest.mark.parametrize("annotation", [complex, dt.date, set[int], tuple[int, str]])
+@pytest.mark.parametrize("annotation", [complex, dt.date, set[int], tuple[int, str], Point])
 def test_a_type_that_only_pydantic_knows_is_named(annotation: Any) -> None:
     with pytest.raises(TypeError, match="has no JSON schema without pydantic"):
         PlainReader([TakenArgument("p", annotation, UNKNOWN, "", None)])
