@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from studio.application.comparison import (
     ComparedPart,
     compare_for_taking_back,
     compare_texts,
 )
+from studio.application.document.files import FileError, read_file
 from studio.application.preview.build import build_preview, prepare_job
 from studio.application.preview.requests import (
     RequestPreview,
@@ -27,7 +27,6 @@ from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
 from studio.core.prompty.shapes import message_text, part_text
 from studio.core.text.diff import changes
-from studio.core.text.files import read_text
 from studio.core.text.values import Json, JsonObject
 
 # What the preview shows as text for other places: its messages, and its request.
@@ -164,15 +163,15 @@ class PromptComparison:
     """Of the body that a model would get."""
 
 
-class _UnsavedError(Exception):
-    """There is no saved text; the message says why, for people."""
+class MissingTextError(Exception):
+    """A text to compare is not there; the message says why, for people."""
 
 
 def compare(order: PreviewJob, pair: Pair) -> ConversationComparison:
     """Compare the messages of two sides; reads the saved file, so for a worker."""
     try:
         sides = [_of_side(order, side) for side in (pair.before, pair.after)]
-    except _UnsavedError as error:
+    except MissingTextError as error:
         return ConversationComparison(pair, problem=str(error))
     before, after = (prepare_job(side)[0].messages.messages for side in sides)
     return ConversationComparison(pair, *_changes(before, after, pair))
@@ -211,7 +210,7 @@ def _of_side(order: PreviewJob, side: ConversationSide) -> PreviewJob:
     if side.read is not None:
         text = side.read()
         if text is None:
-            raise _UnsavedError(tr("This text is not there any more."))
+            raise MissingTextError(tr("This text is not there any more."))
         document = parse(text, document.source.path)
     elif side.is_saved:
         document = _saved(document)
@@ -222,13 +221,11 @@ def _of_side(order: PreviewJob, side: ConversationSide) -> PreviewJob:
 def _saved(document: PromptDocument) -> PromptDocument:
     path = document.source.path
     if path is None:
-        raise _UnsavedError(tr("The prompt has not been saved yet."))
+        raise MissingTextError(tr("The prompt has not been saved yet."))
     try:
-        return parse(read_text(path, encoding="utf-8-sig", errors="replace"), Path(path))
-    except OSError as error:
-        raise _UnsavedError(
-            tr("The saved file cannot be read: {reason}.").format(reason=error.strerror)
-        ) from error
+        return parse(read_file(path).text, path)
+    except FileError as error:
+        raise MissingTextError(str(error)) from error
 
 
 def _changes(

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QDateTime, QLocale, QObject
 
-from studio.application.document.files import FileError, read_file
 from studio.application.document.revisions import (
     EarlierTexts,
     Revision,
@@ -19,6 +18,7 @@ from studio.application.document.revisions import (
 )
 from studio.application.preview.diff import (
     ConversationSide,
+    MissingTextError,
     Pair,
     PromptComparison,
     compare_inputs,
@@ -34,14 +34,6 @@ from studio.ui.style.icons import icon
 from studio.ui.window.palette import CommandPalette, PaletteItem
 from studio.ui.window.parts import Panes, WindowParts
 from studio.viewmodels.app.jobs import LatestJob
-
-
-@dataclass(frozen=True, slots=True)
-class _Earlier:
-    """An earlier text, read."""
-
-    title: str
-    text: str | None
 
 
 class Comparisons(QObject):
@@ -65,11 +57,10 @@ class Comparisons(QObject):
         self.trusted = False
         """Whether the prompt's folder is trusted: its files and variables may be read."""
         self._listing = LatestJob(self, self._offer)
-        self._reading = LatestJob(self, self._read)
-        self._making = LatestJob(self, self._show)
+        self._making = LatestJob(self, self._show, self._tell_missing)
         self._siding = LatestJob(self, self._offer_sides)
         self._page: EditorPage | None = None
-        self._earlier: _Earlier | None = None
+        self._earlier: ConversationSide | None = None
         self._compared = ""  # the page's text of the comparison that is shown
         self._dialog: ComparisonDialog | None = None
 
@@ -91,7 +82,7 @@ class Comparisons(QObject):
             self.ask(page)
             return
         self._page = page
-        self._take(tr("the saved file"), partial(_text_of, path))
+        self._take(ConversationSide(tr("the saved file"), is_saved=True))
 
     def _offer(self, found: _Commits) -> None:
         page = self._page
@@ -103,11 +94,11 @@ class Comparisons(QObject):
         for kept in self._kept.of(path):
             when = _moment(kept)
             title = tr("the text of {when}").format(when=when)
-            read = partial(self._kept.text, kept)
+            side = ConversationSide(title, read=partial(self._kept.text, kept))
             choices.append(
                 PaletteItem(
                     tr("Saved {when}").format(when=when),
-                    partial(self._take, title, read),
+                    partial(self._take, side),
                     tr("kept on this machine"),
                     icon("history"),
                 )
@@ -118,11 +109,11 @@ class Comparisons(QObject):
             choices.append(PaletteItem(words, tell, found.refused, icon("triangle-alert")))
         for commit in found.commits:
             title = tr("commit {name}").format(name=commit.name[:8])
-            read = partial(text_at, path, commit.name, commit.path)
+            side = ConversationSide(title, read=partial(text_at, path, commit.name, commit.path))
             choices.append(
                 PaletteItem(
                     commit.title or commit.name[:8],
-                    partial(self._take, title, read),
+                    partial(self._take, side),
                     f"{commit.name[:8]} · {_moment(commit)}",
                     icon("git-branch"),
                 )
@@ -160,28 +151,28 @@ class Comparisons(QObject):
         if preview is not None:
             preview.diff.set_earlier(sides)
 
-    def _take(self, title: str, read: Callable[[], str | None]) -> None:
-        self._reading.submit(lambda: _Earlier(title, read()))
-
-    def _read(self, earlier: _Earlier) -> None:
+    def _take(self, earlier: ConversationSide) -> None:
+        """Compare the page with an earlier text."""
         page = self._page
         if page is None:
-            return
-        if earlier.text is None:
-            self._window.messages.info(tr("This text is not there any more."))
             return
         self._earlier = earlier
         inputs = self._panes().inputs
         values = inputs.values() if inputs is not None else {}
-        path, now, before = page.controller.path, page.editor.text(), earlier.text
+        path, now = page.controller.path, page.editor.text()
         title = tr("{name}: now and {earlier}").format(
             name=page.controller.title, earlier=earlier.title
         )
         self._compared, trusted = now, self.trusted
-        pair = Pair(ConversationSide("", read=lambda: before), ConversationSide(""))
+        pair = Pair(earlier, ConversationSide(""))
         self._making.submit(
             lambda: _Made(title, _compared(now, path, values, pair, trusted=trusted))
         )
+
+    def _tell_missing(self, error: Exception) -> None:
+        if not isinstance(error, MissingTextError):
+            raise error
+        self._window.messages.info(str(error))
 
     def _show(self, made: _Made) -> None:
         found = made.comparison
@@ -209,7 +200,7 @@ class Comparisons(QObject):
             return
         if page.editor.text() == self._compared:
             page.editor.apply_edits(edits)
-        self._read(earlier)
+        self._take(earlier)
 
     def ask_sets(self, page: EditorPage) -> None:
         """Ask for two sets of input values, and compare what becomes of them."""
@@ -300,13 +291,6 @@ def _commit_sides(path: Path | None) -> tuple[ConversationSide, ...]:
         for commit in (revisions(path) if path is not None else ())
         if path is not None
     )
-
-
-def _text_of(path: Path) -> str | None:
-    try:
-        return read_file(path).text
-    except FileError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def test_a_message_that_came_and_one_that_went(tmp_path: Path) -> None:
 def test_without_a_saved_file_the_reason_is_told(tmp_path: Path) -> None:
     assert "not been saved" in compare(PreviewJob(parse(DOC)), Pair(SAVED, NOW)).problem
     gone = PreviewJob(parse(DOC, tmp_path / "gone.prompty"))
-    assert "cannot be read" in compare(gone, Pair(SAVED, NOW)).problem
+    assert "cannot be opened" in compare(gone, Pair(SAVED, NOW)).problem
 
 
 def test_far_from_a_change_lines_are_only_counted() -> None:
