@@ -1,6 +1,7 @@
 """`make interop`: imported prompts give the messages that their own programs make of the files.
 
-Dotprompt's templates are rendered by npm dotprompt, LangChain's scripts run with langchain-core.
+Dotprompt's templates are rendered by npm dotprompt, LangChain's scripts run with langchain-core,
+Langfuse's prompts are compiled by langfuse, AgentSchema's agents are loaded by agentschema.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from studio.core.export.target import ExportSource, make_checked
 from studio.core.export.targets import find_target
-from studio.core.imports.recognize import import_file
+from studio.core.imports.recognize import import_file, import_text
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import references_beside
@@ -32,12 +33,47 @@ given = {name: values.get(name, "") for name in prompt.input_variables}
 made = prompt.invoke(given)
 print(json.dumps([given, [[each.type, each.content] for each in made.to_messages()]]))
 """
+_COMPILE = """
+import json, sys
+from langfuse.api import Prompt_Chat, Prompt_Text
+from langfuse.model import ChatPromptClient, TextPromptClient
+told = []
+for prompt, values in json.load(sys.stdin):
+    if prompt["type"] == "text":
+        made = TextPromptClient(Prompt_Text(**prompt)).compile(**values)
+        told.append([["user", made]])
+    else:
+        made = ChatPromptClient(Prompt_Chat(**prompt)).compile(**values)
+        told.append([[each["role"], each["content"]] for each in made])
+print(json.dumps(told))
+"""
+_LANGFUSE: Sequence[tuple[str, Any, dict[str, Any]]] = (
+    ("text", "Hello {{name}}, {{ name }}!", {"name": "Ann"}),
+    ("text", "{% if a %}no template{% endif %} {name} {{name}}", {"name": "{{x}}"}),
+    (
+        "chat",
+        [
+            {"type": "chatmessage", "role": "system", "content": "Help {{who}}: {{ n }}."},
+            {"type": "placeholder", "name": "chat"},
+            {"type": "chatmessage", "role": "assistant", "content": "Yes # no comment"},
+            {"type": "chatmessage", "role": "user", "content": "system:\n{{who}}"},
+        ],
+        {"who": "Ann", "n": 2, "chat": [{"role": "user", "content": "x"}]},
+    ),
+)
+"""Kinds, prompts and values that Langfuse compiles."""
+_LOAD = """
+import json, sys, yaml, agentschema
+agent = agentschema.AgentDefinition.load(yaml.safe_load(sys.stdin))
+tools = [each.name for each in agent.tools or []]
+print(json.dumps([agent.name, agent.model.id, agent.instructions, tools]))
+"""
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
 
 
 def main() -> int:
-    """Ask both programs; returns 1 where an import reads something else."""
-    wrong = [*_of_dotprompt(), *_of_langchain()]
+    """Ask each program; return 1 where an import reads something else."""
+    wrong = [*_of_dotprompt(), *_of_langchain(), *_of_langfuse(), *_of_agentschema()]
     for each in wrong:
         print(f"  {each}")
     print(f"{'FAILED' if wrong else 'ok    '} importers: {len(wrong)} differ")
@@ -96,6 +132,55 @@ def _of_langchain() -> list[str]:
         if one != other:
             wrong.append(f"langchain {path.name}: {one} instead of {other}")
     print(f"importers: {count} scripts for LangChain")
+    return wrong
+
+
+def _of_langfuse() -> list[str]:
+    python = build("langfuse")
+    if python is None:
+        print("importers: langfuse is not installed here")
+        return []
+    common = {"name": "shop", "version": 1, "config": {}, "labels": [], "tags": []}
+    given = [({**common, "type": kind, "prompt": text}, values) for kind, text, values in _LANGFUSE]
+    wrong = []
+    answers = _asked([str(python), "-c", _COMPILE], given)
+    for (prompt, values), theirs in zip(given, answers, strict=True):
+        document = parse(import_text(json.dumps(prompt), Path("prompt.json")).text)
+        ours = [[each.role, each.text] for each in prepare(document, values).messages.messages]
+        if ours != theirs:
+            wrong.append(f"langfuse {prompt['prompt']!r}: {ours} instead of {theirs}")
+    print(f"importers: {len(given)} prompts of Langfuse")
+    return wrong
+
+
+def _of_agentschema() -> list[str]:
+    python = build("agentschema")
+    target = find_target("agentschema")
+    if python is None or target is None:
+        print("importers: agentschema is not installed here")
+        return []
+    wrong, count = [], 0
+    for path in sorted((ROOT / "resources").glob("*/*.prompty")):
+        references = references_beside(path, trusted=True, masked=True)
+        source = ExportSource(parse(path.read_text(encoding="utf-8"), path), references=references)
+        agent = make_checked(target, source.for_target(target)).text
+        done = subprocess.run(
+            [str(python), "-c", _LOAD],
+            input=agent,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=LIMIT,
+        )
+        document = parse(import_text(agent, Path("agent.yaml")).text)
+        body = document.source.slice(document.body).strip()
+        ours = [document.name, document.model.id, body, [each.name for each in document.tools]]
+        theirs = json.loads(done.stdout)
+        theirs[2] = (theirs[2] or "").strip()
+        count += 1
+        if ours != theirs:
+            wrong.append(f"agentschema {path.name}: {ours!r:.300} instead of {theirs!r:.300}")
+    print(f"importers: {count} agents of AgentSchema")
     return wrong
 
 
