@@ -13,16 +13,10 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import marked, tr
 from studio.core.models.secrets import KEYRING, environment_name
-from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.fields import ComboBox, FieldForm
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import KeyState
 
-_PLACES = (
-    ("none", marked("No key")),
-    ("environment", marked("In an environment variable")),
-    ("keyring", marked("In the system's key store")),
-    ("session", marked("For this session only")),
-)
 _KEPT = {
     "keyring": marked("A key is kept in the system's key store."),
     "session": marked("A key is held for this session; it is gone when the studio ends."),
@@ -43,15 +37,11 @@ class KeyField(QWidget):
         self._is_warning = False
         self.is_picked = False
         """Whether the user chose the place that is shown."""
-        self.place = ComboBox()
-        self.place.setAccessibleName(tr("Where the key is"))
-        for value, name in _PLACES:
-            self.place.addItem(tr(name), value)
-        self.variable = QLineEdit(placeholderText=tr("NAME_OF_THE_VARIABLE"))
-        self.variable.setAccessibleName(tr("Name of the variable"))
-        self.key = QLineEdit(echoMode=QLineEdit.EchoMode.Password)
-        self.key.setAccessibleName(tr("New key"))
-        self.key.setPlaceholderText(tr("Paste a key; it is not shown again"))
+        form = FieldForm("key")
+        self.place = form.widget("place", ComboBox)
+        self.variable = form.widget("variable", QLineEdit)
+        self.key = form.widget("key", QLineEdit)
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.keep = QPushButton(tr("Keep"), autoDefault=False)
         self.keep.setToolTip(tr("Keep this key"))
         self.forget = QPushButton(tr("Forget"), autoDefault=False)

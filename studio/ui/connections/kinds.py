@@ -8,6 +8,7 @@ from pathlib import Path
 from studio.application.words import marked, tr
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
 from studio.core.models.embedded.policy import GrammarLevel
+from studio.ui.parts.fields import form_fields
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 ICONS: Mapping[ConnectionKind, str] = {
@@ -24,48 +25,11 @@ ICONS: Mapping[ConnectionKind, str] = {
 }
 """The drawing of each kind."""
 
-NAMES: Mapping[ConnectionKind, str] = {
-    "openai": "OpenAI",
-    "azure": "Azure OpenAI",
-    "anthropic": "Anthropic",
-    "gemini": "Google Gemini",
-    "ollama": "Ollama",
-    "compatible": marked("OpenAI-compatible server"),
-    "embedded": marked("Embedded model"),
-    "scripted": marked("Scripted replies"),
-    "manual": marked("You are the model"),
-    "replay": marked("Record and replay"),
-}
-"""Name of each kind."""
-
-_HELP: Mapping[GrammarLevel, tuple[str, str]] = {
-    "off": (
-        marked("Unaided"),
-        marked("The model writes whatever it likes."),
-    ),
-    "syntax": (
-        marked("Readable"),
-        marked("Each reply has the form that a run can read."),
-    ),
-    "policy": (
-        marked("Careful"),
-        marked("Replies can be read, and a tool is called before the answer."),
-    ),
-    "grounded": (
-        marked("Guided"),
-        marked(
-            "Replies can be read, a tool is called before the answer, and its arguments are words "
-            "of the question.",
-        ),
-    ),
-}
-"""Levels of the embedded model's grammar: one word and one sentence."""
-
 
 def help_words(level: GrammarLevel) -> tuple[str, str]:
-    """The word and the sentence of a level, in the language of the window."""
-    word, sentence = _HELP[level]
-    return tr(word), tr(sentence)
+    """Return the word and the sentence of a level, in the language of the window."""
+    row = next(row for row in form_fields("grammar") if row.key == level)
+    return row.label, row.about
 
 
 _BUNDLED = marked("SmolLM2 135M, on this machine")
@@ -107,7 +71,7 @@ def _what(connection: Connection) -> str:
 
 def name_of(kind: ConnectionKind) -> str:
     """Return the name of a kind, in the language of the window."""
-    return tr(NAMES[kind])
+    return next(row.label for row in form_fields("kinds") if row.key == kind)
 
 
 def hint_of(connection: Connection) -> str:

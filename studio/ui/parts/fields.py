@@ -5,8 +5,9 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, assert_never
 
 from PySide6.QtCore import QObject, Qt, Signal, SignalInstance
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
@@ -139,14 +140,17 @@ class FormField:
 _WORDS = ("label", "name", "about", "hint", "unit")
 
 
+@cache
+def _tables() -> dict[str, list[dict[str, Any]]]:
+    return tomllib.loads(resource_text("words", "forms.toml"))
+
+
 def form_fields(section: str) -> Iterator[FormField]:
     """Yield the fields of a form, in the language of the window."""
-    for row in tomllib.loads(resource_text("words", "forms.toml"))[section]:
-        words = {
-            key: tr(row[key]) for key in ("label", "name", "about", "hint", "unit") if key in row
-        }
+    for row in _tables()[section]:
+        words = {key: tr(row[key]) for key in _WORDS if row.get(key)}
         choices = [(value, tr(text)) for value, text in row.get("choices", {}).items()]
-        yield FormField(**{**row, **words, "choices": choices})
+        yield FormField(**(row | words | {"choices": choices}))
 
 
 class _LeftText(QPlainTextEdit):
