@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from studio.application.run.words import PROTOCOL_NAMES
 from studio.application.words import marked, tr
 from studio.core.agent.values.state import Status
+from studio.core.models.base import PROTOCOLS
 from studio.core.runs.summary import WAITING, RunSummary
 from studio.core.text.amounts import duration, money, one_line
 
@@ -110,7 +110,7 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
         one_line(run.question, 120),
         when(run.started, now),
         run.model,
-        PROTOCOL_NAMES.get(run.protocol, run.protocol),  # type: ignore[call-overload]
+        PROTOCOLS[run.protocol].name if run.protocol in PROTOCOLS else run.protocol,
         f"{run.calls_model:,}",
         f"{run.calls_tool:,}",
         f"{run.tokens:,}" if run.tokens else "–",

@@ -23,7 +23,7 @@ from studio.application.run.past.branches import (
 from studio.application.run.past.compare import RunSide
 from studio.application.run.past.record import RunRecord
 from studio.application.run.start.session import Arrived, Streamed
-from studio.application.run.words import PROTOCOL_NAMES, bare, sentence_of, tokens, work_time
+from studio.application.run.words import bare, sentence_of, tokens, work_time
 from studio.application.words import tr
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree, state_at
@@ -34,6 +34,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.user_events import Paused
+from studio.core.models.base import PROTOCOLS
 from studio.core.text.amounts import money
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup
@@ -201,7 +202,7 @@ def view_of(
         timeline=timeline_of(state, earlier, streaming),
         diagram=diagram_of(state, sentence, breakpoints),
         offers=offers,
-        protocol=PROTOCOL_NAMES[state.setup.protocol],
+        protocol=PROTOCOLS[state.setup.protocol].name,
         protocol_reason=state.setup.protocol_reason,
         facts=facts_of(state),
         branches=branches,

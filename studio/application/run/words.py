@@ -11,17 +11,9 @@ from studio.core.agent.values.breakpoints import HERE
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, PauseReason, RunState
 from studio.core.agent.values.step import Call, Step, StepError
-from studio.core.models.base import ProtocolName
 from studio.core.runs.run_index import arguments_text
 from studio.core.text.amounts import duration, money, one_line
 from studio.core.text.values import JsonObject
-
-PROTOCOL_NAMES: dict[ProtocolName, str] = {
-    "native": "Tool calls",
-    "react": "ReAct",
-    "json_action": "JSON action",
-}
-"""Names of the protocols for people."""
 
 _AT_PLACE = {
     PausePoint.BEFORE_REQUEST: marked("before the request is sent"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -15,6 +15,47 @@ from studio.core.wire.wire_call import WireRecorder
 ProtocolName: TypeAlias = Literal["native", "react", "json_action"]
 """Way in which a prompt asks for tools and a reply is read (docs/design/agent-loop.md)."""
 
+
+@dataclass(frozen=True, slots=True)
+class ProtocolFacts:
+    """Facts of one loop protocol; its behavior is in `agent/protocols/loops.py`."""
+
+    name: str
+    """Short name for people."""
+
+    title: str
+    """Name in a sentence ("Rewrite for …")."""
+
+    correction: str
+    """Sentence that asks the model for the right form, after a reply that could not be read."""
+
+    stops: tuple[str, ...] = ()
+    """Usual stop sequences."""
+
+    result_label: str = ""
+    """Label before a tool's result in the text; empty if results have none."""
+
+
+PROTOCOLS: Mapping[str, ProtocolFacts] = {
+    "native": ProtocolFacts(
+        name="Tool calls",
+        title="native tool calls",
+        correction="Answer in text, or call a tool.",
+    ),
+    "react": ProtocolFacts(
+        name="ReAct",
+        title="ReAct text",
+        correction="Write exactly one Thought and one Action with Args, or a Final Answer.",
+        stops=("\nObservation:",),
+        result_label="Observation:",
+    ),
+    "json_action": ProtocolFacts(
+        name="JSON action",
+        title="JSON actions",
+        correction='Write exactly one JSON object with "action" and "action_input".',
+    ),
+}
+"""A row for each protocol; `tests/test_protocol_tables.py` names what else a protocol needs."""
 
 Spell: TypeAlias = Callable[[str], str]
 """Function that writes a value in the syntax of the text around it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.values import Json, JsonObject, object_of
@@ -67,9 +67,9 @@ def text_format(document: PromptDocument) -> tuple[TextFormat | None, str]:
 def drives_loop(document: PromptDocument) -> bool:
     """Whether a run renders the prompt again at each step, as its text teaches."""
     named = agent_settings(document).get("protocol")
-    if named in ("react", "json_action", "native"):
-        return named != "native"
-    return text_format(document)[0] is not None
+    if named == "native":
+        return False
+    return named in get_args(TextFormat) or text_format(document)[0] is not None
 
 
 def question_input(document: PromptDocument) -> str:

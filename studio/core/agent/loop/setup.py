@@ -17,7 +17,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import Limits, RunModel, RunSetup
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Final, Reading, Step
-from studio.core.models.base import ChatModel, ProtocolName, place_of
+from studio.core.models.base import PROTOCOLS, ChatModel, ProtocolName, place_of
 from studio.core.models.prices import price_source
 from studio.core.prompty.checks.secrets import source_without_secrets
 from studio.core.prompty.document import PromptDocument
@@ -67,12 +67,6 @@ def tools_output(steps: Iterable[Step]) -> str:
         f"- {call.tool}: {call.observation or ''}" for step in steps for call in step.calls
     )
 
-
-_USUAL_STOP: dict[ProtocolName, tuple[str, ...]] = {
-    "native": (),
-    "react": ("\nObservation:",),
-    "json_action": (),
-}
 
 USUAL_COST = 10.0
 """Default limit of a run's cost, in US dollars."""
@@ -173,7 +167,7 @@ def told_tools(
 
 def stop_sequences(document: PromptDocument, protocol: ProtocolName) -> tuple[str, ...]:
     """Return the stop sequences of a reply: those of the agent settings, else the default."""
-    return _texts(agent_settings(document).get("stop")) or _USUAL_STOP[protocol]
+    return _texts(agent_settings(document).get("stop")) or PROTOCOLS[protocol].stops
 
 
 def _texts(value: Json) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Reading
-from studio.core.models.base import ProtocolName
+from studio.core.models.base import PROTOCOLS, ProtocolName
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.naming import nearest
@@ -106,17 +106,11 @@ RAN_WITHOUT_RESULT = "The tool ran, but its result was lost."
 SKIPPED = "The tool was not run."
 """Result of a call that the user took out."""
 
-_WRITE: dict[ProtocolName, str] = {
-    "react": "Write exactly one Thought and one Action with Args, or a Final Answer.",
-    "json_action": 'Write exactly one JSON object with "action" and "action_input".',
-    "native": "Answer in text, or call a tool.",
-}
-
 
 def format_feedback(protocol: ProtocolName, message: str) -> str:
     """The one-line observation after a reply that could not be read."""
-    text = f"Error: {message.rstrip('.')}. {_WRITE[protocol]}"
-    return f"Observation: {text}" if protocol == "react" else text
+    facts = PROTOCOLS[protocol]
+    return f"{facts.result_label} Error: {message.rstrip('.')}. {facts.correction}".lstrip()
 
 
 def unknown_tool(name: str, known: Sequence[str]) -> str:

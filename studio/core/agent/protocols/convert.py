@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from studio.core.agent.protocols.choose import choose_protocol
-from studio.core.models.base import ProtocolName
+from studio.core.models.base import PROTOCOLS, ProtocolName
 from studio.core.prompty.document import PromptDocument, TemplateFormat
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.text.problem import Fix, TextEdit
@@ -72,8 +72,7 @@ def convert_fix(document: PromptDocument, to: ProtocolName) -> Fix | None:
     explicit = document.entry("metadata", "agent", "protocol")
     if explicit is not None:
         edits.append(TextEdit(explicit.value, to))
-    titles = {"native": "native tool calls", "react": "ReAct text", "json_action": "JSON actions"}
-    return Fix(f"Rewrite for {titles[to]}", keeping_dialect(document, tuple(edits)))
+    return Fix(f"Rewrite for {PROTOCOLS[to].title}", keeping_dialect(document, tuple(edits)))
 
 
 def _new_body(document: PromptDocument, to: ProtocolName) -> str:

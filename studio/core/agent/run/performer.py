@@ -40,6 +40,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Action, StepError
 from studio.core.masking.masker import MissingValueError
 from studio.core.models.base import (
+    PROTOCOLS,
     ChatModel,
     ModelError,
     ModelRequest,
@@ -101,7 +102,6 @@ NewRecorder: TypeAlias = Callable[[], WireRecorder | None]
 
 _OWNED = frozenset({"tools", "tool_names", "history", "agent_scratchpad", "tools_output"})
 _LONGEST_WAIT = 60.0
-_INVENTED = "Observation:"
 _WORDLESS = (ReplyNotice, RefusedOption, UsageDelta, Finished)
 """Deltas that are no piece of the reply."""
 
@@ -266,12 +266,13 @@ class Performer:
 
     def _invents(self, request: ModelRequest, reply: Reply) -> bool:
         """Whether the model has begun to write the observation that only a tool can give."""
-        if request.protocol != "react" or _INVENTED not in reply.text:
+        label = PROTOCOLS[request.protocol].result_label
+        if not label or label not in reply.text:
             return False
-        tail = reply.text[reply.text.rindex(_INVENTED) :]
-        if len(tail) > len(_INVENTED) + 40:
+        tail = reply.text[reply.text.rindex(label) :]
+        if len(tail) > len(label) + 40:
             return False  # looked at already
-        reading = loop_of("react").read(reply, ReadRules())
+        reading = loop_of(request.protocol).read(reply, ReadRules())
         return isinstance(reading, Action) and any(
             warning.code == "invented_observation" for warning in reading.warnings
         )

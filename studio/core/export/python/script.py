@@ -43,7 +43,7 @@ from studio.core.export.sent import (
 )
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
-from studio.core.models.base import ProtocolName
+from studio.core.models.base import PROTOCOLS, ProtocolName
 from studio.core.models.connections import address_of
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.loop_format import agent_settings
@@ -55,8 +55,6 @@ from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 from studio.core.wire.request import to_request
 
-_STOP: dict[ProtocolName, list[Json]] = {"react": ["\nObservation:"]}
-
 
 def chat_tool(tool: ToolSpec) -> JsonObject:
     """A tool as chat completions take it."""
@@ -66,7 +64,7 @@ def chat_tool(tool: ToolSpec) -> JsonObject:
 def stops(source: ExportSource, protocol: ProtocolName) -> tuple[str, ...]:
     """Stop sequences: the prompt's own, otherwise the protocol's usual ones."""
     own = agent_settings(source.document).get("stop")
-    given = own if isinstance(own, list) else [own] if own else _STOP.get(protocol, [])
+    given = own if isinstance(own, list) else [own] if own else PROTOCOLS[protocol].stops
     return tuple(item for item in given if isinstance(item, str))
 
 
