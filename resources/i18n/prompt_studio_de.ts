@@ -46,6 +46,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> Befehle</translation>
     </message>
     <message>
+      <source> KB</source>
+      <translation> KB</translation>
+    </message>
+    <message>
+      <source> MB</source>
+      <translation> MB</translation>
+    </message>
+    <message>
       <source> Step</source>
       <translation> Schritt</translation>
     </message>
@@ -90,6 +98,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> Läufe</translation>
     </message>
     <message>
+      <source> s</source>
+      <translation> s</translation>
+    </message>
+    <message>
       <source> tokens</source>
       <translation> Token</translation>
     </message>
@@ -118,8 +130,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> · {given} angegeben</translation>
     </message>
     <message>
-      <source>$ per million {name}</source>
-      <translation>$ je Million {name}</translation>
+      <source>$ per million in</source>
+      <translation>$ je Million gesendet</translation>
+    </message>
+    <message>
+      <source>$ per million out</source>
+      <translation>$ je Million empfangen</translation>
     </message>
     <message>
       <source>&amp;Edit</source>
@@ -494,6 +510,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine Nachricht bekommt andere Teile.</translation>
     </message>
     <message>
+      <source>A message has a part of the kind {kind!r}, which is not read here; write it as text, image_url, input_audio or file.</source>
+      <translation>Eine Nachricht hat einen Teil der Art {kind!r}, der hier nicht gelesen wird; schreiben Sie ihn als text, image_url, input_audio oder file.</translation>
+    </message>
+    <message>
+      <source>A million tokens cost {sent} sent, {received} received.</source>
+      <translation>Eine Million Token kostet {sent} gesendet, {received} empfangen.</translation>
+    </message>
+    <message>
       <source>A model that does not answer</source>
       <translation>Ein Modell, das nicht antwortet</translation>
     </message>
@@ -648,6 +672,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>A worker does not have Prompt Studio ({reason}); install the same version there.</source>
       <translation>Einem Worker fehlt Prompt Studio ({reason}); installieren Sie dort dieselbe Version.</translation>
+    </message>
+    <message>
+      <source>API</source>
+      <translation>API</translation>
     </message>
     <message>
       <source>API version</source>
@@ -1187,10 +1215,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Wie das System</translation>
     </message>
     <message>
-      <source>As usual for the model</source>
-      <translation>Wie für das Modell üblich</translation>
-    </message>
-    <message>
       <source>Ask</source>
       <translation>Fragen</translation>
     </message>
@@ -1407,6 +1431,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Nach Schlagwort</translation>
     </message>
     <message>
+      <source>By {name}, rows: better in {better}, worse in {worse}.</source>
+      <translation>Nach {name}, in Zeilen: besser bei {better}, schlechter bei {worse}.</translation>
+    </message>
+    <message>
       <source>Bytes</source>
       <translation>Bytes</translation>
     </message>
@@ -1537,6 +1565,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Change to {model}</source>
       <translation>Zu {model} wechseln</translation>
+    </message>
+    <message>
+      <source>Change to {model} and try again</source>
+      <translation>Zu {model} wechseln und noch einmal versuchen</translation>
     </message>
     <message>
       <source>Change what is sent, for this iteration only.</source>
@@ -2033,6 +2065,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Dark theme</source>
       <translation>Dunkles Thema</translation>
+    </message>
+    <message>
+      <source>Data</source>
+      <translation>Daten</translation>
     </message>
     <message>
       <source>Declare</source>
@@ -2763,6 +2799,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Vorwärts</translation>
     </message>
     <message>
+      <source>Free: it answers on this machine.</source>
+      <translation>Kostenlos: es antwortet auf diesem Rechner.</translation>
+    </message>
+    <message>
       <source>From</source>
       <translation>Woher</translation>
     </message>
@@ -3373,6 +3413,10 @@ zu  {after}</translation>
       <translation>Er ist derselbe wie ein früherer.</translation>
     </message>
     <message>
+      <source>It is unknown whether the tool ran</source>
+      <translation>Niemand weiß, ob das Werkzeug lief</translation>
+    </message>
+    <message>
       <source>It is where it was. This place may have no bin.</source>
       <translation>Es liegt, wo es war. Vielleicht gibt es dort keinen Papierkorb.</translation>
     </message>
@@ -3477,12 +3521,12 @@ zu  {after}</translation>
       <translation>Ihre Aufrufe und Dateien bleiben, wie sie sind.</translation>
     </message>
     <message>
-      <source>Its expressions read other values.</source>
-      <translation>Seine Ausdrücke lesen andere Werte.</translation>
-    </message>
-    <message>
       <source>Its expressions are in another order, and blocks are among them.</source>
       <translation>Seine Ausdrücke stehen in anderer Reihenfolge, und Blöcke sind darunter.</translation>
+    </message>
+    <message>
+      <source>Its expressions read other values.</source>
+      <translation>Seine Ausdrücke lesen andere Werte.</translation>
     </message>
     <message>
       <source>Its inputs</source>
@@ -3499,6 +3543,10 @@ zu  {after}</translation>
     <message>
       <source>Its parameters: name, type, description, required</source>
       <translation>Seine Parameter: name, type, description, required</translation>
+    </message>
+    <message>
+      <source>Its price is not known.</source>
+      <translation>Der Preis ist nicht bekannt.</translation>
     </message>
     <message>
       <source>Its result is…</source>
@@ -3667,6 +3715,10 @@ zu  {after}</translation>
     <message>
       <source>Larger text</source>
       <translation>Größerer Text</translation>
+    </message>
+    <message>
+      <source>Last run</source>
+      <translation>Letzter Lauf</translation>
     </message>
     <message>
       <source>Last saved version</source>
@@ -4365,6 +4417,10 @@ zu  {after}</translation>
       <translation>Es wurde kein Tab geschlossen, der wieder geöffnet werden kann.</translation>
     </message>
     <message>
+      <source>No text of its own: the observations are the answer.</source>
+      <translation>Keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
+    </message>
+    <message>
       <source>No text was better than the section as it is.</source>
       <translation>Kein Text war besser als der Abschnitt, wie er ist.</translation>
     </message>
@@ -4383,14 +4439,6 @@ zu  {after}</translation>
     <message>
       <source>No variables</source>
       <translation>Keine Variablen</translation>
-    </message>
-    <message>
-      <source>No text of its own: the observations are the answer.</source>
-      <translation>Keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
-    </message>
-    <message>
-      <source>It is unknown whether the tool ran</source>
-      <translation>Niemand weiß, ob das Werkzeug lief</translation>
     </message>
     <message>
       <source>None</source>
@@ -5453,8 +5501,8 @@ zu  {after}</translation>
       <translation>Das Schlagwort „{tag}“ umbenennen …</translation>
     </message>
     <message>
-      <source>Renamed in {names} too.</source>
-      <translation>Auch in {names} umbenannt.</translation>
+      <source>Renamed in {names} too, and saved.</source>
+      <translation>Auch in {names} umbenannt, und gespeichert.</translation>
     </message>
     <message>
       <source>Rename…</source>
@@ -5732,6 +5780,10 @@ zu  {after}</translation>
     <message>
       <source>Run the failed again</source>
       <translation>Nicht bestandene erneut ausführen</translation>
+    </message>
+    <message>
+      <source>Run the present text</source>
+      <translation>Den jetzigen Text ausführen</translation>
     </message>
     <message>
       <source>Run the prompt as it is in the editor, with the inputs of this run. A tool call that it made already gets the same result without running; then both are compared.</source>
@@ -7315,10 +7367,6 @@ zu  {after}</translation>
       <translation>Der gesicherte Aufruf</translation>
     </message>
     <message>
-      <source>The saved file cannot be read: {reason}.</source>
-      <translation>Die gespeicherte Datei kann nicht gelesen werden: {reason}.</translation>
-    </message>
-    <message>
       <source>The scheduler at {address} has no workers.</source>
       <translation>Der Scheduler unter {address} hat keine Worker.</translation>
     </message>
@@ -7739,6 +7787,10 @@ zu  {after}</translation>
       <translation>Dieser Lauf</translation>
     </message>
     <message>
+      <source>This run goes on with the text it began with. Run the editor's from its beginning.</source>
+      <translation>Dieser Lauf geht mit dem Text weiter, mit dem er begann. Den des Editors von Anfang an ausführen.</translation>
+    </message>
+    <message>
       <source>This run is of another prompt: open {name}, then run it again.</source>
       <translation>Dieser Lauf gehört zu einem anderen Prompt: Öffnen Sie {name} und führen Sie ihn dann noch einmal aus.</translation>
     </message>
@@ -7955,6 +8007,10 @@ zu  {after}</translation>
     <message>
       <source>Trust in the folder…</source>
       <translation>Vertrauen in den Ordner …</translation>
+    </message>
+    <message>
+      <source>Trust the folder, then run again.</source>
+      <translation>Vertrauen Sie dem Ordner und starten Sie noch einmal.</translation>
     </message>
     <message>
       <source>Trust this folder?</source>
@@ -8201,6 +8257,10 @@ zu  {after}</translation>
       <translation>Werte für das, wonach der Prompt fragt. Bis dahin stehen Beispiele der Datei dafür.</translation>
     </message>
     <message>
+      <source>Values of ${params:name}; a run needs one for each.</source>
+      <translation>Wofür ${params:name} steht; ein Lauf braucht für jeden einen Wert.</translation>
+    </message>
+    <message>
       <source>Values of now</source>
       <translation>Jetzige Werte</translation>
     </message>
@@ -8283,10 +8343,6 @@ zu  {after}</translation>
     <message>
       <source>Welcome page</source>
       <translation>Startseite</translation>
-    </message>
-    <message>
-      <source>Values of ${params:name}; a run needs one for each.</source>
-      <translation>Wofür ${params:name} steht; ein Lauf braucht für jeden einen Wert.</translation>
     </message>
     <message>
       <source>What a tool answered</source>
@@ -9143,6 +9199,10 @@ zu  {after}</translation>
       <translation>jedes von {source}</translation>
     </message>
     <message>
+      <source>earlier text</source>
+      <translation>früherer Text</translation>
+    </message>
+    <message>
       <source>edited</source>
       <translation>bearbeitet</translation>
     </message>
@@ -9273,10 +9333,6 @@ zu  {after}</translation>
     <message>
       <source>ignored</source>
       <translation>übergangen</translation>
-    </message>
-    <message>
-      <source>in</source>
-      <translation>Eingabe</translation>
     </message>
     <message>
       <source>in the list of agents</source>
@@ -9651,10 +9707,6 @@ zu  {after}</translation>
       <translation>dort liegen jetzt andere Bytes</translation>
     </message>
     <message>
-      <source>out</source>
-      <translation>Ausgabe</translation>
-    </message>
-    <message>
       <source>outcome set by you</source>
       <translation>Ausgang von Ihnen angegeben</translation>
     </message>
@@ -9993,6 +10045,10 @@ zu  {after}</translation>
     <message>
       <source>this cannot be distinguished from chance.</source>
       <translation>das ist von Zufall nicht zu unterscheiden.</translation>
+    </message>
+    <message>
+      <source>this file cannot be saved</source>
+      <translation>diese Datei kann nicht gespeichert werden</translation>
     </message>
     <message>
       <source>thought</source>
@@ -10681,6 +10737,10 @@ zu  {after}</translation>
     <message>
       <source>{name}, as JSON</source>
       <translation>{name}, als JSON</translation>
+    </message>
+    <message>
+      <source>{name}, not {model}</source>
+      <translation>{name}, nicht {model}</translation>
     </message>
     <message>
       <source>{name}: a file as a value is sent to the model, so it is read in trusted folders only; trust the experiment's folder to use it.</source>
