@@ -116,8 +116,9 @@ def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
             f"it has no provider {model.provider!r}, only {', '.join(_PROVIDERS[2:])}"
         )
     further = object_of(model.options.get("additionalProperties"))
-    if further and provider != "anthropic":
-        unknown = further.keys() - option_names(model.api_type)
+    asked = further.keys() | {"top_k" for key in model.options if key == "topK"}
+    if asked and provider != "anthropic":
+        unknown = asked.difference(option_names(model.api_type))
         if unknown:
             raise RuntimeRefusal(f"the openai package knows no option {', '.join(sorted(unknown))}")
     dropped = set(() if _REASONING.match(model.id.lower()) else ("reasoning_effort",))

@@ -106,6 +106,7 @@ def test_azure_without_an_endpoint_goes_to_the_resource_of_the_environment(tmp_p
     [
         ("provider: openai", "provider: google", "it has no provider 'google'"),
         ("temperature: 0.5", "additionalProperties: {deployment: x}", "no option deployment"),
+        ("temperature: 0.5", "topK: 3", "no option top_k"),
         ("id: m", "id: gpt-5", "temperature is left out (0.5)"),
     ],
 )
