@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from studio.application.words import tr
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import ResultRow
+from studio.core.experiments.results.comparison import PairedComparison
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.statistics import quantile
 from studio.core.text.values import object_of
@@ -178,3 +180,21 @@ def _shared(
 
 def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(name for name in {*one, *other} if one.get(name) != other.get(name)))
+
+
+def slice_sentences(
+    found: PairedComparison | None, slices: Mapping[str, Mapping[str, frozenset[str]]]
+) -> Iterator[str]:
+    """Name the slices in which a variant wins rows on one side and loses them on the other."""
+    if found is None:
+        return
+    for name, values in slices.items():
+        nets = {
+            value: len(keys.intersection(found.won)) - len(keys.intersection(found.lost))
+            for value, keys in values.items()
+        }
+        better = ", ".join(f"{value} (+{net})" for value, net in nets.items() if net > 0)
+        worse = ", ".join(f"{value} ({net})" for value, net in nets.items() if net < 0)
+        if better and worse:
+            words = tr("By {name}, rows: better in {better}, worse in {worse}.")
+            yield words.format(name=name, better=better, worse=worse)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from studio.application.experiments.facets import slice_sentences
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.words import tr
 from studio.core.experiments.results.cells import ResultHead, ResultRow, RowTotal, VariantTotal
@@ -240,24 +241,6 @@ def _chance(found: PairedComparison, rows: int) -> str:
         ).format(needed=found.enough_for, rows=rows)
         return f"{text} {more}"
     return text
-
-
-def slice_sentences(
-    found: PairedComparison | None, slices: Mapping[str, Mapping[str, frozenset[str]]]
-) -> Iterator[str]:
-    """Name the slices in which a variant wins rows on one side and loses them on the other."""
-    if found is None:
-        return
-    for name, values in slices.items():
-        nets = {
-            value: len(keys.intersection(found.won)) - len(keys.intersection(found.lost))
-            for value, keys in values.items()
-        }
-        better = ", ".join(f"{value} (+{net})" for value, net in nets.items() if net > 0)
-        worse = ", ".join(f"{value} ({net})" for value, net in nets.items() if net < 0)
-        if better and worse:
-            words = tr("By {name}, rows: better in {better}, worse in {worse}.")
-            yield words.format(name=name, better=better, worse=worse)
 
 
 GIT = "git:"

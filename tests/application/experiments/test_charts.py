@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from studio.application.experiments.charts import chart_of
-from studio.application.experiments.report import report_of, slice_sentences
+from studio.application.experiments.facets import slice_sentences
+from studio.application.experiments.report import report_of
 from studio.core.experiments.results.comparison import RowVerdict, compare
 from studio.core.experiments.results.ledger import ExperimentLedger
 from tests.application.experiments.conftest import ROWS, Bench
