@@ -83,7 +83,7 @@ def _default(
 
 
 def named_at(case: ExperimentCase, place: Span) -> ExperimentCase:
-    """Prefix the file names in a case with the folder of the file that contains it.
+    """Return a case of another file with the place at which the experiment names that file.
 
     Args:
         case: as it was read.

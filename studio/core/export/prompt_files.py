@@ -259,7 +259,7 @@ def check_bounds(prepared: Prepared) -> None:
 
 
 def script_renderer(form: TemplateFormat) -> Render:
-    """Render as an exported script does, which strips line ends at both ends."""
+    """Return the renderer of an exported script, which strips line ends at both ends."""
     match form:
         case "jinja2":
             inner = _jinja("script")
@@ -271,7 +271,7 @@ def script_renderer(form: TemplateFormat) -> Render:
 
 
 def langchain_renderer(form: TemplateFormat) -> Render:
-    """Render as LangChain does: Jinja2 unchanged, its copy of chevron, `str.format`."""
+    """Return LangChain's renderer: Jinja2 unchanged, its copy of chevron, `str.format`."""
     match form:
         case "jinja2":
             return _jinja("plain")
@@ -282,7 +282,7 @@ def langchain_renderer(form: TemplateFormat) -> Render:
 
 
 def nunjucks_renderer() -> Render:
-    """Render as promptfoo does: Nunjucks' part of Jinja2, with JavaScript's values."""
+    """Return promptfoo's renderer: Nunjucks' part of Jinja2, with JavaScript's values."""
     return _jinja("nunjucks")
 
 

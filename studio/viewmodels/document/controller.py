@@ -48,7 +48,7 @@ _BURST_COST_SHARE = 8
 _LONGEST_WAIT_MS = 400
 _STALE_SECONDS = 1.5
 _STALE_COST_SHARE = 8
-"""Multiple of the parse time after which continuous typing is interrupted by a parse."""
+"""Multiple of a parse's time, at least 1.5 s, after which typing is interrupted by a parse."""
 
 
 class DocumentReading(QObject):
