@@ -78,6 +78,7 @@ interop: setup-dev ## let other programs read the exports and work with the stud
 
 chaos: setup-dev ## meet 47 faults of servers on three APIs; kill commands and windows 50 times; full disk, moved clock, strace
 	@$(call each,run kills batch_kills kill_series disk_and_clock traced,-m tests.chaos.)
+	@QT_QPA_PLATFORM=offscreen HOSTILE_MEMORY=1 $(BIN)/python -m pytest -q tests/end_to_end/test_hostile_server.py
 
 cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; a slow network; a thousand virtual workers
 	@$(call each,run far embedded simulate,-m tests.cluster.)

@@ -80,7 +80,8 @@ def test_every_run_ends_and_the_window_goes_on(
     for name, answer in HOSTILE.items():
         server.always(answer)
         assert run(), name
-        assert memory() - rest < MOST_BYTES, name
+        if "HOSTILE_MEMORY" in os.environ:  # `make chaos`: in a process that ran nothing before
+            assert memory() - rest < MOST_BYTES, name
     server.always(streamed("Hello again."))
     assert run() == "done"
     qtbot.waitUntil(lambda: workbench.is_settled)

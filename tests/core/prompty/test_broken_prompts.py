@@ -240,7 +240,7 @@ IN_BODY = [
         "user:\n{% if city == 'Oslo' %}x{% endif %}\n",
     ),
     ("user:\n{{ city. }}\n", "}}", "name of a field", None),
-    ("user:\n{{ city\u200b }}\n", "\u200b", "nobody sees", "user:\n{{ city }}\n"),
+    ("user:\n{{ city\u200b }}\n", "\u200b", "invisible character", "user:\n{{ city }}\n"),
     (
         "user:\n{% if city %}{{#each stops}}x{{/each}}{% endif %}\n",
         "{{#each stops}}",
