@@ -175,8 +175,8 @@ async def test_text_is_bounded_while_it_comes(server: ChatServer, field: str) ->
     reply, error = await ask(model_at(server.url))
     assert error is not None
     assert (error.kind, error.retryable) == ("too-large", False)
-    assert "more than 8,000,000 characters of text" in error.message
-    assert 0 < len(reply.text + reply.reasoning + reply.refusal) <= 8_000_000
+    assert "more than 4,000,000 characters of text" in error.message
+    assert 0 < len(reply.text + reply.reasoning + reply.refusal) <= 4_000_000
 
 
 @pytest.mark.parametrize("piece", [b": keepalive\n\n", b"d", b""], ids=["comments", "drip", "none"])

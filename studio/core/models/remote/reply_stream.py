@@ -38,7 +38,7 @@ MOST_CALLS = 256
 MOST_ARGUMENTS = 4_000_000
 """Characters that the arguments of all calls of one reply have together."""
 
-MOST_TEXT = 8_000_000
+MOST_TEXT = 4_000_000
 """Characters of the text, reasoning, refusal and further choices of one reply together."""
 
 
