@@ -109,7 +109,7 @@ class Comparisons(QObject):
             choices.append(PaletteItem(words, tell, found.refused, icon("triangle-alert")))
         for commit in found.commits:
             title = tr("commit {name}").format(name=commit.name[:8])
-            side = ConversationSide(title, read=partial(text_at, path, commit.name, commit.path))
+            side = _commit_side(title, path, commit)
             choices.append(
                 PaletteItem(
                     commit.title or commit.name[:8],
@@ -281,16 +281,17 @@ def _commits_of(path: Path) -> _Commits:
     return _Commits(commits, "" if commits else refused_repository(path.parent))
 
 
+def _commit_side(title: str, path: Path, commit: Revision) -> ConversationSide:
+    """Return the text of a file in a commit, which is read when it is compared."""
+    return ConversationSide(title, read=partial(text_at, path, commit.name, commit.path))
+
+
 def _commit_sides(path: Path | None) -> tuple[ConversationSide, ...]:
-    """The texts of a file in its commits, each read when it is compared."""
-    return tuple(
-        ConversationSide(
-            f"{commit.name[:8]} {commit.title}",
-            read=partial(text_at, path, commit.name, commit.path),
-        )
-        for commit in (revisions(path) if path is not None else ())
-        if path is not None
-    )
+    """Return the texts of a file in its commits; none for a text that was never saved."""
+    if path is None:
+        return ()
+    commits = revisions(path)
+    return tuple(_commit_side(f"{each.name[:8]} {each.title}", path, each) for each in commits)
 
 
 @dataclass(frozen=True, slots=True)

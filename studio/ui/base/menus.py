@@ -35,19 +35,17 @@ PANES = "view.panes"
 """Placeholder in a menu for the switches of the docks."""
 
 
-def _bundled(table: str) -> dict[str, tuple[str, ...]]:
-    """Read the menus of a table, with a separator for each bar."""
-    rows = tomllib.loads(resource_text("words", "menus.toml"))[table]
-    return {
-        name: tuple(SEPARATOR if word == "|" else word for word in words.split())
-        for name, words in rows.items()
-    }
+def _items(words: str) -> tuple[str, ...]:
+    """Return the items of a menu, with a separator for each bar."""
+    return tuple(SEPARATOR if word == "|" else word for word in words.split())
 
 
-MENUS = tuple(_bundled("bar").items())
+_TABLES = tomllib.loads(resource_text("words", "menus.toml"))
+
+MENUS = tuple((title, _items(words)) for title, words in _TABLES["bar"].items())
 """Titles and items of the menu bar."""
 
-_CONTEXT = _bundled("context")
+_CONTEXT = {name: _items(words) for name, words in _TABLES["context"].items()}
 IN_EDITOR = _CONTEXT["editor"]
 ON_CARD = _CONTEXT["card"]
 ON_INPUT = _CONTEXT["input"]
