@@ -121,10 +121,12 @@ def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
         unknown = asked.difference(option_names(model.api_type))
         if unknown:
             raise RuntimeRefusal(f"the openai package knows no option {', '.join(sorted(unknown))}")
-    dropped = set(() if _REASONING.match(model.id.lower()) else ("reasoning_effort",))
     # The studio asks providers of Responses to keep nothing.
-    dropped |= {key for key in ("store", "include") if key not in further}
-    if provider == "anthropic" or _REASONING.match(model.id.lower()):
+    dropped = {key for key in ("store", "include") if key not in further}
+    is_reasoning = _REASONING.match(model.id.lower()) is not None
+    if not is_reasoning:
+        dropped.add("reasoning_effort")
+    if is_reasoning or provider == "anthropic":
         dropped |= _SAMPLING
     body = {key: item for key, item in sent.body.items() if key not in dropped}
     streams = {"stream": True} if further.get("stream") else {}
