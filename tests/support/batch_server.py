@@ -74,6 +74,8 @@ class BatchServer(ChatServer):
         super().__init__()
         self.batches: dict[str, HeldBatch] = {}
         self.files: dict[str, bytes] = {}
+        self.downloads: list[bytes] = []
+        """The lines of results, as they were asked for."""
         self.asked: Counter[str] = Counter()
         """How often each question was in a batch that was taken and answered it."""
         self.endings: list[Ending] = []
@@ -159,6 +161,7 @@ class BatchServer(ChatServer):
         await json_body(made, status)(exchange)
 
     async def _lines(self, exchange: Exchange, data: bytes) -> None:
+        self.downloads.append(data)
         half = len(data) // 2 if "results" in self.hold else len(data)
         head = f"HTTP/1.1 200 OK\r\ncontent-type: application/jsonl\r\ncontent-length: {len(data)}"
         await raw(f"{head}\r\nconnection: close\r\n\r\n".encode() + data[:half])(exchange)

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from studio.core.masking.masker import Masker
 from studio.core.masking.redact import DOTS, names_secret, names_secret_variable, without_keys
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import object_of
 
 MOST_RAW = 8 * 1024**2
 """Bytes of a reply that are kept."""
@@ -200,8 +201,15 @@ def identity_of(raw: str) -> tuple[str, str]:
             continue
         if not isinstance(event, Mapping):
             continue
-        # The Responses API and Anthropic's wrap the reply that an event is about.
-        for held in (event.get("response"), event.get("message"), event):
+        # The Responses API and Anthropic's wrap the reply that an event is about, batches theirs.
+        response, result = object_of(event.get("response")), object_of(event.get("result"))
+        for held in (
+            response.get("body"),
+            response,
+            result.get("message"),
+            event.get("message"),
+            event,
+        ):
             if isinstance(held, Mapping):
                 model = held.get("model") or held.get("modelVersion")
                 identifier = held.get("id") or held.get("responseId")

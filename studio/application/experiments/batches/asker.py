@@ -45,10 +45,12 @@ from studio.core.models.bodies import as_sent
 from studio.core.models.choice import ModelChoice
 from studio.core.models.remote.faults import RetryLaterError, UnsupportedParameterError
 from studio.core.models.remote.model import RemoteModel
-from studio.core.text.values import JsonObject
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import JsonObject, object_of
 from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
 from studio.core.wire.request import holds_message
 from studio.core.wire.whole import BadReplyError, deltas_of_response
+from studio.core.wire.wire_call import WireRecorder
 
 _GATHER_SECONDS = 0.05
 """Time that a wave waits for more cells, in seconds; it affects only the wave's size."""
@@ -126,22 +128,25 @@ class BatchWaves:
         self._asking += 1
         try:
             kept = self._store.request(self._result, cell.key, name)
-            if kept is not None and kept.hash == request.hash:
-                if kept.response is not None:
-                    return BatchReply(sent.name, kept.response)
+            if kept is not None and kept.asked == request.hash:
+                # The kept batch may have left out another option than is left out now.
+                known = sent if kept.sent == hash_of(sent) else None
+                if kept.line is not None:
+                    read = line.api.read(kept.line) or _older(sent.name, kept.line)
+                    return replace(read, request=known)
                 if not kept.batch.is_over:
                     promise = self._carrier.promise(sent.name)
                     self._carrier.take_up(line, kept.batch, sent.name)
                     self._look()
                     reply = await promise
                     if reply is not None:
-                        return reply
+                        return replace(reply, request=known)
             promise = self._carrier.promise(sent.name)
             self._waiting.append((line, name[:1], request))
             self._look()
             reply = await promise
             assert reply is not None  # what is sent here is answered, or has a fault
-            return reply
+            return replace(reply, request=sent)
         finally:
             self._asking -= 1
             with suppress(ValueError):  # a cell that is cancelled waits no more
@@ -176,6 +181,21 @@ class BatchWaves:
         """Let no wave leave any more."""
         if self._timer is not None:
             self._timer.cancel()
+
+
+def _older(name: str, response: str) -> BatchReply:
+    """The reply of which an older version kept the response alone."""
+    return BatchReply(name, object_of(parse_json(response)))
+
+
+def _record(wire: WireRecorder, reply: BatchReply) -> None:
+    """Record the line of a request and the line of its result as one call."""
+    if reply.request is not None:
+        wire.sent(reply.request.path.encode(), (), reply.request.line)
+        if reply.line:
+            response = object_of(object_of(parse_json(reply.line)).get("response"))
+            wire.answered({"x-request-id": str(response.get("request_id", ""))})
+            wire.received(reply.line.encode())
 
 
 class BatchedModel(WrappingModel[RemoteModel]):
@@ -223,6 +243,8 @@ class BatchedModel(WrappingModel[RemoteModel]):
                 self._line, self._cell, name, unstreamed(body), unstreamed(whole)
             )
             self.waited += time.monotonic() - began
+            if request.wire is not None:
+                _record(request.wire, reply)
             try:
                 deltas = self._deltas(reply)
             except UnsupportedParameterError as error:

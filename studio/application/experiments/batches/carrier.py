@@ -18,11 +18,10 @@ from itertools import count
 from uuid import uuid4
 
 from studio.application.words import tr
-from studio.core.experiments.results.batch_store import BatchStore, KeptBatch
+from studio.core.experiments.results.batch_store import HASH_BYTES, BatchStore, KeptBatch
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.masking.walk import changed
 from studio.core.models.base import ModelError
 from studio.core.models.batches.open_batches import open_batches
 from studio.core.models.batches.values import (
@@ -36,7 +35,6 @@ from studio.core.models.batches.values import (
 from studio.core.models.connection_file import Connections
 from studio.core.models.remote.faults import RetryLaterError
 from studio.core.models.secrets import SecretStore
-from studio.core.text.values import JsonObject
 
 _FIRST_SECONDS, _GROWTH, _LONGEST_SECONDS = 0.2, 1.5, 60.0
 """Delays before a batch is polled again, in seconds: about seventy polls in the first hour."""
@@ -91,7 +89,7 @@ class CellRequest:
 
 def hash_of(request: BatchRequest) -> bytes:
     """The hash of a request."""
-    return sha256(request.line).digest()[:16]
+    return sha256(request.line).digest()[:HASH_BYTES]
 
 
 def request_name(identity: bytes, key: CellKey, name: str) -> str:
@@ -197,7 +195,7 @@ class BatchCarrier:
             line.connection,
             line.model,
             mark,
-            [(each.key, each.name, each.hash) for each in requests],
+            [(each.key, each.name, each.hash + hash_of(each.sent)) for each in requests],
         )
         remote = await self._sent(
             line, kept, BatchPart(mark, tuple(each.sent for each in requests))
@@ -337,11 +335,11 @@ class BatchCarrier:
 
     def _hand_out(self, kept: KeptBatch, come: Sequence[BatchReply]) -> None:
         """Keep what came, then give it to the cells that wait for it."""
-        made: list[tuple[CellKey, str, JsonObject]] = []
+        made: list[tuple[CellKey, str, str]] = []
         for reply in come:
             place = cell_of(reply.name)
             if place is not None and reply.response is not None:
-                made.append((*place, changed(reply.response, self._mask)))
+                made.append((*place, self._mask(reply.line)))
         self._store.keep(self._result, made, kept.id)
         for reply in come:
             self._keep_promise(reply.name, reply)

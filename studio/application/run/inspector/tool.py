@@ -94,10 +94,7 @@ class InspectionSources:
 
 def not_kept() -> str:
     """Return the sentence in place of a request or reply of which nothing is kept."""
-    return tr(
-        "Not kept: an older version wrote the run, or its model answered in this program or in a "
-        "batch."
-    )
+    return tr("Not kept: an older version wrote the run, or its model answered in this program.")
 
 
 def body_of(request: StepRequest) -> Json:

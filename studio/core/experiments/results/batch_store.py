@@ -7,7 +7,6 @@ transaction that finishes it.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
@@ -15,7 +14,9 @@ from dataclasses import dataclass
 
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerDatabase, packed, unpacked
-from studio.core.text.values import JsonObject
+
+HASH_BYTES = 16
+"""Length of the hash of a request."""
 
 _COLUMNS = "id, connection, model, mark, noted, file, remote, state, requests"
 
@@ -56,14 +57,18 @@ class KeptBatch:
 class KeptRequest:
     """One request of a cell."""
 
-    hash: bytes
-    """Of its body."""
+    asked: bytes
+    """Hash of the request with what its server was found not to take."""
+
+    sent: bytes
+    """Hash of the line that was sent; empty where an older version sent it."""
 
     batch: KeptBatch
     """Batch of the request."""
 
-    response: JsonObject | None
-    """Response; None if there is none (yet)."""
+    line: str | None
+    """Line of the results, without secrets; None if there is none (yet). An older version kept only
+    the response in it."""
 
 
 class BatchStore:
@@ -81,7 +86,7 @@ class BatchStore:
         mark: str,
         requests: Sequence[tuple[CellKey, str, bytes]],
     ) -> KeptBatch:
-        """Note a batch that will be sent now, with the cell, name and hash of each request."""
+        """Note a batch that will be sent now, with cell, name and both hashes of each request."""
         now = time.time()
         with self._database.transaction() as run:
             cursor = run.execute(
@@ -116,16 +121,16 @@ class BatchStore:
             run.execute(f"UPDATE batch SET {column} = ? WHERE id = ?", (value, batch))
 
     def keep(
-        self, experiment: int, replies: Iterable[tuple[CellKey, str, JsonObject]], batch: int
+        self, experiment: int, replies: Iterable[tuple[CellKey, str, str]], batch: int
     ) -> None:
-        """Keep what came back; of a cell that is over already nothing is kept."""
+        """Keep the lines that came back; of a cell that is over already nothing is kept."""
         with self._database.transaction() as run:
             run.executemany(
                 "UPDATE batch_request SET response = ? WHERE experiment = ? AND repeat = ?"
                 " AND row = ? AND variant = ? AND name = ? AND batch = ?",
                 [
                     (
-                        packed(json.dumps(response, ensure_ascii=False)),
+                        packed(line),
                         experiment,
                         key.repeat,
                         key.row,
@@ -133,7 +138,7 @@ class BatchStore:
                         name,
                         batch,
                     )
-                    for key, name, response in replies
+                    for key, name, line in replies
                 ],
             )
 
@@ -151,9 +156,9 @@ class BatchStore:
         )
         if not found:
             return None
-        hash_, response, *batch = found[0]
-        held = json.loads(unpacked(response)) if response is not None else None
-        return KeptRequest(bytes(hash_), _batch(*batch), held)
+        hash_, line, *batch = found[0]
+        held = unpacked(line) if line is not None else None
+        return KeptRequest(hash_[:HASH_BYTES], hash_[HASH_BYTES:], _batch(*batch), held)
 
     def batches(self, experiment: int) -> list[KeptBatch]:
         """All batches of a result, the oldest first."""

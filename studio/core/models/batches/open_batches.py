@@ -35,6 +35,7 @@ from studio.core.models.remote.faults import Endpoint, status_fault
 from studio.core.models.remote.model import shown_address
 from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.secrets import SecretStore
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject, object_of, objects_of
 
 _MOST_PAGES = 20
@@ -96,10 +97,17 @@ class RemoteBatches(ABC):
         """The lines of all results, whatever the batch ended by; see `BatchApi`."""
         for path in batch.results:
             async with aclosing(self._server.downloads.lines(path)) as lines:
-                async for line in lines:
-                    reply = self._reply(line)
+                async for line, value in lines:
+                    reply = self._reply(value)
                     if reply is not None:
-                        yield reply
+                        yield replace(reply, line=line)
+
+    def read(self, line: str) -> BatchReply | None:
+        """Read a line of the results that was kept; see `BatchApi`."""
+        value = parse_json(line)
+        assert isinstance(value, Mapping)  # only such lines are kept
+        reply = self._reply(value)
+        return None if reply is None else replace(reply, line=line)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -153,6 +161,7 @@ _ANTHROPIC_BOUNDS = BatchBounds(100_000, 240 * 1024**2)
 """Anthropic takes 100,000 requests and 256 MB in one batch."""
 
 _ANTHROPIC_CLOCKS_DIFFER = 600.0
+_ANTHROPIC_PATH = "/messages/batches"
 _ANTHROPIC_STATUS: Mapping[str, int] = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -189,7 +198,7 @@ class OpenAIBatches(RemoteBatches):
     def request(self, name: str, body: JsonObject) -> BatchRequest:
         """A request as a line of a batch."""
         line = {"custom_id": name, "method": "POST", "url": self._endpoint, "body": body}
-        return BatchRequest(name, as_line(line))
+        return BatchRequest(name, as_line(line), self._endpoint)
 
     async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
         """Send the file, then begin a batch of it; see `BatchApi`."""
@@ -284,7 +293,7 @@ class AnthropicBatches(RemoteBatches):
         Args:
             server: closed by `close`.
         """
-        super().__init__(server, "/messages/batches", "after_id")
+        super().__init__(server, _ANTHROPIC_PATH, "after_id")
 
     @property
     def bounds(self) -> BatchBounds:
@@ -293,7 +302,7 @@ class AnthropicBatches(RemoteBatches):
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:
         """A request as one of a batch."""
-        return BatchRequest(name, as_line({"custom_id": name, "params": body}))
+        return BatchRequest(name, as_line({"custom_id": name, "params": body}), _ANTHROPIC_PATH)
 
     async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
         """Begin a batch; there is no file before it. See `BatchApi`."""

@@ -35,6 +35,9 @@ class BatchRequest:
     line: bytes
     """As it is sent, without the line's end."""
 
+    path: str
+    """Path of the API that answers it."""
+
 
 @dataclass(frozen=True, slots=True)
 class BatchBounds:
@@ -103,6 +106,12 @@ class BatchReply:
 
     unanswered: Unanswered | None = None
     """Reason why it was not even asked."""
+
+    line: str = ""
+    """The line of the results as it came; empty where there is none."""
+
+    request: BatchRequest | None = None
+    """The request as it was sent; None until a cell gets the reply."""
 
     is_shared: bool = False
     """Whether an equal request of another cell was sent and paid for both."""
@@ -174,6 +183,10 @@ class BatchApi(Protocol):
         Raises:
             ModelError: the results cannot be read; what came before was given.
         """
+        ...
+
+    def read(self, line: str) -> BatchReply | None:
+        """Read a line of the results that was kept; None if it belongs to no request."""
         ...
 
     async def cancel(self, batch: str) -> None:

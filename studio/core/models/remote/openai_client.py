@@ -246,8 +246,8 @@ class OpenAIClient:
                 )
         return self._object(answer)
 
-    async def lines(self, path: str) -> AsyncGenerator[JsonObject, None]:
-        """The objects of a file that has one in each line, while it comes.
+    async def lines(self, path: str) -> AsyncGenerator[tuple[str, JsonObject], None]:
+        """Yield each line of a file of JSON lines with its object, while it comes.
 
         Raises:
             ModelError: the server cannot be reached or refuses, or the file breaks off.
@@ -272,10 +272,12 @@ class OpenAIClient:
                     async with asyncio.timeout(self.connection.stall_seconds):
                         piece = await anext(pieces, b"")
                     found = [*splitter.feed(piece)] if piece else [splitter.close()]
-                    read = [parse_json(each.data) for each in found if each is not None]
-                for each in read:
-                    if isinstance(each, Mapping):
-                        yield each
+                    read = [
+                        (each.data, parse_json(each.data)) for each in found if each is not None
+                    ]
+                for line, value in read:
+                    if isinstance(value, Mapping):
+                        yield line, value
                 if not piece:
                     return
         finally:

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.experiments.results.cells import CellState
+from studio.core.experiments.results.cells import CellKey, CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.runs.exchange import read_journal
+from studio.core.wire.wire_call import WireCall
 from tests.application.experiments.batches.conftest import (
+    EXPERIMENT,
+    KEY,
     PROMPT,
     WITH_TEMPERATURE,
     BatchBench,
@@ -103,3 +107,47 @@ async def test_an_answer_that_cannot_be_read_leaves_no_cell_waiting(
     result = await asyncio.wait_for(batches.run(ledger), patience.SECONDS)
     found = [ledger.outcome(result, key) for key in ledger.identities(result)]
     assert [each.state for each in found if each is not None] == [CellState.ERROR] * 4
+
+
+def calls_of(ledger: ExperimentLedger, result: int, key: CellKey) -> list[WireCall]:
+    journal = ledger.journal(result, key)
+    assert journal is not None
+    calls: dict[int, WireCall] = {}
+    list(read_journal(journal.decode("utf-8", "surrogatepass"), calls))
+    return list(calls.values())
+
+
+def sent_lines(server: BatchServer) -> list[str]:
+    """The requests as the server got them, a line each."""
+    uploads = [data.decode().splitlines() for data in server.files.values()]
+    if server.files:
+        return uploads[0]
+    bodies = [each.body.decode() for each in server.requests if each.method == "POST"]
+    return (
+        bodies[0]
+        .removeprefix('{"requests":[')
+        .removesuffix("]}")
+        .replace("}},{", "}}\n{")
+        .split("\n")
+    )
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+async def test_the_lines_of_a_batch_are_kept_as_they_went_over_the_wire(
+    batches: BatchBench, ledger: ExperimentLedger, *, is_killed: bool
+) -> None:
+    server = batches.server
+    server.answer = lambda body: f"not {capital(body)}"  # the raw reply of a failed cell is kept
+    batches.write("a.experiment.yaml", EXPERIMENT.replace("contains", "equals"))
+    if is_killed:
+        server.endings = [Ending(looks=FOREVER)]
+        await batches.leave(ledger)
+        server.batches[next(iter(server.batches))].ending.looks = 0
+    result = await batches.run(ledger)
+    keys = sorted(ledger.identities(result))
+    calls = [call for key in keys for call in calls_of(ledger, result, key)]
+    assert [call.body for call in calls] == sent_lines(server)
+    replies = [line for each in server.downloads for line in each.decode().splitlines()]
+    assert sorted(call.raw for call in calls) == sorted(replies)
+    assert {call.model for call in calls} == {"m"}
+    assert KEY not in str(calls)

@@ -40,7 +40,7 @@ def test_a_body_without_its_stream_is_that_of_a_request_that_asks_for_none() -> 
 def test_parts_keep_all_requests_in_order_and_within_bounds(
     sizes: list[int], most: int, most_bytes: int
 ) -> None:
-    requests = [BatchRequest(str(at), b"x" * size) for at, size in enumerate(sizes)]
+    requests = [BatchRequest(str(at), b"x" * size, "/batches") for at, size in enumerate(sizes)]
     parts = list(parts_of(requests, BatchBounds(most, most_bytes)))
     assert list(chain.from_iterable(parts)) == requests
     for part in parts:
