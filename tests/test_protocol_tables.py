@@ -6,16 +6,15 @@ from typing import get_args
 
 from pytestqt.qtbot import QtBot
 
+from studio.application.run.words import PROTOCOL_WORDS
 from studio.core.agent.protocols import convert, loops
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.python.code import RUNS
 from studio.core.models.base import PROTOCOLS, ModelRequest, ProtocolName
 from studio.core.models.embedded.model import build_grammar
-from studio.core.prompty.loop_format import TextFormat
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.ui.dialogs.comparison import RewriteDialog
-from studio.ui.window import run_choices
 
 PROMPT = parse("---\nname: a\n---\nsystem:\nHello {{question}}.\n")
 NAMES = get_args(ProtocolName)
@@ -27,8 +26,7 @@ def test_no_table_lacks_a_protocol() -> None:
         "PROTOCOLS of core/models/base": PROTOCOLS,
         "_LOOPS of core/agent/protocols/loops": loops._LOOPS,
         "RUNS of core/export/python/code": RUNS,
-        "TextFormat of core/prompty/loop_format": ("native", *get_args(TextFormat)),
-        "PROTOCOLS of ui/window/run_choices": [name for name, _ in run_choices.PROTOCOLS if name],
+        "PROTOCOL_WORDS of application/run/words": PROTOCOL_WORDS,
     }
     wrong = [
         f"{where}: {name}" for where, table in tables.items() for name in set(NAMES) ^ set(table)
@@ -48,4 +46,5 @@ def test_every_protocol_has_pieces_to_rewrite_for_and_a_grammar() -> None:
 def test_a_prompt_is_rewritten_for_every_protocol(qtbot: QtBot) -> None:
     dialog = RewriteDialog(PROMPT)
     qtbot.addWidget(dialog)
-    assert set(dialog._names) == set(NAMES)
+    offered = {dialog.target.itemData(each) for each in range(dialog.target.count())}
+    assert offered == set(NAMES) - {choose_protocol(PROMPT).protocol}

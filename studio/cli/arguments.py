@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from studio.application.document.prompt_files import prompt_files
-from studio.application.document.reading import read_document
+from studio.application.document.reading import not_a_prompt, read_document
 from studio.cli.exit_codes import UsageError
 from studio.cli.terminal import tell
-from studio.core.experiments.file.names import is_experiment
-from studio.core.prompty.agent_files.read import TITLES, agent_file_kind
 from studio.core.prompty.checks.variables import used_elsewhere
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits
@@ -103,29 +101,19 @@ def load(path: Path) -> PromptDocument:
     refuse_other_file(path)
     # Whole, so that whatever is named beside it is found from any working directory.
     document = read_document(read_text(path), path.resolve())
-    if document.is_data_file:
-        raise UsageError(f"{path} is not a prompt (data): it has no front matter")
+    refuse_other_file(path, document)
     return document
 
 
-def refuse_other_file(path: Path) -> None:
-    """A file of a coding agent, an experiment and a Python file are never taken for a prompt.
+def refuse_other_file(path: Path, document: PromptDocument | None = None) -> None:
+    """Refuse what is never taken for a prompt; see `not_a_prompt`.
 
     Raises:
-        UsageError: it is one.
+        UsageError: the file is such a file.
     """
-    if path.suffix.lower() == ".py":
-        raise UsageError(f"{path} is not a prompt (Python); `tools list` shows the tools in it")
-    if is_experiment(path):
-        raise UsageError(
-            f"{path} is not a prompt (experiment); `check` checks it, and `experiment run` runs it"
-        )
-    kind = agent_file_kind(path)
-    if kind is not None:
-        raise UsageError(
-            f"{path} is not a prompt ({TITLES[kind]}); `check` looks at it, and `messages` says "
-            "what of it is loaded when"
-        )
+    words = not_a_prompt(path, document)
+    if words:
+        raise UsageError(f"{path} {words}")
 
 
 def read_text(path: Path) -> str:

@@ -6,11 +6,33 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.core.experiments.file.names import is_experiment
-from studio.core.prompty.agent_files.read import agent_file_kind, read_agent_file
+from studio.core.prompty.agent_files.read import TITLES, agent_file_kind, read_agent_file
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import failure
 from studio.core.prompty.parse import parse
 from studio.core.text.source import SourceText, Span
+
+
+def not_a_prompt(path: Path, document: PromptDocument | None = None) -> str:
+    """Return a sentence without its subject if a file is never taken for a prompt; else "".
+
+    Args:
+        path: the file.
+        document: the file as it was read, if it was: whether it is data is known only then.
+    """
+    if path.suffix.lower() == ".py":
+        return "is not a prompt (Python); `tools list` shows the tools in it"
+    if is_experiment(path):
+        return "is not a prompt (experiment); `check` checks it, and `experiment run` runs it"
+    kind = agent_file_kind(path)
+    if kind is not None:
+        return (
+            f"is not a prompt ({TITLES[kind]}); `check` looks at it, and `messages` says what of "
+            "it is loaded when"
+        )
+    if document is not None and document.is_data_file:
+        return "is not a prompt (data): it has no front matter"
+    return ""
 
 
 def read_document(text: str, path: Path | None = None) -> PromptDocument:

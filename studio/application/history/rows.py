@@ -105,12 +105,13 @@ def waiting_name() -> str:
 def row_of(run: RunSummary, now: datetime) -> HistoryRow:
     """Return the row of a run; a time of today has no date."""
     spent = max(0.0, run.updated - run.started)
+    protocols: dict[str, str] = {name: facts.name for name, facts in PROTOCOLS.items()}
     cells = (
         ("★ " if run.pinned else "") + (run.prompt or "(unnamed)"),
         one_line(run.question, 120),
         when(run.started, now),
         run.model,
-        PROTOCOLS[run.protocol].name if run.protocol in PROTOCOLS else run.protocol,
+        protocols.get(run.protocol, run.protocol),
         f"{run.calls_model:,}",
         f"{run.calls_tool:,}",
         f"{run.tokens:,}" if run.tokens else "–",

@@ -21,6 +21,7 @@ from studio.core.prompty.messages import Message
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.runtimes.prompty2 import CannotRender, RuntimeRefusal
 from studio.core.prompty.threads import read_thread
+from studio.core.text.amounts import shortened
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.values import Json, JsonObject, list_of, object_of
 from studio.core.wire.request import Provider, WireRequest, to_request
@@ -352,5 +353,4 @@ def _plain(value: Json) -> Json:
 
 
 def _short(value: Json) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    return shortened(repr(value), 80)

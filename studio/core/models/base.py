@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from studio.core.prompty.loop_format import TextFormat
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import ReplyDelta
 from studio.core.wire.wire_call import WireRecorder
 
-ProtocolName: TypeAlias = Literal["native", "react", "json_action"]
+ProtocolName: TypeAlias = Literal["native", TextFormat]
 """Way in which a prompt asks for tools and a reply is read (docs/design/agent-loop.md)."""
 
 
@@ -36,7 +37,7 @@ class ProtocolFacts:
     """Label before a tool's result in the text; empty if results have none."""
 
 
-PROTOCOLS: Mapping[str, ProtocolFacts] = {
+PROTOCOLS: Mapping[ProtocolName, ProtocolFacts] = {
     "native": ProtocolFacts(
         name="Tool calls",
         title="native tool calls",

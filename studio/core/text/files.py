@@ -14,6 +14,7 @@ import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path, PurePath
 from typing import TextIO
 
@@ -193,8 +194,9 @@ def write_bytes_atomically(path: Path, content: bytes, *, private: bool = False)
     _remove_left(target)
 
 
+@cache
 def _remove_left(target: Path) -> None:
-    """Remove what killed processes left of their writes of a file, once nobody writes it."""
+    """Remove what killed processes left of their writes of a file; once for each file."""
     name = re.compile(rf"\.{re.escape(target.name[:40])}\.[0-9a-f]{{16}}\.tmp")
     with suppress(OSError):
         for left in target.parent.iterdir():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Callable, Iterable
-from itertools import count
+from itertools import chain, count
 
 _NEAR = 0.75
 """Similarity from which two words are near, from 0 to 1: one wrong letter in four."""
@@ -26,12 +27,23 @@ def nearest(word: str, known: Iterable[str], *, surely: bool = False) -> str:
     return names[near[0]] if near else ""
 
 
-def free_name(wanted: str, is_taken: Callable[[str], bool], suffix: str = " {}") -> str:
-    """Return `wanted`, or with the first suffix (`wanted 2`, …) that makes it a free name."""
-    if not is_taken(wanted):
-        return wanted
-    numbered = (wanted + suffix.format(number) for number in count(2))
-    return next(name for name in numbered if not is_taken(name))
+def free_name(
+    wanted: str,
+    is_taken: Callable[[str], bool],
+    suffix: str = " {}",
+    longest: int = sys.maxsize,
+) -> str:
+    """Return `wanted`, or with the first suffix (`wanted 2`, …) that makes it a free name.
+
+    Args:
+        wanted: the name, cut where it is longer than `longest`.
+        is_taken: whether a name is not free.
+        suffix: what is appended, with `{}` for the number.
+        longest: the most characters of a name.
+    """
+    ends = chain([""], map(suffix.format, count(2)))
+    names = (wanted[: longest - len(end)] + end for end in ends)
+    return next(name for name in names if not is_taken(name))
 
 
 def unique_names(names: Iterable[str], suffix: str = " {}") -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from pathlib import PurePath
 from typing import Any
 
 from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.text.naming import free_name
 from studio.core.tools.arguments import with_constraints, without_properties
 from studio.core.tools.registry import (
     VARIABLES_KEY,
@@ -91,11 +92,7 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
 
 def free_model_name(name: str, taken: set[str]) -> str:
     """Return the name, cut to its limit, with a number where it is taken."""
-    free, count = name[:LONGEST_NAME], 2
-    while free in taken:
-        end = f"_{count}"
-        free, count = name[: LONGEST_NAME - len(end)] + end, count + 1
-    return free
+    return free_name(name, taken.__contains__, "_{}", LONGEST_NAME)
 
 
 def prefixed_name(tool: ToolId, name: str = "") -> str:

@@ -11,6 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from studio.application.connections.model import Answerers, asked_by, choice_of
 from studio.application.document.prompt_files import prompt_files
+from studio.application.document.reading import not_a_prompt
 from studio.application.tools.server_content import asks_sources, registry_of
 from studio.application.trust import is_trusted
 from studio.core.models.choice import ModelChoice
@@ -18,7 +19,6 @@ from studio.core.models.connection_file import Connections, user_connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore, secret_store
 from studio.core.paths import user_paths
-from studio.core.prompty.agent_files.read import TITLES, agent_file_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
@@ -138,12 +138,11 @@ class ServedFolder:
         Raises:
             ToolError: there is no such file, or it cannot be read.
         """
-        kind = agent_file_kind(self.path(name))
-        if kind is not None:
-            raise ToolError(f"{name!r} is not a prompt ({TITLES[kind]}); `check` looks at it.")
-        document = parse(self.text(name) if text is None else text, self.path(name))
-        if document.is_data_file:
-            raise ToolError(f"{name!r} is not a prompt (data): it has no front matter.")
+        path = self.path(name)
+        document = parse(self.text(name) if text is None else text, path)
+        words = not_a_prompt(path, document)
+        if words:
+            raise ToolError(f"{name!r} {words}.")
         return document
 
     def prompts(self) -> list[Path]:

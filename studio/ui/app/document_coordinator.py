@@ -20,6 +20,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.references import has_references
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust.store import TrustStore
@@ -123,6 +124,17 @@ class DocumentCoordinator(QObject):
                     names=names
                 )
             )
+
+    def take_sample(self, name: str) -> None:
+        """Take the sample that the preview shows for an input as the user's value."""
+        preview = self._preview.preview
+        if preview is None:
+            return
+        value = preview.prepared.inputs.get(name)
+        if isinstance(value, str) and whole_reference(value) is not None:
+            self.refused.emit(tr("The sample is in a file: trust the folder to take it."))
+        else:
+            self._inputs.library.add({name: value}, "sample")
 
     def show_given(self, given: GivenInputs) -> None:
         """Take the values of the inputs."""

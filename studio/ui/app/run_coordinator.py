@@ -27,9 +27,8 @@ from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import RunState
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.prepare import settled_document
-from studio.core.prompty.reference_values import ReferenceContext, whole_reference
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
@@ -165,19 +164,6 @@ class RunCoordinator(QObject):
         )
         text = tr("{name}: {words}.").format(name=name, words=words)
         self.messages.say("info", text, offers=(show,), key=f"run {path}")
-
-    def take_sample(self, name: str) -> None:
-        """Take the sample that the preview shows for an input as the user's value."""
-        document = self.window.tabs.document
-        if document is None:
-            return
-        values, path = self.inputs.values(), document.source.path
-        settled = settled_document(document, values, self.references(path))
-        value = resolve_inputs(settled, values).shown.get(name)
-        if isinstance(value, str) and whole_reference(value) is not None:
-            self.refuse(tr("The sample is in a file: trust the folder to take it."))
-        else:
-            self.inputs.library.add({name: value}, "sample")
 
     def run_to(self, place: str) -> None:
         """Go on to a place of the loop; without a run that waits, start one."""

@@ -197,7 +197,7 @@ class Workbench(QObject):
         pane.request_declare.connect(window.commands.declare_input)
         pane.request_reveal.connect(window.tabs.go_to)
         pane.request_samples.connect(document.keep_samples)
-        pane.form.request_sample.connect(self.run_coordinator.take_sample)
+        pane.form.request_sample.connect(document.take_sample)
         pane.request_height.connect(window.docks.fit_inputs)
         pane.refused.connect(self.run_coordinator.refuse)
         window.tabs.path_moved.connect(pane.library.follow_path)
@@ -227,7 +227,7 @@ class Workbench(QObject):
         preview.probed.connect(pane.show_probe)
         pane.request_probe.connect(preview.probe)
         pane.request_input.connect(document.focus_input)
-        pane.request.request_sample.connect(self.run_coordinator.take_sample)
+        pane.request.request_sample.connect(document.take_sample)
         pane.request_fix.connect(self.window.page_coordinator.apply_fix)
 
     def _connect_tools(self) -> None:

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.comparison import ComparedPart, compare_texts
+from studio.application.run.words import PROTOCOL_WORDS
 from studio.application.words import tr
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.agent.protocols.convert import convert_fix
-from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, apply_edits
 from studio.ui.parts.fields import ComboBox
@@ -109,22 +109,17 @@ class RewriteDialog(ClosingDialog):
         super().__init__(parent, tr("Rewrite for another protocol"), (860, 600))
         self._document = document
         self._fix: Fix | None = None
-        self._names: dict[ProtocolName, str] = {
-            "native": tr("Native tool calls"),
-            "react": tr("ReAct text"),
-            "json_action": tr("JSON actions"),
-        }
         now = choose_protocol(document)
         self.target = ComboBox(self)
         self.target.setAccessibleName(tr("Protocol to rewrite for"))
-        for protocol, name in self._names.items():
+        for protocol, name in PROTOCOL_WORDS.items():
             if protocol != now.protocol:
-                self.target.addItem(name, protocol)
+                self.target.addItem(tr(name), protocol)
         self.view = ComparisonView()
         self.buttons = self._make_buttons()
         self._lay_out(
             tr("This prompt speaks {name}: {reason}.").format(
-                name=self._names[now.protocol], reason=now.reason
+                name=tr(PROTOCOL_WORDS[now.protocol]), reason=now.reason
             )
         )
         self.target.currentIndexChanged.connect(self._show)

@@ -30,9 +30,9 @@ from studio.application.experiments.improve.values import (
 from studio.application.words import tr
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.fields import ComboBox, FieldForm
+from studio.ui.parts.labels import StatusLabel
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import ComparisonView
-from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.dialog_tasks import ImproveController
 
 _TEXTS = 3
@@ -69,7 +69,7 @@ class ImproveDialog(ClosingDialog):
         self.propose_button = QPushButton(tr("Propose three texts"))
         self.stop_button = QPushButton(tr("Stop"))
         self.progress = QProgressBar()
-        self.status_label = QLabel()
+        self.status_label = StatusLabel("text")
         self.list = QListWidget()
         self.diff = ComparisonView()
         self.chart = ExperimentChart()
@@ -84,7 +84,6 @@ class ImproveDialog(ClosingDialog):
         self._connect()
         self._show_sections()
         self._show_running(False)
-        paint_text(self.status_label, "text")
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -107,8 +106,6 @@ class ImproveDialog(ClosingDialog):
             self.search_button, self.propose_button, self.stop_button, (self.progress, 1)
         )
         self.search_button.setProperty("primary", True)
-        self.status_label.setWordWrap(True)
-        self.status_label.setTextFormat(Qt.TextFormat.PlainText)
         self.list.setAccessibleName(tr("Texts that were proposed"))
         self.list.setWordWrap(True)
         column_of(
@@ -120,7 +117,7 @@ class ImproveDialog(ClosingDialog):
             on=self,
             spacing=12,
         )
-        self._say(
+        self.status_label.say(
             tr(
                 "A third of the rows is never seen by the search and decides. Each text must keep "
                 "the section's expressions and add no role, tool or reference before it is sent. "
@@ -155,7 +152,7 @@ class ImproveDialog(ClosingDialog):
         controller.progress_changed.connect(self._show_progress)
         controller.ended.connect(self._show_found)
         controller.proposed.connect(self._show_proposed)
-        controller.failed.connect(self._complain)
+        controller.failed.connect(self.status_label.complain)
         controller.written.connect(self._on_written)
 
     @property
@@ -209,14 +206,14 @@ class ImproveDialog(ClosingDialog):
         self.progress.setRange(0, 0)
         self.progress.setTextVisible(False)  # the bar is too low for words
         if running:
-            self._say(tr("Asking…"))
+            self.status_label.say(tr("Asking…"))
         self._show_offers()
 
     def _show_progress(self, found: ImproveProgress) -> None:
         self.progress.setRange(0, found.most)
         self.progress.setValue(found.most if found.is_deciding else found.proposals)
         if self.controller.is_running:
-            self._say(progress_words(found))
+            self.status_label.say(progress_words(found))
 
     def _show_found(self, found: Improvement) -> None:
         self._found = found
@@ -230,7 +227,7 @@ class ImproveDialog(ClosingDialog):
         self.chart.setVisible(len(figure.points) > 1)
         if found.found:
             self._show_difference(found.before, found.after)
-        self._say("\n".join(improvement_sentences(found)))
+        self.status_label.say("\n".join(improvement_sentences(found)))
         self._show_offers()
         if found.result is not None:
             self.request_result.emit(found.result)
@@ -250,7 +247,7 @@ class ImproveDialog(ClosingDialog):
         )
         if refused:
             words += " " + tr("Refused: {reasons}").format(reasons=" ".join(refused))
-        self._say(words)
+        self.status_label.say(words)
         self._show_offers()
 
     def _show_text(self, at: int) -> None:
@@ -281,7 +278,7 @@ class ImproveDialog(ClosingDialog):
         )
 
     def _on_written(self, count: int) -> None:
-        self._say(
+        self.status_label.say(
             (
                 tr("1 variant is added to {name}; run the experiment to compare.")
                 if count == 1
@@ -294,11 +291,3 @@ class ImproveDialog(ClosingDialog):
         if self._found is not None:
             self.request_acceptance.emit(self._found)
             self.accept()
-
-    def _say(self, text: str) -> None:
-        self.status_label.setText(text)
-        paint_text(self.status_label, "text")
-
-    def _complain(self, text: str) -> None:
-        self.status_label.setText(text)
-        paint_text(self.status_label, "error")

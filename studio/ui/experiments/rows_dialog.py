@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialogButtonBox,
     QHeaderView,
-    QLabel,
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
@@ -21,8 +20,8 @@ from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, Gen
 from studio.application.words import marked, tr
 from studio.core.text.amounts import money, shortened
 from studio.ui.parts.fields import ComboBox, FieldForm
+from studio.ui.parts.labels import StatusLabel
 from studio.ui.parts.layouts import ClosingDialog, FlowLayout, column_of
-from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.dialog_tasks import InventedRowsController
 
 _MOST_SENTENCES = 4
@@ -41,7 +40,7 @@ class InventedRowsDialog(ClosingDialog):
         self.kinds = {name: QCheckBox(_kind_name(name)) for name in ROW_KINDS}
         self.form = FieldForm("rows", own={"model": self.model, "kinds": QWidget()})
         self.form.set_values({"about": controller.about})
-        self.status_label = QLabel()
+        self.status_label = StatusLabel("muted")
         self.table = QTableWidget(0, 2)
         self.ask_button = QPushButton(tr("Ask"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -49,7 +48,6 @@ class InventedRowsDialog(ClosingDialog):
         self._lay_out()
         self._connect()
         self._show_count()
-        paint_text(self.status_label, "muted")
 
     @property
     def chosen_kinds(self) -> list[str]:
@@ -80,9 +78,6 @@ class InventedRowsDialog(ClosingDialog):
         self.table.setAccessibleName(tr("Rows"))
         form = self.form.laid_out()
         form.addRow("", self.ask_button)
-        self.status_label.setWordWrap(True)
-        self.status_label.setTextFormat(Qt.TextFormat.PlainText)
-        paint_text(self.status_label, "muted")
         table = self.table
         table.setHorizontalHeaderLabels([tr("Kind"), tr("Values")])
         table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -103,7 +98,7 @@ class InventedRowsDialog(ClosingDialog):
         self.form.changed.connect(lambda _key: self._show_count())
         self.table.itemChanged.connect(lambda _item: self._show_count())
         self.controller.generated.connect(self._show_rows)
-        self.controller.failed.connect(self._complain)
+        self.controller.failed.connect(self.status_label.complain)
         self.controller.running_changed.connect(self._show_running)
         self.controller.written.connect(lambda _change: self.accept())
 
@@ -118,7 +113,7 @@ class InventedRowsDialog(ClosingDialog):
     def _show_running(self, running: bool) -> None:
         self.ask_button.setEnabled(not running and bool(self.chosen_kinds))
         if running:
-            self._say(tr("Asking for one kind after the other…"))
+            self.status_label.say(tr("Asking for one kind after the other…"))
 
     def _show_rows(self, found: GeneratedRows) -> None:
         self._rows = (*self._rows, *found.rows)
@@ -140,7 +135,7 @@ class InventedRowsDialog(ClosingDialog):
         if len(found.left_out) > _MOST_SENTENCES:
             rest = len(found.left_out) - _MOST_SENTENCES
             left_out.append(tr("… and {count} more are left out").format(count=rest))
-        self._say("\n".join([" ".join(words), *left_out]))
+        self.status_label.say("\n".join([" ".join(words), *left_out]))
         self.status_label.setToolTip("\n".join(found.left_out))
         self._show_count()
 
@@ -153,14 +148,6 @@ class InventedRowsDialog(ClosingDialog):
         ask = tr("Ask (1 request)") if kinds == 1 else tr("Ask ({count} requests)")
         self.ask_button.setText(ask.format(count=kinds))
         self.ask_button.setEnabled(kinds > 0)
-
-    def _say(self, text: str) -> None:
-        self.status_label.setText(text)
-        paint_text(self.status_label, "muted")
-
-    def _complain(self, text: str) -> None:
-        self.status_label.setText(text)
-        paint_text(self.status_label, "error")
 
 
 _KIND_NAMES = {

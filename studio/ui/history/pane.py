@@ -31,7 +31,7 @@ from studio.application.words import marked, tr
 from studio.core.runs.summary import WAITING, RunSummary
 from studio.ui.history.footer import HistoryFooter
 from studio.ui.history.table import RunTable
-from studio.ui.parts.fields import ComboBox, FieldForm
+from studio.ui.parts.fields import ComboBox, FieldForm, ask_text
 from studio.ui.parts.layouts import FlowLayout, column_of, lay_out_to_save, row_of
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
@@ -247,14 +247,8 @@ class HistoryPane(QWidget):
 
     def ask_tag(self, tag: str) -> QInputDialog:
         """Ask for another name of a tag; every run of the list that has it gets the new one."""
-        dialog = QInputDialog(self)
-        dialog.setWindowTitle(tr("Rename a tag"))
-        dialog.setLabelText(tr("Another name for the tag “{tag}”:").format(tag=tag))
-        dialog.setTextValue(tag)
-        dialog.textValueSelected.connect(partial(self._rename_tag, tag))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-        return dialog
+        label = tr("Another name for the tag “{tag}”:").format(tag=tag)
+        return ask_text(self, tr("Rename a tag"), label, tag, partial(self._rename_tag, tag))
 
     def _rename_tag(self, tag: str, name: str) -> None:
         new = name.strip().replace(",", " ")

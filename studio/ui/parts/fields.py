@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFormLayout,
+    QInputDialog,
     QLineEdit,
     QPlainTextEdit,
     QWidget,
@@ -26,6 +27,28 @@ from studio.core.paths import resource_text
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+def ask_text(
+    parent: QWidget, title: str, label: str, text: str, take: Callable[[str], object]
+) -> QInputDialog:
+    """Open a dialog for one text.
+
+    Args:
+        parent: the widget it belongs to.
+        title: of the dialog.
+        label: before the field.
+        text: in the field at first.
+        take: called with the text that was entered.
+    """
+    dialog = QInputDialog(parent)
+    dialog.setWindowTitle(title)
+    dialog.setLabelText(label)
+    dialog.setTextValue(text)
+    dialog.textValueSelected.connect(take)
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()
+    return dialog
 
 
 class ComboBox(QComboBox):

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
-from studio.ui.style.colors import blend, color_of, theme_in_use
+from studio.ui.style.colors import blend, color_of, paint_text, theme_in_use
 from studio.ui.style.icons import icon
 
 
@@ -55,6 +55,25 @@ class Chip(QAbstractButton):
         room = self.rect().adjusted(7, 0, -7, 0)
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+
+
+class StatusLabel(QLabel):
+    """Says what is going on in a dialog, or what went wrong."""
+
+    def __init__(self, tone: str) -> None:
+        super().__init__(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self._tone = tone
+        paint_text(self, tone)
+
+    def say(self, text: str) -> None:
+        """Show a text in the usual tone."""
+        self.setText(text)
+        paint_text(self, self._tone)
+
+    def complain(self, text: str) -> None:
+        """Show a text as an error."""
+        self.setText(text)
+        paint_text(self, "error")
 
 
 # A label that gives way where there is no room.

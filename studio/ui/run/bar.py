@@ -14,6 +14,7 @@ from studio.application.run.words import LimitLine, limit_lines
 from studio.application.words import tr
 from studio.core.agent.values.user_events import LimitRaised
 from studio.core.text.amounts import duration
+from studio.ui.parts.fields import ask_text
 from studio.ui.parts.labels import ElidedLabel
 from studio.ui.parts.layouts import row_of
 from studio.ui.run.file_choice import fill_form_menu
@@ -164,16 +165,9 @@ class RunBar(QWidget):
 
     def ask_name(self, branch: BranchView) -> QInputDialog:
         """Ask for a branch's name; an empty one gives it its usual name back."""
-        dialog = QInputDialog(self)
-        dialog.setWindowTitle(tr("Name a branch"))
-        dialog.setLabelText(
-            tr("Name of {branch}, {detail}:").format(branch=branch.title, detail=branch.detail)
-        )
-        dialog.setTextValue(branch.title)
-        dialog.textValueSelected.connect(partial(self.branch_named.emit, branch.number))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-        return dialog
+        label = tr("Name of {branch}, {detail}:").format(branch=branch.title, detail=branch.detail)
+        take = partial(self.branch_named.emit, branch.number)
+        return ask_text(self, tr("Name a branch"), label, branch.title, take)
 
     def export_menu(self) -> QMenu:
         """The forms in which the run can be written to a file."""

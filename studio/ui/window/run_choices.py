@@ -10,18 +10,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFormLayout, QFrame, QLabel, QPushButton, QToolButton, QWidget
 
-from studio.application.words import marked, tr
+from studio.application.run.words import PROTOCOL_WORDS
+from studio.application.words import tr
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
-
-PROTOCOLS = (
-    ("", marked("Protocol of the file")),
-    ("native", marked("Native tool calls")),
-    ("react", marked("ReAct text")),
-    ("json_action", marked("JSON action")),
-)
-
 
 _NARROWEST, _WIDEST = 200, 280
 """A box for a choice, and the button that names them, in pixels."""
@@ -68,8 +61,8 @@ class _ChoicesPanel(QFrame):
         for button in (self.folder, self.connect_button, self.manage):
             self._form.addRow(button)
             button.clicked.connect(self.hide)
-        words = [(name, tr(each)) for name, each in PROTOCOLS]
-        _fill(self.protocol, words, "")
+        words = [(name, tr(each)) for name, each in PROTOCOL_WORDS.items()]
+        _fill(self.protocol, [("", tr("Protocol of the file")), *words], "")
 
     def show_row(self, part: QWidget, *, shown: bool, name: str = "") -> None:
         """Show a box with its name, or hide both.

@@ -35,7 +35,6 @@ READS_ITS_OWN = {
     "core/experiments/assertions/marking.py": "what it wrote",
     "core/experiments/assertions/structure.py": "what it wrote",
     "application/experiments/exports/forms.py": "journals that it wrote",
-    "core/experiments/results/batch_store.py": "replies that it has read with bounds before",
     "core/experiments/results/database.py": "what it wrote",
     "core/experiments/results/ledger.py": "what it wrote",
     "core/experiments/results/scans.py": "what it wrote",

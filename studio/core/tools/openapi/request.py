@@ -16,7 +16,7 @@ from typing import TypeAlias
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urljoin, urlsplit
 
 from studio import __version__
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, text_or_json
 from studio.core.tools.openapi.description import BODY
 from studio.core.tools.openapi.operation import (
     Credential,
@@ -31,7 +31,6 @@ from studio.core.tools.openapi.serialization import (
     encoded_body,
     header_text,
     path_value,
-    plain,
     query_pairs,
     whole_query,
 )
@@ -197,7 +196,7 @@ def _given(
         value = arguments.get(parameter.key)
         if value is None or any(_is_place_of(each, parameter) for each in credentials):
             continue
-        if _SURROGATE.search(plain(value)):
+        if _SURROGATE.search(text_or_json(value)):
             raise ArgumentError(f"the argument {parameter.key!r} holds half a character")
         found[parameter.key] = (parameter, value)
     return found
@@ -263,7 +262,7 @@ def _argument(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> 
     """A value in the path, as it was given."""
     if name not in given:
         raise ArgumentError(f"the path parameter {name!r} has no value")
-    return plain(given[name][1])
+    return text_or_json(given[name][1])
 
 
 def _steps_away(text: str) -> bool:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from urllib.parse import quote, quote_plus
 
 from studio.core.text.reason import reason_of
-from studio.core.text.values import Json
+from studio.core.text.values import Json, text_or_json
 from studio.core.tools.openapi.description import BODY, JSON_TYPE
 from studio.core.tools.openapi.operation import (
     FieldEncoding,
@@ -23,11 +23,6 @@ from studio.core.tools.openapi.operation import (
 
 _RESERVED = ":/?[]@!$'()*,;"  # those of RFC 3986 without '#', '&', '=' and '+', which end a value
 _BETWEEN = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "form": ",", "": ","}
-
-
-def plain(value: Json) -> str:
-    """A value as text; what is not a text as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def path_value(parameter: OpenApiParameter, value: Json) -> str:
@@ -68,7 +63,7 @@ def query_pairs(parameter: OpenApiParameter, value: Json) -> Iterator[str]:
     safe = _RESERVED if parameter.reserved else ""
 
     def encoded(item: Json) -> str:
-        text = plain(item)
+        text = text_or_json(item)
         return quote(text, safe=safe) if parameter.reserved else quote_plus(text)
 
     if isinstance(value, Mapping) and parameter.kind == "object":
@@ -88,9 +83,13 @@ def _object_pairs(
     if parameter.style == "deepObject":
         yield from deep_pairs(parameter.name, value)
     elif parameter.explode:
-        yield from (f"{quote_plus(key)}={quote_plus(plain(item))}" for key, item in value.items())
+        yield from (
+            f"{quote_plus(key)}={quote_plus(text_or_json(item))}" for key, item in value.items()
+        )
     else:
-        words = (quote_plus(word) for key, item in value.items() for word in (key, plain(item)))
+        words = (
+            quote_plus(word) for key, item in value.items() for word in (key, text_or_json(item))
+        )
         yield f"{name}={_BETWEEN.get(parameter.style, ',').join(words)}"
 
 
@@ -111,39 +110,41 @@ def deep_pairs(name: str, value: Json, *, brackets: bool = False) -> Iterator[st
             inner = f"{name}[{index}]" if is_numbered else f"{name}[]" if brackets else name
             yield from deep_pairs(inner, item, brackets=True)
     else:
-        yield f"{quote(name, safe='[]')}={quote_plus(plain(value))}"
+        yield f"{quote(name, safe='[]')}={quote_plus(text_or_json(value))}"
 
 
 def header_text(parameter: OpenApiParameter, value: Json) -> str:
     """A value in a header, before it is made safe for one: `simple`."""
     if isinstance(value, Mapping) and parameter.kind == "object":
         sign = "=" if parameter.explode else ","
-        return ",".join(f"{key}{sign}{plain(item)}" for key, item in value.items())
+        return ",".join(f"{key}{sign}{text_or_json(item)}" for key, item in value.items())
     if isinstance(value, list | tuple) and parameter.kind == "array":
-        return ",".join(plain(item) for item in value)
-    return plain(value)
+        return ",".join(text_or_json(item) for item in value)
+    return text_or_json(value)
 
 
 def cookie_text(parameter: OpenApiParameter, value: Json) -> str:
     """A value in a cookie, encoded: `form`, never in several cookies."""
     if isinstance(value, list | tuple) and parameter.kind == "array":
-        return ",".join(quote(plain(item), safe="") for item in value)
+        return ",".join(quote(text_or_json(item), safe="") for item in value)
     if isinstance(value, Mapping) and parameter.kind == "object":
-        words = (quote(w, safe="") for key, item in value.items() for w in (key, plain(item)))
+        words = (
+            quote(w, safe="") for key, item in value.items() for w in (key, text_or_json(item))
+        )
         return ",".join(words)
-    return quote(plain(value), safe="")
+    return quote(text_or_json(value), safe="")
 
 
 def _items(parameter: OpenApiParameter, value: Json) -> list[str]:
     if isinstance(value, list | tuple) and parameter.kind == "array":
-        return [quote(plain(item), safe="") for item in value]
-    return [quote(plain(value), safe="")]
+        return [quote(text_or_json(item), safe="") for item in value]
+    return [quote(text_or_json(value), safe="")]
 
 
 def _pairs(parameter: OpenApiParameter, value: Json) -> list[tuple[str, str]] | None:
     if not isinstance(value, Mapping) or parameter.kind != "object":
         return None
-    return [(quote(k, safe=""), quote(plain(item), safe="")) for k, item in value.items()]
+    return [(quote(k, safe=""), quote(text_or_json(item), safe="")) for k, item in value.items()]
 
 
 # The body of a request: JSON, a form, parts, or a text; made the same each time.
@@ -193,14 +194,16 @@ def _form_pairs(value: Mapping[str, Json], encodings: Mapping[str, FieldEncoding
         if encoding.style == "deepObject":
             yield from deep_pairs(name, item, brackets=True)
         elif isinstance(item, list) and encoding.explode:
-            yield from (f"{quote_plus(name)}={quote_plus(plain(each))}" for each in item)
+            yield from (f"{quote_plus(name)}={quote_plus(text_or_json(each))}" for each in item)
         elif isinstance(item, list):
-            yield f"{quote_plus(name)}={','.join(quote_plus(plain(each)) for each in item)}"
+            yield f"{quote_plus(name)}={','.join(quote_plus(text_or_json(each)) for each in item)}"
         elif isinstance(item, Mapping) and encoding.style == "form" and encoding.explode:
-            pairs = ((quote_plus(key), quote_plus(plain(each))) for key, each in item.items())
+            pairs = (
+                (quote_plus(key), quote_plus(text_or_json(each))) for key, each in item.items()
+            )
             yield from (f"{key}={each}" for key, each in pairs)
         else:
-            yield f"{quote_plus(name)}={quote_plus(plain(item))}"
+            yield f"{quote_plus(name)}={quote_plus(text_or_json(item))}"
 
 
 def whole_query(parameter: OpenApiParameter, value: Json) -> str:
@@ -212,7 +215,7 @@ def whole_query(parameter: OpenApiParameter, value: Json) -> str:
     """
     if parameter.content_type.startswith(FORM) and isinstance(value, Mapping):
         return "&".join(_form_pairs(value, {}))
-    return quote(plain(value), safe="")
+    return quote(text_or_json(value), safe="")
 
 
 def _parts(
@@ -243,7 +246,7 @@ def _part(name: str, value: Json, encoding: FieldEncoding) -> str:
     head = f'Content-Disposition: form-data; name="{safe}"'
     head += f'; filename="{safe}"' if encoding.is_binary else ""
     head += f"\r\nContent-Type: {_UNSAFE_IN_HEADER.sub(' ', kind)}" if kind else ""
-    return f"{head}\r\n\r\n{plain(value)}"
+    return f"{head}\r\n\r\n{text_or_json(value)}"
 
 
 def _whole(text: str) -> str:

@@ -48,7 +48,7 @@ from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.base.menus import ON_CARD, add_actions, add_own, own_menu
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.preview.cards.header import CardHeader, empty_layout, head_words
-from studio.ui.preview.cards.text_body import TextBody, ToolCallView
+from studio.ui.preview.cards.text_body import LinkedPart, TextBody, ToolCallView
 from studio.ui.style.colors import FollowsTheme, paint_text, role_color, theme_in_use
 from studio.viewmodels.app.jobs import LatestJob
 
@@ -122,10 +122,8 @@ def _decode(data: bytes) -> Picture:
     return Picture(None if image.isNull() else image, note)
 
 
-class MediaView(QWidget):
+class MediaView(LinkedPart):
     """Names a media part and shows its picture once it has been read, off the GUI thread."""
-
-    clicked = Signal()
 
     def __init__(self, part: MediaPart, folder: Path | None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -136,7 +134,6 @@ class MediaView(QWidget):
         self._source.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._source.setToolTip(plain_tip(shortened(part.source, 200)))
         self._note = QLabel()
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(f"{part.kind}: {shortened(part.source, 60)}")
         words = column_of(self._title, self._source, self._note, spacing=2)
         details = ", ".join(f"{key}={value}" for key, value in part.attributes.items())
@@ -152,11 +149,6 @@ class MediaView(QWidget):
         self._job = LatestJob(self, self._show)
         if part.kind == "image":
             self._job.submit(partial(read_picture, part.source, folder))
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click leads to the source."""
-        if event.button() == Qt.MouseButton.LeftButton:
-            self.clicked.emit()
 
     def _show(self, picture: Picture) -> None:
         self._note.setText(picture.note)

@@ -459,10 +459,23 @@ def _style_sheet(theme: Theme, points: float) -> str:
 # The parts of a message that are not plain text: calls of tools and long texts' ends.
 
 
-class ToolCallView(QWidget):
-    """A call that the assistant asked for: name, identifier, arguments."""
+class LinkedPart(QWidget):
+    """A part of a message that a click leads to the source of."""
 
     clicked = Signal()
+
+    def __init__(self, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click leads to the source."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit()
+
+
+class ToolCallView(LinkedPart):
+    """A call that the assistant asked for: name, identifier, arguments."""
 
     def __init__(self, part: ToolCallPart, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -483,12 +496,6 @@ class ToolCallView(QWidget):
         if part.id:
             layout.addWidget(identifier)
         layout.addWidget(self.arguments)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click leads to the source."""
-        if event.button() == Qt.MouseButton.LeftButton:
-            self.clicked.emit()
 
 
 def pretty_json(text: str) -> str:
