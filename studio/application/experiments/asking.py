@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import time
 import uuid
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
@@ -24,7 +25,13 @@ from studio.application.experiments.providers import (
     without_retries,
 )
 from studio.application.experiments.stepping import MockedToolbox, read_mocks
-from studio.application.experiments.turns import STALE_CELL, LeasedCell, LimitedTurns, Turns
+from studio.application.experiments.turns import (
+    STALE_CELL,
+    LeasedCell,
+    LimitedModel,
+    LimitedTurns,
+    Turns,
+)
 from studio.application.run.start.begin import (
     begin_run,
     open_tools,
@@ -37,7 +44,7 @@ from studio.core.agent.loop.steps import new_state, request_of
 from studio.core.agent.loop.tool_choice import BY_WORDS
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.run.performer import Performer
-from studio.core.agent.run.plan import RunPlan
+from studio.core.agent.run.plan import OnStream, RunPlan
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values.events import Event, Rendered, Started
 from studio.core.agent.values.options import RunOptions
@@ -46,6 +53,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall, UndecidedError
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
+from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.models.factory import EmbeddedServers
@@ -60,7 +68,7 @@ from studio.core.text.files import read_bounded
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
-from studio.core.wire.reply import RefusedOption
+from studio.core.wire.reply import RefusedOption, Reply, ReplyDelta
 from studio.core.wire.wire_call import KeptCall, WireCall
 
 _MOST_CELLS = 200
@@ -81,6 +89,22 @@ class _CellDraft:
     options: RunOptions
     setup: RunSetup
     rendered: Rendered
+
+
+@dataclass(frozen=True, slots=True)
+class CellProgress:
+    """A cell that is being asked."""
+
+    text: str = ""
+    """The answer so far."""
+
+    waits: str = ""
+    """Reason of the server to answer later, and when it is asked again; empty where it answers."""
+
+
+OnProgress: TypeAlias = Callable[[CellKey, CellProgress], None]
+
+_PROGRESS_SECONDS = 1 / 30
 
 
 @dataclass(frozen=True)
@@ -130,6 +154,8 @@ class Asker:
         """
         self.turns: Turns = turns if turns is not None else LimitedTurns(self.limiter)
         """Decides when cells and judges ask."""
+        self.on_progress: OnProgress | None = None
+        """Callback for each part of an answer, at most 30 times a second for a cell."""
         self._plan = plan
         self._services = services
         self._answerers = Answerers(services.connections, services.secrets)
@@ -311,6 +337,8 @@ class Asker:
 
     async def _drafted(self, at: int, row: ExperimentRow) -> _CellDraft | str:
         """A cell up to its first request; a text says why it cannot be rendered."""
+        if (fault := self._plan.faults.get((at, row.number))) is not None:
+            return fault
         variant = self._plan.variants[at]
         references = self._references(variant)
         try:
@@ -359,6 +387,9 @@ class Asker:
         variant = self._plan.variants[at]
         references = self._references(variant)
         model = self.turns.model(self._models[at], variant.choice, cell, "s")
+        on_progress = self.on_progress
+        if on_progress is not None and isinstance(model, LimitedModel):
+            model.on_wait = lambda words: on_progress(cell.key, CellProgress(waits=words))
         try:
             draft = self._kept_draft(at, row) or await self._drafted(at, row)
             if isinstance(draft, str):
@@ -385,6 +416,7 @@ class Asker:
             plan,
             journal=events.append,
             keep_call=keep_call,
+            stream=None if on_progress is None else _stream(cell.key, on_progress),
             rendered=draft.rendered if is_drafted else None,
         )
         run = begin_run(plan, scores=scores, setup=setup if is_drafted else None)
@@ -429,6 +461,19 @@ class Asker:
         await self._embedded.close()
         self._models.clear()
         self._tools.clear()
+
+
+def _stream(key: CellKey, on_progress: OnProgress) -> OnStream:
+    """Report the answer of a cell while it comes."""
+    told = 0.0
+
+    def stream(_delta: ReplyDelta, reply: Reply) -> None:
+        nonlocal told
+        if (now := time.monotonic()) - told >= _PROGRESS_SECONDS:
+            told = now
+            on_progress(key, CellProgress(reply.text))
+
+    return stream
 
 
 def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool) -> AskedCell:

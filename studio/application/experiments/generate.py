@@ -7,15 +7,12 @@ written before the user has seen them.
 
 from __future__ import annotations
 
-import csv
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from jsonschema.validators import Draft202012Validator
 
@@ -29,22 +26,20 @@ from studio.application.words import tr
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.experiments.assertions.structure import objects_in
+from studio.core.experiments.datasets import DatasetError
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.results.cells import ResultRow
+from studio.core.experiments.row_edits import with_rows, with_value
 from studio.core.experiments.values import DatasetReference, ProviderEntry
 from studio.core.models.choice import ModelChoice
 from studio.core.paths import resource
 from studio.core.patterns import with_bounded_patterns
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.front.declarations import property_schema
 from studio.core.prompty.parse import parse
-from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.files import read_bounded, read_text, write_atomically
-from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
-from studio.core.text.source import SourceText
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject, object_of
 
 # Accepting an answer: it is written to its row as the expected one, and can be taken back.
 
@@ -86,9 +81,12 @@ class AcceptedAnswer:
 
 
 def _replace(path: Path, old: str, new: str) -> None:
-    if read_bounded(path).decode("utf-8") != old:
+    if (read_bounded(path).decode("utf-8") if path.exists() else "") != old:
         raise AcceptError(tr("{name} has changed meanwhile.").format(name=path.name))
-    write_atomically(path, new)
+    if new:
+        write_atomically(path, new)
+    else:
+        path.unlink()
 
 
 def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnswer:
@@ -106,101 +104,23 @@ def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnsw
     if not isinstance(line, int):
         raise AcceptError(tr("The row has no place in a file."))
     path = experiment.parent / str(name) if name else experiment
+    held = object_of(row.facts.get("vars"))
+    return changed_rows(path, lambda text: with_value(text, path, line, "expected", answer, held))
+
+
+def changed_rows(path: Path, change: Callable[[str], str]) -> AcceptedAnswer:
+    """The change of a file of rows; a file that is not there begins empty.
+
+    Raises:
+        AcceptError: the file cannot be read, or the change has no place in it.
+    """
     try:
-        text = read_bounded(path).decode("utf-8")
+        before = read_bounded(path).decode("utf-8") if path.exists() else ""
+        return AcceptedAnswer(path, before, change(before))
     except OSError as error:
         raise AcceptError(f"{path.name}: {error.strerror or error}") from None
-    match path.suffix.lower():
-        case ".csv":
-            after = _in_csv(text, line, row, answer)
-        case ".jsonl" | ".ndjson":
-            after = _in_jsonl(text, line, row, answer)
-        case ".yaml" | ".yml":
-            after = _in_yaml(text, line, row, answer)
-        case _:
-            raise AcceptError(
-                tr("{name} is not written: rows of JSON are edited by hand.").format(name=path.name)
-            )
-    return AcceptedAnswer(path, text, after)
-
-
-def _gone(row: ResultRow) -> AcceptError:
-    return AcceptError(tr("Row {number} is not there any more.").format(number=row.number))
-
-
-def _in_csv(text: str, line: int, row: ResultRow, answer: str) -> str:
-    """The text with one cell of one record written; every other byte stays."""
-    lines = text.splitlines(keepends=True)
-    reader = csv.reader(iter(lines))
-    head = [each.strip().lstrip("\ufeff") for each in next(reader, [])]
-    if "expected" not in head:
-        raise AcceptError(tr("The file has no column `expected`; add one to its first line."))
-    before = reader.line_num
-    for cells in reader:
-        if before + 1 == line:
-            if not _is_row(dict(zip(head, cells, strict=False)), row):
-                raise _gone(row)
-            cells[head.index("expected")] = answer
-            out = StringIO()
-            ending = "\r\n" if lines[before].endswith("\r\n") else "\n"
-            csv.writer(out, lineterminator=ending).writerow(cells)
-            return "".join([*lines[:before], out.getvalue(), *lines[reader.line_num :]])
-        before = reader.line_num
-    raise _gone(row)
-
-
-def _in_jsonl(text: str, line: int, row: ResultRow, answer: str) -> str:
-    lines = text.splitlines(keepends=True)
-    try:
-        value: Any = parse_json(lines[line - 1])
-    except (IndexError, ValueError):
-        raise _gone(row) from None
-    inner = value.get("item") if isinstance(value.get("item"), dict) else value
-    variables = inner.get("vars") if isinstance(inner.get("vars"), dict) else inner
-    if not _is_row(variables, row):
-        raise _gone(row)
-    inner["expected"] = answer
-    lines[line - 1] = json.dumps(value, ensure_ascii=False) + "\n"
-    return "".join(lines)
-
-
-def _in_yaml(text: str, line: int, row: ResultRow, answer: str) -> str:
-    """`expected` beside the `vars` of the case; the rest of the text stays as it is."""
-    source = SourceText(text)
-    entries = read_yaml(text).entries
-    found = next(
-        (
-            each
-            for each in entries
-            if each.path[-1:] == ("vars",) and source.position(each.key.start).line >= line
-        ),
-        None,
-    )
-    if found is None:
-        raise _gone(row)
-    written = write_scalar(answer)
-    held = next((each for each in entries if each.path == (*found.path[:-1], "expected")), None)
-    if held is not None:
-        return text[: held.value.start] + written + text[held.value.end :]
-    at = source.position(found.key.start)
-    start = source.offset(type(at)(at.line, 1))
-    before = text[start : found.key.start]
-    if "{" in before:  # {vars: {…}}
-        return f"{text[: found.key.start]}expected: {written}, {text[found.key.start :]}"
-    indent = " " * len(before)
-    return f"{text[: found.key.start]}expected: {written}\n{indent}{text[found.key.start :]}"
-
-
-def _is_row(found: Mapping[str, Json], row: ResultRow) -> bool:
-    """Whether a record still holds the values that were asked."""
-    asked = row.facts.get("vars")
-    if not isinstance(asked, Mapping):
-        return True
-    return all(
-        str(found.get(name, value)) == str(value)
-        for name, value in asked.items()
-        if name != "expected" and not isinstance(value, list | dict | bool | float)
-    )
+    except (UnicodeDecodeError, DatasetError) as error:
+        raise AcceptError(reason_of(error)) from None
 
 
 ROW_KINDS: Mapping[str, str] = MappingProxyType(
@@ -403,14 +323,16 @@ def add_rows(experiment: Path, rows: Sequence[GeneratedRow]) -> AcceptedAnswer:
         OSError: a file cannot be read.
     """
     path = rows_file(experiment, read_bounded(experiment).decode("utf-8-sig", "replace"))
+    items: list[JsonObject] = [{"vars": dict(row.values), "tags": [row.kind]} for row in rows]
+
+    def added(text: str) -> str:
+        if path != experiment:
+            return with_rows(text, path, items)
+        for item in items:
+            text = with_item(text, "tests", item)
+        return text
+
     try:
-        before = read_bounded(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ExperimentError(f"{path.name}: {reason_of(error)}") from None
-    if path != experiment:
-        gap = "" if not before or before.endswith("\n") else "\n"
-        return AcceptedAnswer(path, before, before + gap + "".join(f"{r.line}\n" for r in rows))
-    after = before
-    for row in rows:
-        after = with_item(after, "tests", {"vars": dict(row.values), "tags": [row.kind]})
-    return AcceptedAnswer(path, before, after)
+        return changed_rows(path, added)
+    except AcceptError as error:
+        raise ExperimentError(str(error)) from None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Literal, TypeAlias
+from functools import cached_property
+from itertools import takewhile
+from typing import Literal, TypeAlias, overload
 
 from studio.application.experiments.exports.cells import row_title
 from studio.application.experiments.plan import ExperimentPlan
@@ -17,6 +19,7 @@ from studio.core.experiments.results.cells import (
     CellState,
     ResultRow,
     RowTotal,
+    row_facts,
 )
 from studio.core.experiments.results.comparison import row_passes
 from studio.core.experiments.results.ledger import ExperimentLedger
@@ -29,7 +32,8 @@ from studio.core.experiments.results.scans import (
     CellStanding,
 )
 from studio.core.experiments.values import PassRule
-from studio.core.text.values import object_of
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import JsonObject, object_of, text_or_json
 
 RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "slow", "errors"]
 """Which rows are shown."""
@@ -74,7 +78,10 @@ class GridCell:
     """Beside the baseline."""
 
 
-@dataclass(frozen=True, slots=True)
+_NO_ROW = ResultRow(0, "", {})
+
+
+@dataclass(frozen=True)
 class GridRow:
     """The head of a row."""
 
@@ -95,6 +102,54 @@ class GridRow:
 
     facts: str = ""
     """Its metadata, a line each: `language: de`."""
+
+    row: ResultRow = _NO_ROW
+    """Its values and facts."""
+
+    @cached_property
+    def searched(self) -> str:
+        """All that a word of a filter is looked for in."""
+        texts = (text_or_json(value) for value in self.values.values())
+        return "\n".join((self.title, self.facts, *texts)).casefold()
+
+    @property
+    def values(self) -> JsonObject:
+        """Values by input."""
+        return object_of(self.row.facts.get("vars"))
+
+    def text(self, column: str) -> str:
+        """The text of a column: a value, `expected`, or a fact of the metadata."""
+        if column == "expected" and "expected" in self.row.facts:
+            return text_or_json(self.row.facts["expected"])
+        if column == "description":
+            return str(self.row.facts.get("description", ""))
+        facts = object_of(self.row.facts.get("metadata"))
+        value = self.values.get(column, facts.get(column))
+        return "" if value is None else text_or_json(value)
+
+
+class LazyRows(Sequence[GridRow]):
+    """Rows that are made when they are looked at: a table of 10,000 opens at once."""
+
+    def __init__(self, count: int, make: Callable[[int], ResultRow]) -> None:
+        """Take what makes a row of its place, from 0."""
+        self._rows: list[GridRow | None] = [None] * count
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> GridRow: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[GridRow]: ...
+    def __getitem__(self, at: int | slice) -> GridRow | Sequence[GridRow]:
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(len(self)))]
+        row = self._rows[at]
+        if row is None:
+            row = self._rows[at] = grid_row(self._make(at))
+        return row
 
 
 @dataclass
@@ -119,6 +174,9 @@ class ExperimentGrid:
     left_out: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """Options that were not sent, because the server refuses them, by column."""
 
+    places: tuple[Mapping[int, int], Mapping[int, int]] | None = None
+    """Rows and columns of the kept result by those shown; None where they are the same."""
+
     _states: bytearray = field(default_factory=bytearray, repr=False)
     _scores: array[float] = field(default_factory=lambda: array("f"), repr=False)
 
@@ -126,6 +184,13 @@ class ExperimentGrid:
         count = len(self.rows) * len(self.variants) * self.repeats
         self._states = bytearray(count)
         self._scores = array("f", bytes(4 * count))
+
+    def kept(self, key: CellKey) -> CellKey | None:
+        """The cell of the kept result that has the answer of a cell; None where none has."""
+        if self.places is None:
+            return key
+        row, variant = self.places[0].get(key.row), self.places[1].get(key.variant)
+        return None if row is None or variant is None else CellKey(key.repeat, row, variant)
 
     def put(self, key: CellKey, state: DotState, score: float) -> None:
         """Set one cell."""
@@ -195,8 +260,10 @@ class ExperimentGrid:
             words: what its title or one of its facts must hold.
             tag: what it must be tagged with.
         """
+        if not words and not tag and wanted == "all":
+            return True
         head = self.rows[row - 1]
-        if words and words.casefold() not in f"{head.title}\n{head.facts}".casefold():
+        if words and words.casefold() not in head.searched:
             return False
         if tag and tag not in head.tags:
             return False
@@ -258,7 +325,7 @@ def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
     baseline = str(head.spec.get("baseline") or "")
     grid = ExperimentGrid(
         names,
-        [_row(each) for each in ledger.rows(result)],
+        [grid_row(each) for each in ledger.rows(result)],
         head.repeats,
         pass_rule_of(head.spec),
         names.index(baseline) if baseline in names else None,
@@ -288,7 +355,56 @@ def dot_state(state: int, passed: bool | None) -> DotState:
     return DotState.PASSED if passed else DotState.FAILED
 
 
-def _row(row: ResultRow) -> GridRow:
+def planned_grid(
+    plan: ExperimentPlan, ledger: ExperimentLedger | None = None, result: int | None = None
+) -> ExperimentGrid:
+    """The grid of a plan, with the answers of a kept result where rows and columns are the same.
+
+    Raises:
+        LedgerError: the result cannot be read.
+    """
+    names = [each.name for each in plan.variants]
+
+    def row(at: int) -> ResultRow:
+        each = plan.rows[at]
+        return ResultRow(each.number, each.key, row_facts(each, str))
+
+    baseline = names.index(plan.baseline) if plan.baseline in names else None
+    rows, rule = LazyRows(len(plan.rows), row), plan.file.pass_rule
+    grid = ExperimentGrid(names, rows, plan.repeats, rule, baseline)
+    for at, variant in enumerate(plan.variants):
+        for each in plan.rows:
+            if not variant.takes(each.case):
+                for repeat in range(1, plan.repeats + 1):
+                    grid.put(CellKey(repeat, each.number, at), DotState.NOT_PLANNED, 0.0)
+    if ledger is not None and result is not None:
+        _take_answers(grid, {each.key: each.number for each in plan.rows}, ledger, result)
+    return grid
+
+
+def _take_answers(
+    grid: ExperimentGrid, numbers: Mapping[str, int], ledger: ExperimentLedger, result: int
+) -> None:
+    """Set the cells of a grid that a kept result has, too."""
+    kept = ledger.rows(result, with_values=False)
+    rows = {row.number: numbers[row.key] for row in kept if row.key in numbers}
+    names = list(grid.variants)
+    columns = {
+        at: names.index(name) for at, name in enumerate(ledger.variants(result)) if name in names
+    }
+    for repeat, row, variant, state, passed, score in ledger.scans.states(result):
+        if row in rows and variant in columns and repeat <= grid.repeats:
+            key = CellKey(repeat, rows[row], columns[variant])
+            decided = None if passed is None else bool(passed)
+            grid.put(key, dot_state(state, decided), score or 0.0)
+    grid.places = (
+        {now: before for before, now in rows.items()},
+        {now: before for before, now in columns.items()},
+    )
+
+
+def grid_row(row: ResultRow) -> GridRow:
+    """The head of a row of a result."""
     tags, threshold = row.facts.get("tags"), row.facts.get("threshold")
     facts = (f"{k}: {v}" for k, v in object_of(row.facts.get("metadata")).items())
     return GridRow(
@@ -298,7 +414,39 @@ def _row(row: ResultRow) -> GridRow:
         tuple(str(each) for each in tags) if isinstance(tags, list) else (),
         float(threshold) if isinstance(threshold, int | float) else None,
         "\n".join(facts),
+        row,
     )
+
+
+_SHORT = 24
+"""Characters of a value that stands in the first line of a cell."""
+
+
+def answer_fields(text: str, outputs: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
+    """The fields of an answer, those that the prompt declares first; a text is one without a name.
+
+    Args:
+        text: the answer.
+        outputs: names of the declared outputs.
+    """
+    try:
+        value = parse_json(text) if text.lstrip().startswith("{") else None
+    except ValueError:
+        value = None
+    if not isinstance(value, Mapping) or not value:
+        return (("", text),)
+    names = dict.fromkeys((*(name for name in outputs if name in value), *map(str, value)))
+    return tuple((name, text_or_json(value[name])) for name in names)
+
+
+def cell_lines(fields: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """The first line of a cell, and the rest of the answer."""
+    if len(fields) == 1 and not fields[0][0]:
+        first, _, rest = fields[0][1].strip().partition("\n")
+        return first, rest.strip()
+    heads = list(takewhile(lambda value: len(value) <= _SHORT, (value for _, value in fields)))
+    heads = heads or [fields[0][1]]
+    return " · ".join(heads), "  ".join(value for _, value in fields[len(heads) :])
 
 
 def lost_rows(ledger: ExperimentLedger, result: int, plan: ExperimentPlan) -> frozenset[str]:

@@ -1,30 +1,108 @@
-"""Experiments made of what is at hand: saved input sets, and runs that are worth keeping."""
+"""Cases of a prompt: its files of rows, and the experiment that they are with columns."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.words import tr
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.naming import free_name
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json
 
-_CHECKS = """\
-defaultTest:
-  assert:
-    - type: no-error
-    # what every answer must be, for example:
-    # - {type: icontains, value: "{{ expected }}"}
-    # - {type: latency, threshold: 5000}
-"""
-_EXPECTED = """\
-defaultTest:
-  assert:
-    - {type: contains, value: "{{ expected }}"}
-"""
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
+_OF_THE_PROMPT = (".json", ".yaml", ".yml")
+"""Files that may hold anything: they are cases where their name begins as the prompt's."""
+
+_FLAT = frozenset(("string", "integer", "number", "float", "boolean", "image", "file", "audio"))
+
+
+@dataclass(frozen=True, slots=True)
+class CaseColumn:
+    """A column of answers."""
+
+    name: str = "this text"
+    """Unique in the table."""
+
+    prompt: str = ""
+    """File beside the prompt, with `@revision` for one of git; empty for the prompt itself."""
+
+    provider: str = ""
+    """Connection, or `provider:model`; empty for the prompt's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class CasesTable:
+    """Cases of a prompt with columns of answers: an experiment without a file of its own."""
+
+    prompt: Path
+    """The prompt's file."""
+
+    rows: Path | None = None
+    """File of the cases; None asks with the samples of the prompt."""
+
+    columns: tuple[CaseColumn, ...] = (CaseColumn(),)
+    """The first one is the text in the editor."""
+
+    at_once: int = 8
+    """Requests under way at most."""
+
+    @property
+    def path(self) -> Path:
+        """The name under which its results are kept."""
+        return self.prompt.with_name(f"{self.prompt.stem}.cases")
+
+    def text(self, document: PromptDocument) -> str:
+        """The text of the experiment that gives the same cells and verdicts.
+
+        Args:
+            document: the prompt, whose declared outputs are checked.
+        """
+        checks: list[Json] = []
+        schema = output_schema(document.outputs)
+        if schema is not None:
+            checks.append({"type": "is-json", "value": schema})
+        if document.input("expected") is None:
+            checks.append({"type": "contains", "value": "{{ expected }}"})
+        variants: dict[str, Json] = {}
+        for each in self.columns:
+            column: dict[str, Json] = {"prompt": each.prompt or self.prompt.name}
+            variants[each.name] = column | ({"provider": each.provider} if each.provider else {})
+        made: dict[str, Json] = {"variants": variants, "tests": [self._place_of_rows()]}
+        made["defaultTest"] = {"assert": checks}
+        made["evaluateOptions"] = {"maxConcurrency": self.at_once}
+        if len(variants) > 1:
+            made["baseline"] = self.columns[0].name
+        return "".join(f"{line}\n" for line in write_yaml(made))
+
+    def _place_of_rows(self) -> str:
+        if self.rows is None:
+            return "samples"
+        folder = self.prompt.parent
+        near = self.rows.is_relative_to(folder)
+        return self.rows.relative_to(folder).as_posix() if near else str(self.rows)
+
+
+def case_files(prompt: Path) -> list[Path]:
+    """The files beside a prompt that may hold its cases, those with its name first."""
+    own: list[Path] = []
+    others: list[Path] = []
+    for path in sorted(prompt.parent.iterdir()):
+        is_own = path.name.startswith(f"{prompt.stem}.") and ".experiment." not in path.name
+        if path.suffix.lower() in (_TABLES + _OF_THE_PROMPT if is_own else _TABLES):
+            (own if is_own else others).append(path)
+    return [*own, *others]
+
+
+def new_case_file(document: PromptDocument, prompt: Path) -> Path:
+    """The file for the first case of a prompt: a table, where a table can hold its inputs."""
+    is_flat = all(each.kind in _FLAT for each in document.inputs)
+    return prompt.with_name(f"{prompt.stem}.cases{'.csv' if is_flat else '.jsonl'}")
 
 
 def free_path(prompt: Path) -> Path:
@@ -34,41 +112,6 @@ def free_path(prompt: Path) -> Path:
         return prompt.with_name(f"{stem}.experiment.yaml")
 
     return path(free_name(prompt.stem, lambda stem: path(stem).exists(), "-{}"))
-
-
-def experiment_of(prompt: Path, sets: Mapping[str, JsonObject]) -> str:
-    """Write an experiment that asks a prompt with each saved input set.
-
-    Args:
-        prompt: the prompt's file, beside which the experiment will stand.
-        sets: values by the name of their set; without any, the samples are one row.
-    """
-    tests: list[Json] = [
-        {"description": name, "vars": dict(values)} for name, values in sets.items()
-    ]
-    head = write_yaml({"prompts": [prompt.name], "tests": tests or ["samples"]})
-    return "\n".join(head) + "\n" + _CHECKS
-
-
-def experiment_of_run(prompt: Path, values: JsonObject, answer: str, name: str = "") -> str:
-    """The text of an experiment with one row: what a run was asked, and its answer."""
-    head = write_yaml({"prompts": [prompt.name], "tests": [_row(values, answer, name)]})
-    return "\n".join(head) + "\n" + _EXPECTED
-
-
-def with_row(text: str, values: JsonObject, answer: str, name: str = "") -> str:
-    """An experiment's text with one more row; the rest of it stays as it is.
-
-    Args:
-        text: the experiment.
-        values: the row's values.
-        answer: what is expected.
-        name: the row in a few words.
-
-    Raises:
-        ExperimentError: the text cannot be added to.
-    """
-    return with_item(text, "tests", _row(values, answer, name))
 
 
 def with_item(text: str, key: str, item: Json) -> str:
@@ -111,14 +154,6 @@ def with_item(text: str, key: str, item: Json) -> str:
     if not isinstance(again, Mapping) or {**data, key: [*known, item]} != dict(again):
         raise ExperimentError(tr("It cannot be added to the file; write it by hand."))
     return added
-
-
-def _row(values: JsonObject, answer: str, name: str) -> dict[str, Json]:
-    row: dict[str, Json] = {"description": name} if name else {}
-    row["vars"] = dict(values)
-    if answer:
-        row["expected"] = answer
-    return row
 
 
 def _block(key: str, items: list[Json]) -> str:

@@ -183,9 +183,16 @@ def _dataset(
 
 
 def checked_values(
-    variants: Sequence[PlannedVariant], rows: Sequence[ExperimentRow]
+    variants: Sequence[PlannedVariant],
+    rows: Sequence[ExperimentRow],
+    faults: dict[tuple[int, int], str] | None = None,
 ) -> dict[tuple[int, int], Mapping[str, Json]]:
     """Values by variant and row where texts become what the prompt declares.
+
+    Args:
+        variants: the columns.
+        rows: the rows.
+        faults: takes the reasons why cells cannot be asked; None raises them.
 
     Raises:
         ExperimentError: a value does not fit, or one is missing.
@@ -196,16 +203,20 @@ def checked_values(
         for row in rows:
             if not variant.takes(row.case):
                 continue
+            values, fault = row.case.variables, ""
             try:
-                values = _fitting(variant.document, row.case.variables)
+                values = _fitting(variant.document, values)
+                refusal = refusal_of(variant.document, values)
+                fault = refusal.text if refusal is not None else ""
+                place = f"{_place(row)}, {variant.name}"
             except ValueError as error:
-                reasons.append(f"{_place(row)}: {error}")
-                continue
+                fault, place = str(error), _place(row)
             if values is not row.case.variables:
                 made[at, row.number] = values
-            refusal = refusal_of(variant.document, values)
-            if refusal is not None:
-                reasons.append(f"{_place(row)}, {variant.name}: {refusal.text}")
+            if fault and faults is not None:
+                faults[at, row.number] = fault
+            elif fault:
+                reasons.append(f"{place}: {fault}")
             if len(reasons) > _MOST_REASONS:
                 reasons.append("…")
                 raise ExperimentError("\n".join(reasons))
@@ -281,6 +292,9 @@ class ExperimentServices:
     sharers: int = 1
     """Processes that ask at once on this machine, and share its processor."""
 
+    drafts: Mapping[Path, str] = field(default_factory=dict, repr=False)
+    """Texts of open editors by file: they count in place of what is saved."""
+
 
 @dataclass(frozen=True)
 class ExperimentChoices:
@@ -303,6 +317,9 @@ class ExperimentChoices:
 
     baseline: str = ""
     """Baseline, which overrides the file's."""
+
+    keeps_faults: bool = False
+    """Whether rows that cannot be asked stay, each with its reason, instead of refusing all."""
 
 
 @dataclass(frozen=True)
@@ -332,6 +349,9 @@ class ExperimentPlan:
 
     values: Mapping[tuple[int, int], Mapping[str, Json]] = field(default_factory=dict, repr=False)
     """Values of a row where a variant's prompt wants other kinds: by variant (from 0) and row."""
+
+    faults: Mapping[tuple[int, int], str] = field(default_factory=dict, repr=False)
+    """Reasons why cells cannot be asked, by variant (from 0) and row."""
 
     @property
     def options(self) -> EvaluateOptions:
@@ -411,7 +431,7 @@ def plan_experiment(
         raise ExperimentError(
             "\n".join(message_at(file, each.span.start, each.message) for each in wrong)
         )
-    folder = Folder(path.resolve(), services.trust)
+    folder = Folder(path.resolve(), services.trust, services.drafts)
     variants = planned_variants(file, folder, services.connections, chosen.variants)
     warnings = [message_at(file, each.span.start, each.message) for each in file.problems]
     file = with_files(file, folder, warnings)
@@ -433,15 +453,16 @@ def plan_experiment(
             ).format(type=without)
         )
     rows = _asked(rows, variants, file, warnings)
-    values = checked_values(variants, rows)
+    faults: dict[tuple[int, int], str] = {}
+    values = checked_values(variants, rows, faults if chosen.keeps_faults else None)
     repeats = chosen.repeat or file.options.repeat
-    if not rows:
+    if not rows and not chosen.keeps_faults:
         raise ExperimentError("\n".join((*warnings, tr("No row is left to ask."))))
     _check_size(len(variants) * len(rows), repeats)
     if file.budget.cost is not None:
         _check_prices(variants)
     return ExperimentPlan(
-        file, folder, tuple(variants), rows, repeats, baseline, tuple(warnings), values
+        file, folder, tuple(variants), rows, repeats, baseline, tuple(warnings), values, faults
     )
 
 

@@ -245,12 +245,15 @@ class ExperimentError(Exception):
 class Folder:
     """The folder of an experiment: finds and reads what its file names."""
 
-    def __init__(self, path: Path | None, trust: TrustStore) -> None:
+    def __init__(
+        self, path: Path | None, trust: TrustStore, drafts: Mapping[Path, str] | None = None
+    ) -> None:
         self.path = (path.parent if path is not None else Path.cwd()).resolve()
         """Folder from which file names are resolved."""
         self.trusted = path is None or is_trusted(path.resolve(), trust)
         """Whether it may run Python and read variables."""
         self._trust = trust
+        self._drafts = drafts or {}
 
     def find(self, name: str) -> Path:
         """A file by its name; outside of the folder only where that is trusted too.
@@ -311,7 +314,9 @@ class Folder:
             ExperimentError: it cannot be read, or is too large.
         """
         try:
-            return read_bounded(self.find(name))
+            path = self.find(name)
+            draft = self._drafts.get(path)
+            return read_bounded(path) if draft is None else draft.encode()
         except OSError as error:
             raise ExperimentError(f"{name}: {reason_of(error)}") from None
 

@@ -6,6 +6,7 @@ Vectors of the texts of several cells are asked for in one request.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
@@ -13,6 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
 
+from studio.application.words import tr
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.results.cells import CellKey
 from studio.core.models.base import (
@@ -71,6 +73,8 @@ class LimitedModel(WrappingModel[ChatModel]):
         self._refused = refused
         self.waited = 0.0
         """Seconds that were spent on waiting and on calls that were refused: no latency."""
+        self.on_wait: Callable[[str], None] = lambda _words: None
+        """Callback with the reason for a wait and its length, in words."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Answer once there is room.
@@ -113,6 +117,8 @@ class LimitedModel(WrappingModel[ChatModel]):
                 wait = min(_LONGEST, after or _BACKOFF * 2**attempt)
                 attempt += 1
             self._limiter.resting += 1
+            words = tr("{reason} Tries again in {seconds} s.")
+            self.on_wait(words.format(reason=failed.message, seconds=math.ceil(wait)))
             try:
                 await asyncio.sleep(wait)
             finally:

@@ -6,7 +6,7 @@ import csv
 import errno
 import random
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,7 @@ from studio.core.experiments.file.assertions import assertion_of_column
 from studio.core.experiments.file.cases import read_case
 from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode
 from studio.core.experiments.values import AssertionSpec, DatasetReference, ExperimentCase
+from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import counted, size
@@ -133,7 +134,7 @@ def _cases(
     reference: DatasetReference, path: Path, warnings: list[str]
 ) -> Iterator[ExperimentCase]:
     match path.suffix.lower():
-        case ".csv":
+        case ".csv" | ".tsv":
             return _csv(reference, path, warnings)
         case ".jsonl" | ".ndjson":
             return _jsonl(reference, path)
@@ -183,7 +184,7 @@ def _csv(reference: DatasetReference, path: Path, warnings: list[str]) -> Iterat
     with open_text(path, newline="") as file:
         head_line = file.readline()
         file.seek(0)
-        reader = csv.reader(_without_nul(file, path), delimiter=_delimiter(head_line))
+        reader = csv.reader(_without_nul(file, path), delimiter=csv_delimiter(head_line, path))
         try:
             head = [name.strip() for name in next(reader, [])]
             _check_head(head, path, warnings)
@@ -210,10 +211,11 @@ def _without_nul(lines: Iterable[str], path: Path) -> Iterator[str]:
         yield line
 
 
-def _delimiter(head: str) -> str:
-    if "," in head:
-        return ","
-    return next((each for each in (";", "\t") if each in head), ",")
+def csv_delimiter(head: str, path: Path) -> str:
+    """The character between the cells of a table: spreadsheets write ; beside a decimal comma."""
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    return next((each for each in (",", ";", "\t") if each in head), ",")
 
 
 def _check_head(head: list[str], path: Path, warnings: list[str]) -> None:
@@ -335,8 +337,8 @@ def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCas
             f"{path.name} has more than {size(_LONGEST_FILE)}; "
             "write large datasets as JSONL or CSV, which are read line by line"
         ) from None
-    lines: dict[int, int] = {}
-    value: object
+    entries: Sequence[FrontMatterEntry] = ()
+    source = SourceText(text, path)
     if path.suffix.lower() == ".json":
         try:
             value = parse_json(text)
@@ -344,38 +346,82 @@ def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCas
             raise DatasetError(f"{path.name}: no JSON ({reason_of(error)})") from None
     else:
         reading = read_yaml(text)
-        source = SourceText(text, path)
         if reading.broken or any(each.code == "yaml-too-large" for each in reading.problems):
             problem = reading.problems[0]
             line = source.position(problem.span.start).line
             raise DatasetError(f"{path.name}, line {line}: {problem.message}")
-        value = reading.value
-        lines = {
-            entry.path[0]: source.position(entry.key.start).line
-            for entry in reading.entries
-            if len(entry.path) == 1 and isinstance(entry.path[0], int)
-        }
-    if isinstance(value, Mapping):
-        value = _listed(value)
-    if not isinstance(value, list):
-        raise DatasetError(f"{path.name} must hold a list of rows")
-    for index, item in enumerate(value):
-        yield _record(item, reference, path, lines.get(index, index + 1))
+        value, entries = reading.value, reading.entries
+    for row in document_rows(value, entries, source, path):
+        case = _record(row.value, reference, path, row.line)
+        yield replace(case, description=str(row.path[0])) if is_set_file(path) else case
 
 
-def _listed(value: Mapping[str, Json]) -> Json:
-    """The list of rows in an object: `tests`, `data`, or its only list of objects.
+def is_set_file(path: Path) -> bool:
+    """Whether a file holds the input sets of a prompt: an object of named rows."""
+    return path.name.endswith(".inputs.json")
 
-    An object with a conversation alone is one row.
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A row of a JSON or YAML document."""
+
+    path: tuple[str | int, ...]
+    """Keys that lead to it."""
+
+    value: Json
+    """Its content."""
+
+    line: int
+    """Line of an item of YAML, its number where it is one of JSON, from 1."""
+
+
+def document_rows(
+    value: Json, entries: Sequence[FrontMatterEntry], source: SourceText, path: Path
+) -> list[DocumentRow]:
+    """The rows of a document, in order.
+
+    Args:
+        value: what it holds.
+        entries: places of its keys and items, as the YAML reader gives them; JSON has none.
+        source: its text.
+        path: the file.
+
+    Raises:
+        DatasetError: it holds no list of rows.
     """
-    named = value.get("tests", value.get("data"))
-    if named is not None:
-        return named
-    (only, *others) = value.values() or (None,)
+    if is_set_file(path) and isinstance(value, Mapping):
+        named = enumerate(value.items(), 1)
+        return [DocumentRow((name,), item, number) for number, (name, item) in named]
+    place = _list_in(value) if isinstance(value, Mapping) else ()
+    if isinstance(value, Mapping) and place is None:
+        return [DocumentRow((), value, 1)]
+    items = value[place[0]] if place and isinstance(value, Mapping) else value
+    if not isinstance(items, list):
+        raise DatasetError(f"{path.name} must hold a list of rows")
+    place = place or ()
+    lines = {
+        entry.path[-1]: source.position(entry.key.start).line
+        for entry in entries
+        if len(entry.path) == len(place) + 1 and entry.path[:-1] == place
+    }
+    return [
+        DocumentRow((*place, index), item, lines.get(index, index + 1))
+        for index, item in enumerate(items)
+    ]
+
+
+def _list_in(value: Mapping[str, Json]) -> tuple[str, ...] | None:
+    """The key of the rows of an object: `tests`, `data`, or its only list of objects.
+
+    An object with a conversation alone is one row, as one without such a key.
+    """
+    for name in ("tests", "data"):
+        if value.get(name) is not None:
+            return (name,)
+    name, only = next(iter(value.items()), ("", None))
     first = only[0] if isinstance(only, list) and only else None
-    if not others and isinstance(first, Mapping) and "role" not in first:
-        return only
-    return [dict(value)]
+    is_list = len(value) == 1 and isinstance(first, Mapping) and "role" not in first
+    return (name,) if is_list else None
 
 
 def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> ExperimentCase:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from studio.application.connections.model import RequestedModel
-from studio.application.editing.experiment.names import experiments_of
-from studio.application.experiments.generate import AcceptedAnswer, AcceptError
+from studio.application.experiments.generate import AcceptedAnswer, AcceptError, changed_rows
 from studio.application.experiments.improve.accept import acceptance
 from studio.application.experiments.improve.values import ImproveError, Improvement
 from studio.application.experiments.make import (
-    experiment_of,
-    experiment_of_run,
+    CasesTable,
+    case_files,
     free_path,
-    with_row,
+    new_case_file,
 )
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
@@ -28,16 +26,18 @@ from studio.application.experiments.stepping import cell_to_step
 from studio.application.run.past.again import PastRun
 from studio.application.words import tr
 from studio.core.agent.values.events import Started
+from studio.core.experiments.datasets import is_set_file
 from studio.core.experiments.results.cells import CellKey
+from studio.core.experiments.row_edits import with_rows
 from studio.core.models.base import ModelError
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.files import read_bounded, write_atomically
-from studio.core.text.reason import named_reason, reason_of
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.files import write_atomically
+from studio.core.text.reason import named_reason
+from studio.core.text.values import Json
 from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.improve_dialog import ImproveDialog
@@ -134,40 +134,33 @@ class ExperimentsCoordinator(QObject):
 
     # -- made of what is at hand ----------------------------------------------------------------
 
-    def make(self, document: PromptDocument | None, sets: Mapping[str, JsonObject]) -> None:
-        """Write an experiment of a prompt's saved input sets beside it, and open it."""
+    def make(self, document: PromptDocument | None) -> None:
+        """Write the experiment of a prompt's cases beside it, and open it."""
         path = document.source.path if document is not None else None
         if document is None or not document.is_prompt or path is None:
             self._run.refuse(tr("Open a saved prompt; its experiment is stored beside it."))
             return
-        self._write_new(free_path(path), experiment_of(path, sets))
+        rows = next(iter(case_files(path)), None)
+        self._write_new(free_path(path), CasesTable(path, rows).text(document))
 
     def keep(self, past: PastRun | None) -> None:
-        """Add the values and the answer of a run to an experiment of its prompt."""
+        """Add the values and the answer of a run to the cases of its prompt."""
         path = Path(past.setup.path) if past is not None and past.setup.path else None
         if past is None or path is None or not path.is_file():
             self._run.refuse(tr("Run a prompt that is saved first (F5)."))
             return
-        found = [each.source.path for each in experiments_of(path) if each.source.path]
-        names = [each.name for each in found]
-        values, answer = dict(past.setup.inputs), past.state.answer or ""
-        if past.document.input("expected") is None:
-            values.pop("expected", None)  # of the row that the run was of
-        if not found:
-            self._write_new(free_path(path), experiment_of_run(path, values, answer))
+        row: dict[str, Json] = {**past.setup.inputs, "expected": past.state.answer or ""}
+        own = (each for each in case_files(path) if each.name.startswith(f"{path.stem}."))
+        file = next((each for each in own if not is_set_file(each)), None)
+        file = file or new_case_file(past.document, path)
+        try:
+            change = changed_rows(file, lambda text: with_rows(text, file, [row]))
+            change.write()
+        except (AcceptError, OSError) as error:
+            self._run.refuse(named_reason(error))
             return
-        name, agreed = names[0], True
-        if len(names) > 1:
-            name, agreed = QInputDialog.getItem(
-                self._window.widget,
-                tr("Keep this run as a row"),
-                tr("Experiment:"),
-                names,
-                0,
-                False,
-            )
-        if agreed:
-            self._add_row(found[names.index(name)], values, answer)
+        words = tr("The run is a case of {name} now.").format(name=file.name)
+        self._dialogs.offer_undo(change, words, "run")
 
     def _write_new(self, path: Path, text: str) -> None:
         try:
@@ -176,24 +169,6 @@ class ExperimentsCoordinator(QObject):
             self._run.refuse(f"{path.name}: {error.strerror or error}")
             return
         self._window.tabs.open(path)
-
-    def _add_row(self, path: Path, values: dict[str, Json], answer: str) -> None:
-        try:
-            before = read_bounded(path).decode("utf-8")
-            after = with_row(before, values, answer)
-            write_atomically(path, after)
-        except (OSError, UnicodeDecodeError, ExperimentError) as error:
-            self._run.refuse(f"{path.name}: {reason_of(error)}")
-            return
-
-        def undo() -> None:
-            if read_bounded(path).decode("utf-8") == after:
-                write_atomically(path, before)
-
-        words = tr("The run is a row of {name} now.").format(name=path.name)
-        show = NotificationAction(tr("Show"), partial(self._window.tabs.open, path))
-        back = NotificationAction(tr("Undo"), undo)
-        self._window.messages.say("success", words, offers=(show, back), key="run")
 
     # -- from a cell ----------------------------------------------------------------------------
 
@@ -296,14 +271,31 @@ class ExperimentDialogs(QObject):
 
     def _on_rows(self, view: ExperimentView, change: AcceptedAnswer) -> None:
         view.controller.reload_plan()
+        words = tr("The rows are added to {name}.").format(name=change.path.name)
+        self.offer_undo(change, words, "rows", view.controller.reload_plan)
+
+    def offer_undo(
+        self,
+        change: AcceptedAnswer,
+        words: str,
+        key: str,
+        undone: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Say what was written, and offer to take it back.
+
+        Args:
+            change: what was written.
+            words: about it.
+            key: of the notice, which replaces an earlier one.
+            undone: told once it is taken back.
+        """
 
         def undo() -> None:
             try:
                 change.undo()
             except (AcceptError, OSError) as error:
                 self._window.messages.error(named_reason(error))
-            view.controller.reload_plan()
+            undone()
 
-        words = tr("The rows are added to {name}.").format(name=change.path.name)
         back = NotificationAction(tr("Undo"), undo)
-        self._window.messages.say("success", words, offers=(back,), key="rows")
+        self._window.messages.say("success", words, offers=(back,), key=key)

@@ -358,7 +358,7 @@ class Workbench(QObject):
         self.experiments.run_kept.connect(self.history.refresh)
         window.tabs.take_views(self.experiments.open)
         window.commands.request_experiment.connect(
-            lambda: self.experiments.make(window.tabs.document, self.inputs_pane.library.sets)
+            lambda: self.experiments.make(window.tabs.document)
         )
         window.commands.request_row.connect(lambda: self.experiments.keep(self.run.past))
 

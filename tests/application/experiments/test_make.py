@@ -1,4 +1,4 @@
-"""An experiment from saved sets, and a run kept as one more row of it."""
+"""Cases as an experiment, and rows added to the text of one."""
 
 from __future__ import annotations
 
@@ -8,32 +8,55 @@ import pytest
 import yaml
 
 from studio.application.experiments.make import (
-    experiment_of,
-    experiment_of_run,
+    CaseColumn,
+    CasesTable,
+    case_files,
     free_path,
-    with_row,
+    new_case_file,
+    with_item,
 )
 from studio.application.experiments.prompts import ExperimentError
 from studio.core.experiments.file.read import read_experiment
+from studio.core.prompty.parse import parse
+from studio.core.text.values import Json
 
-VALUES = {"q": "a: b\n# c", "n": 3, "list": ["x", {"y": None}]}
+ROW: Json = {
+    "description": "kept",
+    "vars": {"q": "a: b\n# c", "n": 3, "list": ["x", {"y": None}]},
+    "expected": "The answer: 42",
+}
 
 
-def test_saved_sets_become_rows(tmp_path: Path) -> None:
-    prompt = tmp_path / "a.prompty"
-    text = experiment_of(prompt, {"first: one": VALUES, "second": {}})
-    file = read_experiment(text, tmp_path / "a.experiment.yaml")
+def test_cases_are_an_experiment_with_their_columns_and_checks(tmp_path: Path) -> None:
+    prompt, rows = tmp_path / "a.prompty", tmp_path / "a.cases.csv"
+    outputs = "---\nname: a\noutputs:\n  queue: {kind: string}\n---\nuser:\n{{ q }}\n"
+    document = parse(outputs, prompt)
+    columns = (CaseColumn(), CaseColumn("main", "a.prompty@main"), CaseColumn("small", "", "small"))
+    text = CasesTable(prompt, rows, columns).text(document)
+    file = read_experiment(text, tmp_path / "a.cases")
     assert file.problems == ()
-    rows = yaml.safe_load(text)["tests"]
-    assert rows == [
-        {"description": "first: one", "vars": VALUES},
-        {"description": "second", "vars": {}},
+    assert [(each.name, each.prompt.revision, each.provider.id) for each in file.variants] == [
+        ("this text", "", ""),
+        ("main", "main", ""),
+        ("small", "", "small"),
     ]
-    assert yaml.safe_load(experiment_of(prompt, {}))["tests"] == ["samples"]
-    assert read_experiment(experiment_of_run(prompt, VALUES, "Yes.", "r")).problems == ()
+    assert [each.type for each in file.default.assertions] == ["is-json", "contains"]
+    assert (file.baseline, file.options.concurrency) == ("this text", 8)
+    assert yaml.safe_load(CasesTable(prompt).text(document))["tests"] == ["samples"]
     assert free_path(prompt).name == "a.experiment.yaml"
     free_path(prompt).write_text("")
     assert free_path(prompt).name == "a-2.experiment.yaml"
+
+
+def test_files_of_cases_are_found_beside_the_prompt(tmp_path: Path) -> None:
+    for name in ("z.csv", "a.inputs.json", "a.cases.jsonl", "package.json", "a.experiment.yaml"):
+        (tmp_path / name).write_text("")
+    found = case_files(tmp_path / "a.prompty")
+    assert [each.name for each in found] == ["a.cases.jsonl", "a.inputs.json", "z.csv"]
+    flat = parse("---\ninputs: {q: {kind: string}}\n---\n{{ q }}", tmp_path / "a.prompty")
+    deep = parse("---\ninputs: {q: {kind: object}}\n---\n{{ q }}", tmp_path / "a.prompty")
+    files = [new_case_file(each, tmp_path / "a.prompty").name for each in (flat, deep)]
+    assert files == ["a.cases.csv", "a.cases.jsonl"]
 
 
 @pytest.mark.parametrize(
@@ -49,17 +72,16 @@ def test_saved_sets_become_rows(tmp_path: Path) -> None:
     ],
 )
 def test_a_row_is_added_and_the_rest_stays(text: str) -> None:
-    added = with_row(text, VALUES, "The answer: 42", "kept")
+    added = with_item(text, "tests", ROW)
     before, after = yaml.safe_load(text), yaml.safe_load(added)
     rows = before.pop("tests", [])
     rows = rows if isinstance(rows, list) else [rows]
-    new = {"description": "kept", "vars": VALUES, "expected": "The answer: 42"}
-    assert after.pop("tests") == [*rows, new]
+    assert after.pop("tests") == [*rows, ROW]
     assert before == after
     assert ("# a note" in text) == ("# a note" in added)
-    assert yaml.safe_load(with_row(added, {}, ""))["tests"][-1] == {"vars": {}}
+    assert yaml.safe_load(with_item(added, "tests", {"vars": {}}))["tests"][-1] == {"vars": {}}
 
 
 def test_what_cannot_be_read_is_not_written_to() -> None:
     with pytest.raises(ExperimentError, match="fix it first"):
-        with_row("prompts: [", VALUES, "x")
+        with_item("prompts: [", "tests", ROW)

@@ -195,29 +195,25 @@ def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
         lambda: workbench.run.past is not None and workbench.run.past.state.answer == "Rome",
         timeout=patience.MS,
     )
-    # It is worth keeping: one more row of the experiment, which can be taken back.
-    before = experiment.read_bytes()
+    # It is worth keeping: a case of the prompt, which can be taken back.
+    cases = experiment.with_name("capital.cases.csv")
     said: list[Notification] = []
     workbench.window.services.messages.noticed.connect(said.append)
     workbench.window.commands.request_row.emit()
-    rows = yaml.safe_load(experiment.read_text())["tests"]
-    assert rows[0] == "file://rows.csv"
-    assert rows[1] == {"vars": {"country": "Italy"}, "expected": "Rome"}
+    assert cases.read_bytes() == b"country,expected\nItaly,Rome\n"
     next(each for each in said[-1].offers if each.title == "Undo").act()
-    assert experiment.read_bytes() == before
+    assert not cases.exists()
 
 
-def test_an_experiment_is_made_of_saved_sets(
+def test_an_experiment_is_made_of_the_cases(
     qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
 ) -> None:
     workbench = open_workbench()
     workbench.window.tabs.open(experiment.with_name("capital.prompty"))
     qtbot.waitUntil(lambda: workbench.window.tabs.document is not None, timeout=patience.MS)
-    sets = {"north": {"country": "Norway"}, "south": {"country": "Italy"}}
-    workbench.experiments.make(workbench.window.tabs.document, sets)
+    workbench.experiments.make(workbench.window.tabs.document)
     made = experiment.with_name("capital-2.experiment.yaml")
-    rows = yaml.safe_load(made.read_text())["tests"]
-    assert [(each["description"], each["vars"]) for each in rows] == list(sets.items())
+    assert yaml.safe_load(made.read_text())["tests"] == ["rows.csv"]
     view = workbench.window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
     qtbot.waitUntil(lambda: view.controller.plan is not None, timeout=patience.MS)

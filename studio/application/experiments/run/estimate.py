@@ -342,6 +342,10 @@ class SentCells:
         before = self._ledger.outcome(*place) if place is not None else None
         return before if before is not None and before.state is CellState.DONE else None
 
+    def is_free(self, key: CellKey) -> bool:
+        """Whether a cell is over without a request: by an earlier answer, or because of a fault."""
+        return self.fault_of(key) is not None or self.answered_before(key) is not None
+
     def note_answered(self, result: int, key: CellKey) -> None:
         """A cell was answered: equal ones use its answer."""
         self._known.setdefault(self.identities[key], (result, key))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
-from studio.application.experiments.asking import AskedCell, Asker
+from studio.application.experiments.asking import AskedCell, Asker, OnProgress
 from studio.application.experiments.judge import PromptJudge
 from studio.application.experiments.plan import (
     ExperimentPlan,
@@ -132,6 +132,7 @@ class ExperimentRunner:
         ledger: ExperimentLedger,
         *,
         on_cell: OnCell | None = None,
+        on_progress: OnProgress | None = None,
         asker: Asker | None = None,
     ) -> None:
         """Take a plan; nothing is opened before `prepare`.
@@ -141,6 +142,7 @@ class ExperimentRunner:
             services: what it is run with.
             ledger: where results are kept.
             on_cell: told of each cell that is over.
+            on_progress: told how far the cells that are asked are.
             asker: who asks the cells; None asks them in this process.
         """
         self.plan = plan
@@ -149,6 +151,7 @@ class ExperimentRunner:
         self._mask = services.secrets.masker.mask
         self._on_cell = on_cell
         self._asker = asker if asker is not None else Asker(plan, services)
+        self._asker.on_progress = on_progress
         self.cells = SentCells(plan, ledger, self._asker)
         """Requests of the cells."""
         self._conversations = Conversations(plan, ledger, self._asker)
@@ -159,6 +162,8 @@ class ExperimentRunner:
         self._turns: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
         self._renewing = asyncio.Lock()
         self._stopping = False
+        self._only: Collection[CellKey] | None = None
+        self._left: list[CellKey] = []
         self._wake = asyncio.Event()
         self._ended: deque[asyncio.Task[None]] = deque()
         self._spending = ExperimentSpending(plan.cells, plan.file.budget, plan.options)
@@ -193,13 +198,18 @@ class ExperimentRunner:
         """Begin a result in the ledger; gives its number."""
         return self._ledger.begin(self.cells.new_result(self._mask))
 
-    async def run(self, result: int) -> str:
+    async def run(self, result: int, only: Collection[CellKey] | None = None) -> str:
         """Go on until every cell is over; gives how it ended: `done`, `paused` or `cancelled`.
+
+        Args:
+            result: the result.
+            only: the cells to be asked, beside those that need no request; None asks all.
 
         Raises:
             LedgerError: results cannot be written; what was asked last is lost, nothing else.
         """
         with self._ledger.hold(result):
+            self._only, self._left = only, []
             return await self._run(result)
 
     async def _run(self, result: int) -> str:
@@ -214,7 +224,7 @@ class ExperimentRunner:
             while not self._stopping and not self._is_paused():
                 room = self._room() - len(tasks)
                 if not leased:
-                    leased.extend(self._ledger.lease(result, max(_LEASED_AHEAD, room)))
+                    leased.extend(self._lease(result, max(_LEASED_AHEAD, room)))
                 if not leased and not tasks:
                     break
                 while leased and room > 0 and self._spending.may_begin(len(tasks)):
@@ -229,10 +239,12 @@ class ExperimentRunner:
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
         finally:
-            if leased:
-                self._ledger.give_back(result, leased)
+            if leased or self._left:
+                self._ledger.give_back(result, [*leased, *self._left])
         self._ledger.take_back(result)
-        state = "cancelled" if self._stopping else "paused" if self.paused_by else "done"
+        state = (
+            "cancelled" if self._stopping else "paused" if self.paused_by or self._left else "done"
+        )
         if state != "done" and not self._ledger.waiting(result):
             state = "done"
         if state == "done" and not self._asker.turns.is_timed:
@@ -240,6 +252,16 @@ class ExperimentRunner:
                 await self.cells.renew(result, variant)
         self._ledger.end(result, state)
         return state
+
+    def _lease(self, result: int, count: int) -> list[CellKey]:
+        """Lease cells that are to be asked; the others among them are given back at the end."""
+        while keys := self._ledger.lease(result, count):
+            wanted = {key for key in keys if self._only is None or key in self._only}
+            wanted |= {key for key in keys if key not in wanted and self.cells.is_free(key)}
+            self._left += [key for key in keys if key not in wanted]
+            if wanted:
+                return [key for key in keys if key in wanted]
+        return []
 
     def stop(self) -> None:
         """Ask for no more; what is under way may end. To be called on the loop."""

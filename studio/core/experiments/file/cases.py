@@ -25,7 +25,7 @@ from studio.core.text.source import SourceText
 from studio.core.text.values import Json, JsonObject
 
 _DATASET_KEYS = ("path", "take", "seed", "where", "columns", "config")
-DATA_SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json", ".yaml", ".yml")
+DATA_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".yaml", ".yml")
 """Files that rows are read from."""
 
 CaseEntry = ExperimentCase | DatasetReference | Literal["samples"]
