@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
@@ -51,8 +52,7 @@ class ToolOutcome:
     """Status of the outcome."""
 
     duration: float = 0.0
-    """Seconds from asking for the call to its result, the start of a process included. Measured by
-    who asks (`timed`), never by a source."""
+    """Seconds from asking the tool to its result; starting its process is no part of the call."""
 
     stderr: str = ""
     """Output of the tool's process on its error stream."""
@@ -78,10 +78,39 @@ class ToolOutcome:
         return self.status != "ok"
 
 
-async def timed(call: Awaitable[ToolOutcome]) -> ToolOutcome:
-    """Return the outcome of a call with the seconds that it took."""
+_ON_ASKED: ContextVar[Callable[[], None] | None] = ContextVar("on_asked", default=None)
+"""Callback of `timed`, set for the task of a call: toolboxes hand no clock through."""
+
+
+def tool_asked() -> None:
+    """Begin the time of the call: its process runs, and its tool is asked now."""
+    begin = _ON_ASKED.get()
+    if begin is not None:
+        begin()
+
+
+async def timed(
+    call: Awaitable[ToolOutcome], asked: Callable[[], None] | None = None
+) -> ToolOutcome:
+    """Return the outcome of a call with the seconds from asking the tool to its result.
+
+    Args:
+        call: the call; whatever starts a process for it says `tool_asked` when that is done.
+        asked: called when the tool is asked.
+    """
     started = time.perf_counter()
-    outcome = await call
+
+    def begin() -> None:
+        nonlocal started
+        if asked is not None:
+            asked()
+        started = time.perf_counter()
+
+    token = _ON_ASKED.set(begin)
+    try:
+        outcome = await call
+    finally:
+        _ON_ASKED.reset(token)
     return replace(outcome, duration=time.perf_counter() - started)
 
 

@@ -19,7 +19,7 @@ from studio.core.tools.limits import USUAL_RULE, OutputRule, limited
 from studio.core.tools.mock import MockAnswers
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
-from studio.core.tools.source import LiveSource, ToolOutcome, ToolSource
+from studio.core.tools.source import LiveSource, ToolOutcome, ToolSource, tool_asked
 from studio.core.tools.trust.definitions import change_text
 
 AskUser: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
@@ -167,6 +167,7 @@ class Toolbox:
         if self._used is not None:
             self._used(entry.id, time.time())
         if entry.mock is not None:
+            tool_asked()
             whole = inject_bindings(entry.spec, arguments, self._inputs)
             whole = self._secrets.masked(whole)
             outcome = self._mocks.answer(entry.mock, name, whole)
@@ -204,6 +205,7 @@ class Toolbox:
 
         if _is_live(type(source)):
             return await cast("LiveSource", source).call_with_progress(name, arguments, hear)
+        tool_asked()
         return await source.call(name, arguments)
 
     async def _asked(self, name: str, arguments: JsonObject) -> ToolOutcome:

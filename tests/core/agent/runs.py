@@ -16,7 +16,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.arguments import check_arguments
-from studio.core.tools.source import ToolOutcome
+from studio.core.tools.source import ToolOutcome, tool_asked
 from studio.core.wire.reply import Reply, ToolCall, Usage
 from tests.support import patience
 from tests.support.errors import has_errors
@@ -125,6 +125,7 @@ class Functions:
         released: AbstractSet[str] = frozenset(),
     ) -> ToolOutcome:
         self.called.append((name, arguments))
+        tool_asked()
         made = self._functions[name](**arguments)
         result = await made if isinstance(made, Awaitable) else made
         return result if isinstance(result, ToolOutcome) else ToolOutcome(str(result), "ok")

@@ -59,7 +59,7 @@ from studio.core.text.amounts import duration
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
-from studio.core.tools.source import ToolOutcome, bounded
+from studio.core.tools.source import ToolOutcome, bounded, timed
 from studio.core.wire.reply import (
     Finished,
     RefusedOption,
@@ -336,13 +336,20 @@ class Performer:
 
     async def _run_tool(self, state: RunState, index: int) -> None:
         call = state.step.calls[index]
-        self.emit(ToolCalled(index))
-        started = time.perf_counter()
+        started = 0.0
+
+        def asked() -> None:
+            nonlocal started
+            if not started:
+                self.emit(ToolCalled(index))
+                started = time.perf_counter()
+
         try:
             self.secrets.look_up(state.released)
-            work = self._calls[index] = asyncio.ensure_future(
-                self.plan.toolbox.call(call.tool, call.arguments or {}, call.id, state.released)
+            asking = self.plan.toolbox.call(
+                call.tool, call.arguments or {}, call.id, state.released
             )
+            work = self._calls[index] = asyncio.ensure_future(timed(asking, asked))
             outcome = await work
         except asyncio.CancelledError:
             if index not in self._stopped:
@@ -350,6 +357,7 @@ class Performer:
             outcome = ToolOutcome("The user stopped this call.", "cancelled")
         except Exception as error:  # noqa: BLE001 - the border to foreign code: an observation
             outcome = ToolOutcome(f"Error: {type(error).__name__}: {error}", "error")
+        asked()  # of a call that ended before its tool was asked
         outcome = replace(outcome, duration=_since(started), pictures=bounded(outcome.pictures))
         self.emit(ToolEnded(index, outcome, self.plan.toolbox.origin(call.tool)))
 

@@ -40,6 +40,7 @@ from studio.core.tools.source import (
     ToolOutcome,
     ToolPicture,
     ToolSourceError,
+    tool_asked,
 )
 from studio.core.tools.traffic import TrafficLog
 
@@ -359,6 +360,7 @@ class McpSource:
         value = None
         pictures: tuple[ToolPicture, ...] = ()
         self._calls += 1
+        tool_asked()
         try:
             async with self._time.limit() as limit:
                 with self._time.running(limit):

@@ -38,7 +38,7 @@ from studio.core.tools.python_server.meta import (
     TRUNCATED,
     VALUE,
 )
-from studio.core.tools.source import Tell, ToolOutcome, ToolSourceError
+from studio.core.tools.source import Tell, ToolOutcome, ToolSourceError, tool_asked
 from studio.core.tools.traffic import TrafficLog
 
 
@@ -133,6 +133,8 @@ class PythonFileSource:
         worker.child.take_log()
         worker.child.tell_log(tell)
         try:
+            await self._imported(worker)
+            tool_asked()
             async with asyncio.timeout(self._limits.seconds):
                 result = await worker.client.call(name, arguments)
         except TimeoutError:
@@ -165,6 +167,15 @@ class PythonFileSource:
         self._give_back(worker)
         return self._outcome(result, log)
 
+    async def _imported(self, worker: Worker) -> None:
+        """Let a new process import the file; of what that raises, the call says the same."""
+        if not worker.has_imported:
+            worker.has_imported = True
+            with suppress(ServerRefusal, ConnectionLost, TimeoutError):
+                await asyncio.wait_for(
+                    worker.client.list_tools(self.label), self._limits.start_seconds
+                )
+
     async def close(self) -> None:
         """End every process of the file."""
         workers = [*self._idle, *self._busy]
@@ -175,6 +186,7 @@ class PythonFileSource:
 
     async def _list(self) -> tuple[ToolSpec, ...]:
         worker = await self._take()
+        worker.has_imported = True
         try:
             listed, meta = await asyncio.wait_for(
                 worker.client.list_tools(self.label), self._limits.start_seconds

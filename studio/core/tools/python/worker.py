@@ -267,6 +267,9 @@ class Worker:
     state: ToolFileState
     """State of the file when the process was started."""
 
+    has_imported: bool = False
+    """Whether the process was made to import the file."""
+
     async def stop(self) -> None:
         """End it at once."""
         self.child.kill()

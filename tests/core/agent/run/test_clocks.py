@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply
-from tests.core.agent.runs import NATIVE, Functions, call, calling, document, run_of
+from tests.core.agent.runs import NATIVE, Functions, call, calling, document, run_of, search
 from tests.support.start_run import start_run
 
 
@@ -58,6 +59,27 @@ async def test_a_client_is_opened_before_the_clock_of_the_call_starts(fault):
     assert ModelCalled in [type(event) for event in model.run.events]
     assert state.status == ("failed" if fault else "done")
     assert state.error is None or state.error.message == "It needs a key."
+
+
+class SlowToStart(Functions):
+    """Tools whose process is started first; notes what the run had written by then."""
+
+    run = None
+    written: tuple[type, ...] = ()
+
+    async def call(self, *asked: Any) -> ToolOutcome:
+        self.written = tuple(type(event) for event in self.run.events)
+        return await super().call(*asked)
+
+
+async def test_a_process_is_started_before_the_clock_of_the_call_starts():
+    tools = SlowToStart(search)
+    tools.run, _ = run_of(NATIVE, [calling(call()), "ok"], tools=tools)
+    state = await tools.run.go()
+    assert state.status == "done"
+    assert ToolCalled not in tools.written
+    types = [type(event) for event in tools.run.events]
+    assert types[len(tools.written) :][:2] == [ToolCalled, ToolEnded]
 
 
 def with_tool_calls(*spans: tuple[float, float]) -> RunState:

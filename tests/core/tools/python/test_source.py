@@ -14,6 +14,7 @@ from studio.core.tools.limits import ToolLimits
 from studio.core.tools.python.interpreter import server_environment
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
+from studio.core.tools.source import timed
 from tests.core.tools.conftest import WriteTools, gone, written
 from tests.support import patience
 
@@ -61,6 +62,27 @@ async def test_lists_public_functions_with_lines(source: Open) -> None:
     assert specs[0].source == "my_tools.py"
     assert not specs[0].has_effects
     assert tools.lines == {"add": 4, "wait": 12}
+
+
+async def test_the_time_of_a_call_begins_when_its_process_has_imported_the_file(
+    source: Open, tmp_path: Path
+) -> None:
+    imports = tmp_path / "imports"
+    tools = source(
+        f"""
+        with open({str(imports)!r}, "a") as file:
+            file.write("x")
+
+        def wait(): return "done"
+        """
+    )
+    seen: list[int] = []
+    calls = [
+        timed(tools.call("wait", {}), lambda: seen.append(len(imports.read_text())))
+        for _ in range(2)
+    ]
+    assert [each.text for each in await asyncio.gather(*calls)] == ["done", "done"]
+    assert (len(seen), seen[0] >= 1, seen[1]) == (2, True, 2)
 
 
 async def test_results_are_text_or_json(source: Open) -> None:
