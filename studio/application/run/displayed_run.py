@@ -10,6 +10,7 @@ from studio.application.run.breakpoints import NO_BREAKPOINTS, BreakpointSet
 from studio.application.run.cards.timeline import Timeline, timeline_of
 from studio.application.run.debugging.console import ConsoleLine, LiveOutput, lines_of
 from studio.application.run.diagram import DiagramState, diagram_of
+from studio.application.run.inspector.reply import turns_of
 from studio.application.run.offers.of_run import model_to_ask_about, offers_for
 from studio.application.run.offers.offer import Offers
 from studio.application.run.past.again import PastRun
@@ -38,6 +39,9 @@ from studio.core.models.base import PROTOCOLS
 from studio.core.text.amounts import money
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup
+
+_IN_CARD = ("model", "output")
+"""Problems that are said in the card of the answer, with what to do."""
 
 # Everything the run pane shows at one moment, as one value.
 
@@ -132,6 +136,17 @@ class RunView:
             and self.state is not None
             and self.state.pause is not None
         )
+
+    @property
+    def needs_stage(self) -> bool:
+        """Whether it is more than a question and its answer: tools, further steps, a choice."""
+        state = self.state
+        if state is None:
+            return False
+        is_flaw = state.error is not None and state.error.kind in _IN_CARD and not self.asks_model
+        if (state.pause is not None and not is_flaw) or state.setup.tools or state.step.calls:
+            return True
+        return state.iteration > 1 and state.iteration > len(turns_of(state))
 
     @property
     def running_calls(self) -> tuple[int, ...]:

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
 _USUAL_SIZE = Settings().editor_font_size
 
-_BEGIN = frozenset(("run.start", "run.step", "run.into", "run.out", "run.rerun", "run.replay"))
+_BEGIN = frozenset(("run.step", "run.into", "run.out", "run.rerun", "run.replay"))
 """Actions that begin a run where none goes on."""
+_IN_PLACE = frozenset(("run.start", "run.stop"))
+"""Actions for which the answer beside the text is enough."""
 
 
 class Commands(QObject):
@@ -162,8 +164,12 @@ class Commands(QObject):
     def _run(
         self, pane: RunPane, identifier: str, act: Callable[[], None], _: bool = False
     ) -> None:
-        """Show the pane; where a run is to begin, that may be refused, and shows it itself."""
-        if identifier not in _BEGIN or pane.view.is_live or pane.view.record:
+        """Show the pane, unless the answer beside the text is enough, or a run may be refused."""
+        if identifier in _IN_PLACE:
+            is_shown = pane.view.is_waiting and pane.view.needs_stage
+        else:
+            is_shown = bool(identifier not in _BEGIN or pane.view.is_live or pane.view.record)
+        if is_shown:
             self._window.docks.show("run")
         act()
 

@@ -71,6 +71,7 @@ class ExperimentsCoordinator(QObject):
         window.tabs.view_closed.connect(self._on_closed)
         window.tabs.saved.connect(self._on_saved)
         connections.saved.connect(self._plan_again)
+        run.request_experiment.connect(self._run_shown)
 
     def open(self, path: Path) -> QWidget:
         """A view of an experiment file."""
@@ -92,6 +93,12 @@ class ExperimentsCoordinator(QObject):
         for view in self._views:
             view.controller.close()
         self._views.clear()
+
+    def _run_shown(self, at_entry: bool) -> None:
+        """Do for the experiment in front what its own keys do, wherever the keyboard is."""
+        for view in self._views:
+            if view.isVisible():
+                (view.detail.step_button if at_entry else view.run_button).click()
 
     def _services(self) -> ExperimentServices:
         """Return the services of experiments, in their present setup."""

@@ -49,7 +49,8 @@ class PageCoordinator(QObject):
         self._extra = ()
         self._window.actions.enable(EDITING, enabled=page is not None)
         self._window.actions.enable(CLOSING, enabled=self._window.tabs.sides.has_tabs)
-        self._window.docks.set_prompt(page is not None or not self._window.tabs.sides.has_tabs)
+        is_prompt = page is not None or not self._window.tabs.sides.has_tabs
+        self._window.docks.show_tab(self._window.tabs.shown_id, is_prompt=is_prompt)
         if page is None:
             self._window.outline.set_document(None)
             if "problems" in self.__dict__:

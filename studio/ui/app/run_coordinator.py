@@ -47,6 +47,7 @@ class RunCoordinator(QObject):
     """Connects the run pane with the run's controller."""
 
     request_input = Signal(str)  # name of an input that wants a value
+    request_experiment = Signal(bool)  # run the experiment in front; True: step through its cell
     protocol_changed = Signal(object)  # ProtocolName for runs, or None for the prompt's own
 
     def __init__(
@@ -97,7 +98,10 @@ class RunCoordinator(QObject):
             at_entry: stand still at its first place.
             to: stand still at the first place of this sort.
         """
-        document = self.window.tabs.document_now()
+        document, tabs = self.window.tabs.document_now(), self.window.tabs
+        if tabs.current is None and tabs.shown_id:
+            self.request_experiment.emit(at_entry)
+            return
         if document is None or not document.is_prompt:
             self.messages.info(tr("Nothing to run."), tr("Open or write a prompt first."))
             return
@@ -106,7 +110,8 @@ class RunCoordinator(QObject):
         plan = self.checked_plan(document, self.inputs.values(), lambda: self.start(at_entry, to))
         if plan is not None:
             self.inputs.keep_history()
-            self.window.docks.show("run")
+            if at_entry or to is not None:
+                self.window.docks.show("run")
             self.run.start(plan, at_entry=at_entry, to=to)
 
     def start_cell(self, cell: SteppedCell) -> None:

@@ -15,6 +15,7 @@ from studio.application.run.debugging.memory import DebugStore
 from studio.application.run.displayed_run import RunView
 from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.application.words import tr
+from studio.core.agent.values.commands import SendBack
 from studio.core.prompty.document import PromptDocument
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.reason import named_reason
@@ -51,6 +52,13 @@ from studio.viewmodels.tools.questions import CallRequest
 
 class Workbench(QObject):
     """Owns the controllers and the window, and joins them."""
+
+    _path = ""
+    """File of the prompt that is open, or was last."""
+    _looked_at = ""
+    """Id of the run of which only the answer is wanted."""
+    _staged = ""
+    """Id of the run whose place was opened by itself last; the user may have left it."""
 
     def __init__(self, services: Services, window: MainWindow | None = None) -> None:
         """Make the controllers and panes.
@@ -167,6 +175,7 @@ class Workbench(QObject):
         self._connect_preview()
         self._connect_tools()
         self._connect_run()
+        self._connect_answer()
         self._connect_breakpoints()
         self._connect_history()
         self._connect_experiments()
@@ -230,6 +239,25 @@ class Workbench(QObject):
         pane.request.request_sample.connect(document.take_sample)
         pane.request_fix.connect(self.window.page_coordinator.apply_fix)
 
+    def _connect_answer(self) -> None:
+        """Connect the card of the answer: it shows the run that the run pane shows."""
+        card, run, actions = self.preview_pane.answer, self.run, self.window.actions_by_id
+        run.state_changed.connect(card.show_view)
+        run.streamed.connect(card.show_streamed)
+        self.run_marks.text_compared.connect(card.show_text)
+        self.history.runs_found.connect(self._show_runs)
+        for ended in (run.sessions.started, run.sessions.ended):
+            ended.connect(lambda: self.history.find_runs(self._path))
+        card.request_run.connect(self._look_at)
+        card.offer_taken.connect(self.run_pane.commands.take_any)
+        card.line.sent.connect(lambda text: run.send(SendBack(text)))
+        for button, action in (
+            (card.details, "run.go"),
+            (card.stop, "run.stop"),
+            (card.keep, "run.keep_row"),
+        ):
+            button.clicked.connect(actions[action].trigger)
+
     def _connect_tools(self) -> None:
         """Connect the tools, and the panel that tries them."""
         tools, pane, panel = self.tools, self.tools_pane, self.tools_pane.detail.try_panel
@@ -253,7 +281,7 @@ class Workbench(QObject):
         commands.request_run.connect(coordinator.start)
         pane.seen_changed.connect(self._say_run)
         pane.request_record.connect(self.history.open)
-        self.history.last_found.connect(run.show_earlier)
+        self.history.runs_found.connect(run.show_earlier)
         commands.request_other_run.connect(coordinator.ask_about_other)
         commands.request_run_to.connect(coordinator.run_to)
         commands.request_commands.connect(coordinator.send)
@@ -388,8 +416,9 @@ class Workbench(QObject):
         name = "" if path is None else str(path)
         self.run_pane.commands.show_prompt(name)
         self.run.show_prompt(name)
-        if name and self.run.state is None:
-            self.history.find_last(name)
+        if name != self._path:
+            self._path = name
+            self.history.find_runs(name)
         self.connections.show_prompt(path)
 
     def _offer_earlier(self) -> None:
@@ -398,11 +427,27 @@ class Workbench(QObject):
         if page is not None:
             self.window.commands.comparisons.offer_earlier(page, self.run.state)
 
+    def _show_runs(self, prompt: str, runs: tuple[str, ...]) -> None:
+        if prompt == self._path:
+            self.preview_pane.answer.show_runs(runs if prompt else ())
+
+    def _look_at(self, run: str) -> None:
+        """Show the answer of another run of the prompt, without its steps."""
+        self._looked_at = run
+        self.history.open(run)
+
     def _say_run(self) -> None:
-        """Show the run's state once: in its pane, else in the status bar."""
-        self.window.status.set_run("" if self.run_pane.isVisible() else self.run.view.sentence)
+        """Show the run's state once: in its pane or its card, else in the status bar."""
+        is_seen = self.run_pane.isVisible() or self.preview_pane.answer.isVisible()
+        is_there = self.run.view.state is not None or self.run.view.is_starting
+        self.window.status.set_run(self.run.view.sentence if is_there and not is_seen else "")
 
     def _on_run(self, view: RunView) -> None:
+        """Open the run's own place once it is more than a question and its answer."""
+        run = view.state.setup.run if view.state is not None else ""
+        if view.is_live and view.needs_stage and run != self._staged:
+            self._staged = run
+            self.window.docks.show("run")
         self._say_run()
         self.call_request.follow(self.run.state)
 
@@ -414,7 +459,10 @@ class Workbench(QObject):
         self.history.prune(keep, days)
 
     def _show_record(self, record: RunRecord) -> None:
-        self.window.docks.show("run")
+        run = record.state.setup.run if record.state is not None else ""
+        if not run or run != self._looked_at:
+            self.window.docks.show("run")
+        self._looked_at = ""
         self.run.open_record(record)
         self.past_runs.take_record(record)
 

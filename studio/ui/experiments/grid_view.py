@@ -232,9 +232,11 @@ class ExperimentTable(QTableView):
         self.setColumnWidth(1, max(_ROW_WIDTH, self.viewport().width() - others))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the row's head as wide as there is room."""
+        """Keep the row's head as wide as there is room, and the chosen row in sight."""
         super().resizeEvent(event)
         self._give_rest()
+        if self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())
 
 
 class NotRunPage(QWidget):

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
     QListWidget,
     QListWidgetItem,
+    QSplitter,
     QStackedWidget,
     QWidget,
 )
@@ -42,6 +43,7 @@ from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import Drawing, Separator, icon_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.text_views import ClosedText, ComparisonView
+from studio.ui.preview.answer_card import AnswerCard
 from studio.ui.preview.bar import PreviewBar
 from studio.ui.preview.cards.messages_view import MessagesView
 from studio.ui.preview.request_tab import RequestTab
@@ -167,6 +169,9 @@ class DiffTab(QWidget):
         if 0 <= number < len(parts) and parts[number].span is not None:
             self.place_chosen.emit(parts[number].span)
 
+
+_MOST_ANSWER = 0.45
+"""Maximum share of the pane's height for the answer, unless the user gives it more."""
 
 _MOST_HOLES = 6
 """Holes of a probe that are in sight at once."""
@@ -319,6 +324,12 @@ class PreviewPane(QWidget):
         self._stack.addWidget(self._pages)
         self.loaded = LoadedView()
         self._stack.addWidget(self.loaded)
+        self.answer = AnswerCard()
+        self.split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        self._answer_height = 0
+        """Height that the user gave the answer, in pixels; 0 if none."""
+        self._share_soon = QTimer(self, singleShot=True, interval=0)
+        """Timer until the layouts have settled: a height given meanwhile would change them."""
         self._arrange()
         self._connect()
 
@@ -329,13 +340,37 @@ class PreviewPane(QWidget):
             line,
             self.banner,
             self.probe_panel,
-            (self._stack, 1),
+            (self.split, 1),
             on=self,
             margins=0,
             spacing=0,
         )
+        self.split.addWidget(self._stack)
+        self.split.addWidget(self.answer)
+        self.split.setStretchFactor(0, 1)
+        self.answer.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the answer its share of another height."""
+        super().resizeEvent(event)
+        self._share_soon.start()
+
+    def _share(self) -> None:
+        """Give the answer the height of its content, at most its share of the pane's."""
+        most = self._answer_height or int(self.height() * _MOST_ANSWER)
+        wanted = self.answer.height_within(most)
+        if self._answer_height and self.answer.answer.phase != "none":
+            wanted = most
+        if self.split.sizes()[1] != wanted:
+            self.split.setSizes([self.split.height() - wanted, wanted])
+
+    def _on_split(self) -> None:
+        self._answer_height = self.split.sizes()[1]
 
     def _connect(self) -> None:
+        self._share_soon.timeout.connect(self._share)
+        self.answer.height_changed.connect(self._share_soon.start)
+        self.split.splitterMoved.connect(self._on_split)
         self.tabs.currentChanged.connect(self._change_tab)
         self.bar.raw_button.toggled.connect(self.messages.set_raw)
         self.bar.probe_button.clicked.connect(self.request_probe)
@@ -360,6 +395,7 @@ class PreviewPane(QWidget):
             self.probe_panel.hide()  # its report is another file's
             self.diff.set_earlier(())
         self._preview = preview
+        self.answer.setVisible(preview is not None)
         self.request.show_preview(preview)
         if preview is None:
             self.variables.show_rows(None)

@@ -134,6 +134,13 @@ class RunCommands(QObject):
         """Give the run commands that the user chose, in order."""
         self._tell(*commands)
 
+    def take_any(self, offer: Offer) -> None:
+        """Perform an offer that the user takes elsewhere than in the pane."""
+        if offer.ask:
+            self.take_offer(offer)
+        else:
+            self.give(offer.commands)
+
     def take_offer(self, offer: Offer) -> None:
         """Perform the action that is offered at the current place of the run."""
         match offer.ask:

@@ -155,9 +155,14 @@ class Docks(QObject):
         """In a narrow window: give the place of the right column back to the editor."""
         self._change(steps.center)
 
-    def set_prompt(self, shown: bool) -> None:
-        """Say whether a prompt is looked at: an experiment has no inputs and no preview."""
-        self._change(lambda layout: steps.show_prompt(layout, shown))
+    def show_tab(self, tab: str, *, is_prompt: bool) -> None:
+        """Show what the tab in front has beside it: its run, or else what a prompt is written with.
+
+        Args:
+            tab: id of what it shows; empty for none.
+            is_prompt: whether that has inputs and a preview; an experiment has neither.
+        """
+        self._change(lambda layout: steps.show_tab(layout, tab, is_prompt))
 
     def set_halves(self, count: int) -> None:
         """Set the number of editors beside each other, each of which needs its room."""

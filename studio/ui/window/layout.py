@@ -137,8 +137,10 @@ class WindowLayout:
     """The places that their key has closed; their panes stay open behind it."""
     asked: frozenset[PanePlace] = frozenset()
     """The places that the user wants to see although something puts them aside."""
-    has_run: bool = False
-    """Whether the run has the right column for itself."""
+    tab: str = ""
+    """Id of what the tab in front shows; empty for none."""
+    running: frozenset[str] = frozenset()
+    """The tabs whose run has the right column for itself; each tab has its own layout there."""
     maximized: str = ""
     """The pane, or `EDITOR`, that has the window for itself; empty: nothing."""
     is_prompt: bool = True
@@ -151,6 +153,11 @@ class WindowLayout:
     """Number of editors beside each other."""
 
     # -- what is seen ---------------------------------------------------------------------------
+
+    @property
+    def has_run(self) -> bool:
+        """Whether the run of the tab in front has the right column for itself."""
+        return self.tab in self.running
 
     @property
     def shown(self) -> frozenset[str]:
@@ -310,7 +317,8 @@ def end_run(layout: WindowLayout) -> WindowLayout:
         return layout
     is_alone = layout.maximized == RUN
     maximized = "" if is_alone else layout.maximized
-    without = replace(layout, has_run=False, open=layout.open - {RUN}, maximized=maximized)
+    running = layout.running - {layout.tab}
+    without = replace(layout, running=running, open=layout.open - {RUN}, maximized=maximized)
     made, place = _lapsed(layout, without), {PanePlace.RUN}
     return replace(made, closed=made.closed - place, asked=made.asked - place)
 
@@ -323,9 +331,12 @@ def center(layout: WindowLayout) -> WindowLayout:
 # -- what happens -------------------------------------------------------------------------------
 
 
-def show_prompt(layout: WindowLayout, is_prompt: bool) -> WindowLayout:
-    """A prompt is looked at, or an experiment."""
-    return _lapsed(layout, replace(layout, is_prompt=is_prompt))
+def show_tab(layout: WindowLayout, tab: str, is_prompt: bool) -> WindowLayout:
+    """Another tab comes to the front, with a prompt or an experiment; its run comes with it."""
+    after = replace(layout, tab=tab, is_prompt=is_prompt)
+    if layout.maximized == RUN and layout.has_run and not after.has_run:
+        after = replace(after, maximized="")
+    return _lapsed(layout, after)
 
 
 def show_welcome(layout: WindowLayout, is_welcome: bool) -> WindowLayout:
@@ -355,7 +366,7 @@ def observe(
     if layout.has_run and places.get(RUN) is not PanePlace.COLUMN:
         # A pane as others now: what stood aside for it comes back.
         kept = layout.open | {RUN}
-        layout = _lapsed(layout, replace(layout, has_run=False, open=kept))
+        layout = _lapsed(layout, replace(layout, running=frozenset(), open=kept))
     for name in come & places.keys():
         layout = replace(layout, open=layout.open | {name})
         layout = _let_see(layout, layout.place_of(name))
@@ -377,6 +388,7 @@ def restore(
     return WindowLayout(
         places=dict(places),
         open=seen,
+        tab=layout.tab,
         is_prompt=layout.is_prompt,
         is_welcome=layout.is_welcome,
         width=layout.width,
@@ -388,6 +400,7 @@ def to_keep(layout: WindowLayout) -> WindowLayout:
     """The layout of writing, whatever has the window as it closes."""
     return replace(
         end_run(layout),
+        running=frozenset(),
         asked=frozenset(),
         maximized="",
         is_prompt=True,
@@ -408,7 +421,8 @@ def _lapsed(before: WindowLayout, after: WindowLayout) -> WindowLayout:
 
 def _run_alone(layout: WindowLayout) -> WindowLayout:
     """The run has the right column for itself."""
-    alone = replace(layout, has_run=True, open=layout.open - {RUN})
+    running = layout.running | {layout.tab}
+    alone = replace(layout, running=running, open=layout.open - {RUN})
     return _let_see(_lapsed(layout, alone), PanePlace.RUN)
 
 

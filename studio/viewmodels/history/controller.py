@@ -62,7 +62,7 @@ class HistoryController(QObject):
     interrupted_found = Signal(tuple)  # RunSummary, …: their process died
     problem_found = Signal(str)  # why the filter cannot be read; empty where it can
     size_changed = Signal(int)  # bytes on disk
-    last_found = Signal(str, str)  # a prompt's file, and the id of its last run; empty for none
+    runs_found = Signal(str, tuple)  # a prompt's file, and the ids of its runs, the oldest first
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
         """Make it; nothing is read before `refresh`.
@@ -83,7 +83,7 @@ class HistoryController(QObject):
         self.opening = self._job(self._on_opened)
         self._comparing = self._job(self.compared.emit)
         self._overviewing = self._job(self.overviewed.emit)
-        self._finding = self._job(lambda found: self.last_found.emit(*found))
+        self._finding = self._job(lambda found: self.runs_found.emit(*found))
         self._timer = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._timer.timeout.connect(self.refresh)
         self._watch = QTimer(self, interval=_WATCH_MS)
@@ -133,9 +133,9 @@ class HistoryController(QObject):
         self._open_run, self._open_events = run, 0
         self.opening.submit(partial(_open, self._path, run))
 
-    def find_last(self, prompt: str) -> None:
-        """Look up the last run of a prompt's file."""
-        self._finding.submit(partial(_last, self._path, prompt))
+    def find_runs(self, prompt: str) -> None:
+        """Look up the runs of a prompt's file."""
+        self._finding.submit(partial(_runs_of, self._path, prompt))
 
     def compare(self, left: str, right: str) -> None:
         """Put two runs side by side."""
@@ -247,10 +247,10 @@ def _list(
         return runs, store.size(), wrong
 
 
-def _last(path: Path, prompt: str) -> tuple[str, str]:
-    """The prompt and the id of its last run."""
+def _runs_of(path: Path, prompt: str) -> tuple[str, tuple[str, ...]]:
+    """The prompt and the ids of its runs."""
     runs, _, _ = _list(path, RunFilter(path=prompt), ())
-    return prompt, max(runs, key=lambda run: run.started).id if runs else ""
+    return prompt, tuple(run.id for run in sorted(runs, key=lambda run: run.started))
 
 
 def _open(path: Path, run: str) -> RunRecord:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -186,13 +186,14 @@ class RunController(QObject):
         if self._slots.turn_to(path):
             self._show(self._slot)
 
-    def show_earlier(self, path: str, run: str) -> None:
+    def show_earlier(self, path: str, runs: Sequence[str]) -> None:
         """Say that the history has runs of a prompt of which none is shown.
 
         Args:
             path: the prompt's file.
-            run: id of the last one; empty where there is none.
+            runs: their ids, the oldest first.
         """
+        run = runs[-1] if runs else ""
         if self._slot.path == path and self._slot.earlier != run:
             self._slot.earlier = run
             self._show(self._slot)

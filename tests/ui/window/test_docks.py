@@ -145,7 +145,10 @@ def test_widths_are_given_back(window: MainWindow, qtbot: QtBot) -> None:
         (docks.toggle_all, docks.toggle_all),
         (docks.toggle_side, docks.toggle_side),
         (lambda: docks.maximize("preview"), lambda: docks.maximize("preview")),
-        (lambda: docks.set_prompt(False), lambda: docks.set_prompt(True)),
+        (
+            lambda: docks.show_tab("view", is_prompt=False),
+            lambda: docks.show_tab("", is_prompt=True),
+        ),
         (lambda: docks.set_welcome(True), lambda: docks.set_welcome(False)),
     )
     for there, back in changes:

@@ -62,11 +62,11 @@ def by_hand(*, come: str = "", gone: str = "") -> Step:
 
 
 def experiment(layout: WindowLayout) -> WindowLayout:
-    return steps.show_prompt(layout, is_prompt=False)
+    return steps.show_tab(layout, "experiment", is_prompt=False)
 
 
 def prompt(layout: WindowLayout) -> WindowLayout:
-    return steps.show_prompt(layout, is_prompt=True)
+    return steps.show_tab(layout, "", is_prompt=True)
 
 
 def welcome(layout: WindowLayout) -> WindowLayout:
@@ -194,8 +194,10 @@ CASES: dict[str, tuple[list[Step], str]] = {
     "and back under it": ([experiment, maximize(), prompt, BACK], "files inputs preview"),
     "a run beside an experiment": ([experiment, RUN], "run"),
     "gives back the side bar": ([experiment, RUN, ESC], "files"),
-    "a run from one to the other": ([RUN, experiment, ESC, prompt], "files inputs preview"),
-    "the side bar beside a run stays": ([RUN, LEFT, experiment, prompt], "run files"),
+    "a run stays with its tab": ([RUN, experiment], "files"),
+    "and is there with it again": ([RUN, experiment, ESC, prompt], "run"),
+    "also where it had the window": ([RUN, maximize("run"), experiment], "files"),
+    "the side bar beside a run was for that time": ([RUN, LEFT, experiment, prompt], "run"),
     # the welcome page
     "the welcome page is alone": ([welcome], ""),
     "and all comes after it": ([welcome, opened], "files inputs preview"),
@@ -419,8 +421,8 @@ def test_what_comes_and_goes_by_itself_changes_nothing(layout: WindowLayout) -> 
         assert made == replace(layout, asked=made.asked)
     changes: tuple[tuple[Step, Step], ...] = (
         (
-            lambda each: steps.show_prompt(each, not layout.is_prompt),
-            lambda each: steps.show_prompt(each, layout.is_prompt),
+            lambda each: steps.show_tab(each, "other", not layout.is_prompt),
+            lambda each: steps.show_tab(each, layout.tab, layout.is_prompt),
         ),
         (
             lambda each: steps.show_welcome(each, not layout.is_welcome),

@@ -80,6 +80,13 @@ class EditorTabs(QStackedWidget):
         return self.sides.current
 
     @property
+    def shown_id(self) -> str:
+        """The id of what the tab in front shows, the same as long as it is open; empty for none."""
+        page, view = self.current, self.sides.active.currentWidget()
+        files = (str(path) for path, each in self._views.items() if each is view)
+        return page.controller.id if page is not None else next(files, "")
+
+    @property
     def document(self) -> PromptDocument | None:
         """The newest parsed document of the text shown."""
         page = self.current

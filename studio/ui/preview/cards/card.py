@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -165,6 +165,28 @@ class MediaView(LinkedPart):
         self._picture.show()
 
 
+def paint_card(painter: QPainter, room: QRect, stripe: str, *, strong: bool = False) -> None:
+    """Paint the ground and border of a card, and a stripe in a color at its left.
+
+    Args:
+        painter: of the card.
+        room: the card's place.
+        stripe: color, as `#rrggbb`.
+        strong: whether it has the caret or the keyboard.
+    """
+    theme = theme_in_use()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    box = QRectF(room).adjusted(0.75, 0.75, -0.75, -0.75)
+    pen = QPen(QColor(theme.accent if strong else theme.border))
+    pen.setWidthF(1.5 if strong else 1.0)
+    painter.setPen(pen)
+    painter.setBrush(QColor(theme.surface))
+    painter.drawRoundedRect(box, 6, 6)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(stripe))
+    painter.drawRoundedRect(box.adjusted(5, 9, 8 - box.width(), -9), 2, 2)
+
+
 class MessageCard(FollowsTheme, QWidget):
     """Role, attributes, content; everything on it leads back to where it was written."""
 
@@ -292,19 +314,8 @@ class MessageCard(FollowsTheme, QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The card's ground, border and the stripe in the role's color."""
-        theme = theme_in_use()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = self.rect().toRectF().adjusted(0.75, 0.75, -0.75, -0.75)
         strong = self.is_lit or self.hasFocus()
-        pen = QPen(QColor(theme.accent if strong else theme.border))
-        pen.setWidthF(1.5 if strong else 1.0)
-        painter.setPen(pen)
-        painter.setBrush(QColor(theme.surface))
-        painter.drawRoundedRect(box, 6, 6)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self._stripe))
-        painter.drawRoundedRect(box.adjusted(5, 9, 0, -9).adjusted(0, 0, 8 - box.width(), 0), 2, 2)
+        paint_card(QPainter(self), self.rect(), self._stripe, strong=strong)
 
     def _draw(self, data: CardData) -> None:
         theme = theme_in_use()

@@ -1,0 +1,234 @@
+"""A plain prompt is answered beside its text; the run's own place opens when there is more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from studio.core.agent.values.pause_point import PausePoint
+from studio.ui.app.workbench import Workbench
+from studio.ui.preview.answer_card import AnswerCard
+from tests.journeys.test_first_answer import is_in_sight, press_f5
+from tests.support.chat_server import ChatServer, Exchange, chunk, failure, streamed
+
+CHAT = "---\nname: Chat\n---\nuser:\nHi\n"
+TRIAGE = """---
+name: Triage
+outputs:
+  queue: {kind: string, required: true, enumValues: [safety, other]}
+  urgency: {kind: integer, required: true}
+---
+user:
+I smell gas.
+"""
+TOOL = """---
+name: Sum
+tools:
+  - name: add
+    kind: function
+    description: Adds two numbers.
+    parameters: {a: {kind: integer}, b: {kind: integer}}
+---
+user:
+2 + 2?
+"""
+
+
+def open_text(qtbot: QtBot, bench: Workbench, path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    bench.window.tabs.open(path)
+    qtbot.waitUntil(lambda: bench.is_settled)
+    return path
+
+
+def write_more(qtbot: QtBot, bench: Workbench, text: str) -> None:
+    page = bench.window.tabs.current
+    assert page is not None
+    page.editor.moveCursor(page.editor.textCursor().MoveOperation.End)
+    page.editor.insertPlainText(text)
+    qtbot.waitUntil(lambda: bench.is_settled)
+
+
+def run(qtbot: QtBot, bench: Workbench) -> AnswerCard:
+    card = bench.preview_pane.answer
+    before = bench.run.state
+    press_f5(qtbot, bench)
+    qtbot.waitUntil(lambda: bench.run.state is not before and bench.run.state is not None)
+    qtbot.waitUntil(lambda: card.answer.phase in ("done", "failed") and card.isVisible())
+    return card
+
+
+def words_of(card: AnswerCard) -> str:
+    return "\n".join(label.text() for label in card.findChildren(QLabel) if label.isVisible())
+
+
+def test_a_plain_prompt_is_answered_beside_its_text(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    server.script(streamed("**First** answer."), streamed("Second answer."))
+    open_text(qtbot, bench, tmp_path / "chat.prompty", CHAT)
+    card = bench.preview_pane.answer
+    assert "F5" in words_of(card)
+    run(qtbot, bench)
+    assert is_in_sight(bench, "First answer.")
+    assert not bench.run_pane.isVisible()
+    assert "11 in, 3 out" in words_of(card)
+    assert "price unknown" in words_of(card)
+    assert not card.older.isVisible()
+    write_more(qtbot, bench, "there\n")
+    qtbot.waitUntil(card.older.isVisible)
+    run(qtbot, bench)
+    assert is_in_sight(bench, "Second answer.")
+    qtbot.waitUntil(lambda: "run 2 of 2" in words_of(card) and not card.older.isVisible())
+
+    card.before.click()
+    qtbot.waitUntil(lambda: is_in_sight(bench, "First answer."))
+    qtbot.waitUntil(lambda: "run 1 of 2" in words_of(card) and card.older.isVisible())
+    assert not bench.run_pane.isVisible()
+    assert len([each for each in server.requests if each.method == "POST"]) == 2
+
+    page = bench.window.tabs.current
+    assert page is not None
+    qtbot.keyClick(page.editor, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(page.editor, Qt.Key.Key_R)
+    qtbot.waitUntil(bench.run_pane.isVisible)
+    assert bench.run_pane.view.record
+    assert not card.isVisible()
+
+
+def test_declared_outputs_are_rows_with_their_check(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    good, bad = {"queue": "safety", "urgency": 5}, {"queue": "gas", "urgency": 5}
+    server.script(streamed(json.dumps(good)), streamed(json.dumps(bad)), streamed(json.dumps(good)))
+    open_text(qtbot, bench, tmp_path / "triage.prompty", TRIAGE)
+    card = run(qtbot, bench)
+    assert [(row.name, row.text, row.problem) for row in card.answer.rows] == [
+        ("queue", "safety", ""),
+        ("urgency", "5", ""),
+    ]
+    assert "fits 2 of 2 outputs" in words_of(card)
+    run(qtbot, bench)
+    assert "'gas' is not one of" in words_of(card)
+    assert "fits 1 of 2 outputs" in words_of(card)
+    assert not bench.run_pane.isVisible()
+    again = next(each for each in card.offers if each.text() == "Ask again with the errors")
+    qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "fits 2 of 2 outputs" in words_of(card))
+    assert not bench.run_pane.isVisible()
+
+
+def test_stop_keeps_what_came(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    async def half(exchange: Exchange) -> None:
+        await exchange.head()
+        await exchange.event(chunk({"role": "assistant", "content": "Half an"}))
+        await asyncio.Event().wait()
+
+    server.always(half)
+    open_text(qtbot, bench, tmp_path / "chat.prompty", CHAT)
+    press_f5(qtbot, bench)
+    card = bench.preview_pane.answer
+    qtbot.waitUntil(lambda: is_in_sight(bench, "Half an"))
+    assert card.answer.phase == "streaming"
+    qtbot.mouseClick(card.stop, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: card.answer.phase == "done")
+    assert is_in_sight(bench, "Half an")
+    assert "Stopped" in words_of(card)
+    assert not bench.run_pane.isVisible()
+
+
+def test_a_failed_answer_has_the_providers_sentence_and_is_tried_again(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    server.script(failure(400, "The moon is in the way."), streamed("Here it is."))
+    open_text(qtbot, bench, tmp_path / "chat.prompty", CHAT)
+    card = run(qtbot, bench)
+    assert "The moon is in the way." in words_of(card)
+    assert not bench.run_pane.isVisible()
+    again = next(each for each in card.offers if each.text() == "Try again")
+    qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: is_in_sight(bench, "Here it is."))
+
+
+def test_a_step_a_tool_and_a_breakpoint_open_the_runs_place(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    server.always(streamed("Four."))
+    pane, tabs = bench.run_pane, bench.window.tabs
+    plain = open_text(qtbot, bench, tmp_path / "chat.prompty", CHAT)
+    page = tabs.current
+    assert page is not None
+    qtbot.keyClick(page.editor, Qt.Key.Key_F10)
+    qtbot.waitUntil(lambda: pane.isVisible() and bench.run.view.is_waiting)
+
+    open_text(qtbot, bench, tmp_path / "sum.prompty", TOOL)
+    assert not pane.isVisible()
+    assert bench.preview_pane.isVisible()
+    press_f5(qtbot, bench)
+    qtbot.waitUntil(pane.isVisible)
+    qtbot.waitUntil(lambda: not bench.run.is_live)
+
+    tabs.open(plain)
+    qtbot.waitUntil(lambda: pane.isVisible() and bench.run.view.is_waiting)
+    press_f5(qtbot, bench)
+    qtbot.waitUntil(lambda: not bench.run.is_live)
+    bench.window.docks.write()
+    page.editor.go_to_line(4)
+    bench.window.actions_by_id["run.breakpoint"].trigger()
+    press_f5(qtbot, bench)
+    qtbot.waitUntil(lambda: bench.run.view.place == PausePoint.BEFORE_REQUEST)
+    qtbot.waitUntil(pane.isVisible)
+
+
+def test_a_thread_goes_on_below_the_answer(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    server.script(streamed("Two."), streamed("Four."))
+    open_text(qtbot, bench, tmp_path / "chat.prompty", CHAT)
+    card = run(qtbot, bench)
+    qtbot.mouseClick(card.reply, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(card.line.hasFocus)
+    qtbot.keyClicks(card.line, "And twice that?")
+    qtbot.keyClick(card.line, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: card.answer.text.endswith("Four.") and card.answer.phase == "done")
+    assert "And twice that?" in card.answer.text
+    assert not bench.run_pane.isVisible()
+
+
+def test_an_experiment_has_the_width_and_f5_in_the_run_beside_it_runs_it(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    server.always(streamed("Four."))
+    open_text(qtbot, bench, tmp_path / "chat.prompty", CHAT)
+    run(qtbot, bench)
+    docks = bench.window.docks
+    docks.show("run")
+    file = tmp_path / "chat.experiment.yaml"
+    file.write_text(
+        "prompts: [chat.prompty]\ntests:\n- {vars: {a: 1}}\n- {vars: {a: 2}}\n", encoding="utf-8"
+    )
+    bench.window.tabs.open(file)
+    assert not bench.run_pane.isVisible()
+    (view,) = bench.experiments._views
+    qtbot.waitUntil(lambda: view.controller.plan is not None)
+    docks.show("run")
+    assert bench.run_pane.isVisible()
+    sent = len([each for each in server.requests if each.method == "POST"])
+    bench.run_pane.timeline.setFocus()
+    qtbot.keyClick(bench.run_pane.timeline, Qt.Key.Key_F5)
+    qtbot.waitUntil(lambda: view.controller.report is not None)
+    assert len([each for each in server.requests if each.method == "POST"]) > sent
+    table = view.table
+    table.setCurrentIndex(view.controller.model.index(1, 2))
+    docks.write()
+    docks.show("run")
+    qtbot.waitUntil(
+        lambda: table.viewport().rect().contains(table.visualRect(table.currentIndex()))
+    )
