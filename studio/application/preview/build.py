@@ -86,14 +86,19 @@ def prepare_job(job: PreviewJob, *, samples: bool = True) -> tuple[Prepared, tup
     return prepared, tools
 
 
-def sent_messages(preview: Preview) -> tuple[Prepared, tuple[ToolSpec, ...]]:
+def sent_messages(
+    preview: Preview, *, once_trusted: bool = False
+) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     """Return the messages and tools of a run that begins now: no sample is in them.
 
-    What is only shown before the folder is trusted is not in them, either.
+    Args:
+        preview: the preview.
+        once_trusted: whether files are in them that are only shown before the folder is trusted.
     """
-    if not preview.samples and preview.job.trusted:
+    if not preview.samples and (preview.job.trusted or once_trusted):
         return preview.prepared, preview.tools
-    prepared, offered = prepare_job(replace(preview.job, opened=None), samples=False)
+    job = preview.job if once_trusted else replace(preview.job, opened=None)
+    prepared, offered = prepare_job(job, samples=False)
     return prepared, told_tools(preview.shown, prepared.inputs, offered)
 
 

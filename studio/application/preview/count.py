@@ -30,7 +30,8 @@ class PreviewCount:
     """Figures of each message and input as shown, samples included; `None` while none is seen."""
 
     request: ModelRequest
-    """The messages and tools that a run would send now, without samples."""
+    """The messages and tools that a run would send, without samples; a folder that is not trusted
+    must be trusted before."""
 
     sent: ConversationTokens
     """Figures of `request`."""
@@ -64,7 +65,7 @@ def count_preview(preview: Preview, *, shown: bool = True) -> PreviewCount:
     protocol = choose_protocol(preview.shown, job.protocol).protocol
     request = ModelRequest(preview.messages.messages, tools=preview.tools, protocol=protocol)
     tokens = _count(request, preview) if shown else None
-    prepared, tools = sent_messages(preview)
+    prepared, tools = sent_messages(preview, once_trusted=True)
     if prepared is not preview.prepared:
         request = replace(request, messages=prepared.messages.messages, tools=tools)
     is_same = prepared is preview.prepared

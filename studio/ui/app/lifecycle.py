@@ -154,14 +154,12 @@ class Lifecycle(QObject):
         """Write down what is open."""
         if not self._is_first:
             return
-        current = self._window.tabs.current
         files: dict[str, OpenFile] = {}
         for page in self._window.tabs.pages():
             path = page.controller.path
             if path is not None and str(path) not in files:
                 files[str(path)] = _state(page)
-        front = current.controller.path if current is not None else None
-        session = Session(tuple(files.values()), str(front or ""))
+        session = Session(tuple(files.values()), str(self._window.tabs.path or ""))
         save_session(self._services.paths.data / SESSION, session)
 
     def _order(self, paths: list[Path]) -> None:
@@ -178,7 +176,7 @@ class Lifecycle(QObject):
         """Open the files that were open beside the one that is shown already."""
         tabs = self._window.tabs
         session = load_session(self._services.paths.data / SESSION)
-        shown = tabs.current
+        shown, front = tabs.current, tabs.path
         gone = []
         for file in session.files:
             path = Path(file.path)
@@ -194,6 +192,8 @@ class Lifecycle(QObject):
         if shown is not None:
             tabs.sides.select(shown)
             shown.editor.setFocus()
+        elif front is not None:
+            tabs.open(front)
         if gone:
             self._services.messages.info(
                 tr("Not there any more: {names}.").format(names=", ".join(gone[:5]))

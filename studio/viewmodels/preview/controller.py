@@ -97,7 +97,13 @@ class PreviewDetails(QObject):
     def count_again(self) -> None:
         """Ask for the embedded model's own figures; it can count once a run has started it."""
         if self._counted is not None and self._counted.preview.job.target.is_embedded:
-            self.request_count.emit(self._counted)
+            self._ask_model(self._counted)
+
+    def _ask_model(self, count: PreviewCount) -> None:
+        """Ask the model for its figures, but not of files that are only shown before trust."""
+        job = count.preview.job
+        if job.trusted or job.opened is None:
+            self.request_count.emit(count)
 
     def show_count(self, count: PreviewCount) -> None:
         """Take the figures that the model's own tokenizer gave for a preview."""
@@ -131,7 +137,7 @@ class PreviewDetails(QObject):
         job = count.preview.job
         if job.target.is_embedded:
             if not count.is_by_model:
-                self.request_count.emit(count)
+                self._ask_model(count)
             weights = job.target.weights
             if weights is not None and job.tokenizers.wants_embedded(weights):
                 self._tokenizer.submit(partial(job.tokenizers.load_embedded, weights))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from studio.application.preview.build import build_preview
+from studio.application.preview.build import build_preview, sent_messages
 from studio.application.preview.count import count_preview, meter
 from studio.application.preview.requests import preview_target
 from studio.application.preview.value import PreviewJob, PreviewTarget
@@ -104,3 +104,15 @@ def test_the_meter_says_what_the_request_costs() -> None:
     target = preview_target(ModelChoice(connection, ModelDeclaration(id="own-model"), ""))
     shown = meter(count_preview(build_preview(PreviewJob(DOC, {"city": "Rome"}, target=target))))
     assert shown.text.endswith(" tokens · $11.00")
+
+
+def test_before_trust_the_meter_counts_the_files_that_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "facts.txt").write_text("many facts " * 50, encoding="utf-8")
+    front = "---\ninputs:\n  facts: {kind: string, default: '${file:facts.txt}'}\n---\n"
+    document = parse(front + "system:\n{{ facts }}\n", tmp_path / "a.prompty")
+    preview = build_preview(PreviewJob(document, {}, trusted=False, opened=tmp_path))
+    count = count_preview(preview)
+    assert count.tokens == count.sent
+    assert count.sent.total > 100
+    sent, _ = sent_messages(preview)
+    assert "many facts" not in str(sent.messages)

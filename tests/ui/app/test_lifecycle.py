@@ -221,6 +221,32 @@ def test_a_session_comes_back_with_its_carets(
     second.deleteLater()
 
 
+def test_an_experiment_that_was_in_front_comes_back_in_front(
+    open_window: Callable[[], MainWindow],
+    look_after: Callable[..., Lifecycle],
+    services: Services,
+    tmp_path: Path,
+) -> None:
+    prompt, experiment = tmp_path / "a.prompty", tmp_path / "a.experiment.yaml"
+    prompt.write_text("system:\nHello.\n", encoding="utf-8")
+    experiment.write_text("prompts: [a.prompty]\n", encoding="utf-8")
+    first = open_window()
+    first.tabs.take_views(lambda path: QLabel(path.name))
+    lifecycle = look_after(first)
+    first.tabs.open(prompt)
+    first.tabs.open(experiment)
+    lifecycle.keep_session()  # as the timer does: a killed process says nothing more
+    kept = load_session(services.paths.data / "session.json")
+    assert Path(kept.current) == experiment
+
+    second = open_window()
+    second.tabs.take_views(lambda path: QLabel(path.name))
+    second.tabs.open(Path(kept.current))  # the application opens it before the first paint
+    look_after(second, restore=True)
+    assert second.tabs.path == experiment
+    assert [page.controller.path for page in second.tabs.pages()] == [prompt]
+
+
 @needs_posix
 @each_kind
 def test_a_session_that_names_no_file_holds_nothing_up(

@@ -82,9 +82,16 @@ class EditorTabs(QStackedWidget):
     @property
     def shown_id(self) -> str:
         """The id of what the tab in front shows, the same as long as it is open; empty for none."""
+        page = self.current
+        return page.controller.id if page is not None else str(self.path or "")
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the tab in front, a prompt or not; None without one."""
         page, view = self.current, self.sides.active.currentWidget()
-        files = (str(path) for path, each in self._views.items() if each is view)
-        return page.controller.id if page is not None else next(files, "")
+        if page is not None:
+            return page.controller.path
+        return next((path for path, each in self._views.items() if each is view), None)
 
     @property
     def document(self) -> PromptDocument | None:
