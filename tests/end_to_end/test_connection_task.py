@@ -23,7 +23,9 @@ from tests.support.chat_server import ChatServer, chat_server, chunk, events, si
 from tests.support.drop import drop_files
 from tests.support.modal import answering, choose_file
 from tests.support.model_change import change_model
+from tests.support.model_choice import choose_model
 
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Open = Callable[[Path], Workbench]
 NO_KEYS = Qt.KeyboardModifier.NoModifier
 KEY = "sk-typed-in-the-real-window-24680"
@@ -48,7 +50,7 @@ def write(qtbot: QtBot, field: QLineEdit, text: str) -> None:
 def set_up(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
     """Add the server, give it a key, try it, and choose one of its models."""
     server.models = [{"id": "small-1"}, {"id": "big-2"}]
-    workbench.window.run_choices.panel.manage.click()
+    workbench.window.actions_by_id["run.connections"].trigger()
     dialog = workbench.window.findChild(ConnectionsDialog)
     assert isinstance(dialog, ConnectionsDialog)
     entry = "Any OpenAI-compatible server"
@@ -66,7 +68,7 @@ def set_up(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
     form.model.combo.setCurrentIndex(1)
     form.model.combo.activated.emit(1)
     dialog.close()
-    pick(workbench.window.run_choices.connection, "Mine")
+    choose_model(workbench, "Mine")
 
 
 @pytest.mark.embedded
@@ -114,7 +116,7 @@ def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
     assert "Hello, dear" in inspector.text_of("reply")
     assert "broke off" in inspector.text_of("reply")
 
-    pick(workbench.window.run_choices.connection, "Embedded model")
+    choose_model(workbench, "Embedded model")
     change_model(qtbot, workbench)
     workbench.window.actions_by_id["run.start"].trigger()
 
@@ -132,7 +134,7 @@ def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
     shown = [label.text() for label in workbench.window.status.findChildren(QAbstractButton)]
     assert any("tok/s" in text for text in shown), shown
     assert not any("Embedded model" in text for text in shown), shown  # its name stands above
-    assert "Embedded model" in workbench.window.run_choices.button.text()
+    assert "Embedded model" in workbench.window.model_button.text()
     workbench.run_pane.commands.stop()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
 

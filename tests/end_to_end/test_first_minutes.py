@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from studio.application.connections import provider_start
 from studio.core.models.connection_file import read_connections
+from studio.core.models.connections import PRESETS, Preset
 from studio.core.paths import user_paths
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
-from studio.ui.connections.provider_dialog import ProviderDialog
+from studio.ui.connections.model_popover import ModelPopover
+from tests.support import patience
 from tests.support.chat_server import (
     Answer,
     ChatServer,
@@ -28,10 +32,12 @@ from tests.support.chat_server import (
     streamed,
 )
 from tests.support.memory_keyring import memory_keyring
+from tests.support.model_choice import offers_of
 from tests.support.ports import refusing_port
 
 KEY = "sk-pasted-in-the-first-minute-13579"
-MOST_CLICKS = 6
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 _VARIABLES = (
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
@@ -77,20 +83,27 @@ class User:
         QTest.mouseClick(pressed, Qt.MouseButton.LeftButton, pos=pressed.mapFrom(widget, place))
         self.clicks += 1
 
-    def begin(self, identifier: str) -> ProviderDialog:
-        """From the welcome page to a provider: two clicks."""
+    def open(self) -> ModelPopover:
+        """From the welcome page to the list of models: one click."""
         lines = self.bench.window.welcome.findChildren(QPushButton)
-        self.click(next(each for each in lines if each.text() == "Connect a provider"))
-        dialog = self.dialog()
-        self.click(dialog.choices[identifier])
-        return dialog
+        self.click(next(each for each in lines if each.text() == "Choose a model"))
+        return self.popover()
 
-    def dialog(self) -> ProviderDialog:
-        """The dialog that is open."""
-        dialog = self.bench.window.findChild(ProviderDialog)
-        assert isinstance(dialog, ProviderDialog)
-        self.qtbot.waitUntil(dialog.isActiveWindow)
-        return dialog
+    def popover(self) -> ModelPopover:
+        """The popover that is open."""
+        popover = self.bench.coordinator.popover
+        self.qtbot.waitUntil(lambda: popover.isVisible() and popover.line.hasFocus())
+        return popover
+
+    def titles(self, popover: ModelPopover) -> list[str]:
+        return [each.title for each in offers_of(popover)]
+
+    def take(self, popover: ModelPopover, title: str) -> None:
+        """Click a line, once it is there."""
+        self.qtbot.waitUntil(lambda: title in self.titles(popover))
+        view = popover.list
+        (item,) = view.findItems(title, Qt.MatchFlag.MatchExactly)
+        self.click(view.viewport(), view.visualItemRect(item).center())
 
     def type(self, text: str) -> None:
         """Into whatever has the keyboard."""
@@ -104,16 +117,14 @@ class User:
         focus = QApplication.focusWidget() or self.bench.window
         QTest.keyClick(focus, key, held)
 
-    def choose_model(self, dialog: ProviderDialog, name: str) -> None:
-        models = dialog.fields.models
-        self.qtbot.waitUntil(lambda: models.isVisible() and models.count() > 0)
-        (item,) = models.findItems(name, Qt.MatchFlag.MatchExactly)
-        self.click(models.viewport(), models.visualItemRect(item).center())
-
-    def said(self, dialog: ProviderDialog) -> str:
-        return (
-            f"{dialog.trial.outcome.text()} {dialog.trial.hint.text()} {dialog.fields.note.text()}"
-        )
+    def run(self) -> str:
+        """A new prompt, F5, and its answer: two keys."""
+        self.bench.window.activateWindow()
+        self.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+        self.qtbot.waitUntil(lambda: self.bench.is_settled)
+        self.press(Qt.Key.Key_F5)
+        self.clicks += 2
+        return self.answer()
 
     def answer(self) -> str:
         """Wait for the run's end."""
@@ -151,6 +162,7 @@ def user(
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
         bench = Workbench(build_services(user_paths()))
+        bench.connections.look_seconds = patience.SECONDS  # the machine of the tests may be busy
         made.append(bench)
         bench.window.resize(1280, 800)
         with qtbot.waitActive(bench.window):
@@ -165,18 +177,19 @@ def user(
         bench.window.deleteLater()
 
 
-def test_a_key_in_the_environment_needs_four_clicks(
+def test_a_key_in_the_environment_needs_five_actions(
     user: Callable[..., User], server: ChatServer, user_home: Path
 ) -> None:
     server.models = [{"id": "gpt-small", "created": 1}, {"id": "gpt-large", "created": 2}]
     server.script(streamed("Lisbon is lovely."))
     person = user(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=server.url)
-    dialog = person.begin("openai")
-    assert "key in OPENAI_API_KEY" in dialog.choices["openai"].accessibleName()
-    person.choose_model(dialog, "gpt-small")
-    person.click(dialog.run)
-    assert person.answer() == "Lisbon is lovely."
-    assert person.clicks == 4
+    popover = person.open()
+    (found,) = [each for each in offers_of(popover) if each.group == "Keys found"]
+    assert found.detail == "OPENAI_API_KEY of your environment"
+    person.take(popover, "OpenAI")
+    person.take(popover, "gpt-small")
+    assert person.run() == "Lisbon is lovely."
+    assert person.clicks == 5
     sent = server.requests[-1]
     assert (sent.body["model"], sent.headers["authorization"]) == ("gpt-small", f"Bearer {KEY}")
     kept = (user_home / "config" / "connections.toml").read_text(encoding="utf-8")
@@ -191,22 +204,19 @@ def test_a_key_is_pasted_refused_pasted_again_and_kept_in_the_key_store(
     server.script(streamed("Porto is near."))
     with memory_keyring() as store:
         person = user(OPENAI_BASE_URL=server.url)
-        dialog = person.begin("openai")
-        person.click(dialog.trial.test)
-        assert "Paste a key first" in person.said(dialog)
-        person.type("sk-wrong-key-000000000000")  # the keyboard stands in the field already
+        popover = person.open()
+        person.take(popover, "Connect a provider or server…")
+        person.take(popover, "OpenAI")
+        assert "Paste a key first" in popover.note.text()
+        person.type("sk-wrong-key-000000000000")
+        assert popover.line.echoMode() == QLineEdit.EchoMode.Password
         person.press(Qt.Key.Key_Return)
-        person.qtbot.waitUntil(lambda: "key" in dialog.trial.hint.text().lower())
-        assert not dialog.run.isEnabled()
+        person.qtbot.waitUntil(lambda: "does not accept the key" in popover.note.text())
         server.list_answer = None
-        dialog.fields.key.clear()
-        dialog.fields.key.setFocus()
         person.type(KEY)
-        person.click(dialog.trial.test)
-        person.choose_model(dialog, "scripted-1")
-        person.click(dialog.run)
-        assert person.answer() == "Porto is near."
-        assert person.clicks == 6  # with one of them too early
+        person.press(Qt.Key.Key_Return)
+        person.take(popover, "scripted-1")
+        assert person.run() == "Porto is near."
         assert list(store.kept.values()) == [KEY]
     assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
     connection = read_connections(user_home / "config" / "connections.toml").named("OpenAI")
@@ -214,107 +224,132 @@ def test_a_key_is_pasted_refused_pasted_again_and_kept_in_the_key_store(
     assert (connection.key, connection.model) == ("keyring", "scripted-1")
 
 
-def test_ollama_is_found_running_and_answers_after_four_clicks(user: Callable[..., User]) -> None:
+def test_a_key_typed_into_the_line_is_understood(
+    user: Callable[..., User], server: ChatServer
+) -> None:
+    with memory_keyring() as store:
+        person = user(OPENAI_BASE_URL=server.url)
+        popover = person.open()
+        person.type(KEY)
+        assert person.titles(popover)[0] == "Connect OpenAI with this key"
+        person.press(Qt.Key.Key_Return)
+        person.take(popover, "scripted-1")
+        person.qtbot.waitUntil(lambda: list(store.kept.values()) == [KEY])
+
+
+def test_a_key_that_is_not_used_is_forgotten(
+    user: Callable[..., User], server: ChatServer, user_home: Path
+) -> None:
+    with memory_keyring() as store:
+        person = user(OPENAI_BASE_URL=server.url)
+        popover = person.open()
+        person.type(KEY)
+        person.press(Qt.Key.Key_Return)
+        person.qtbot.waitUntil(lambda: "scripted-1" in person.titles(popover))
+        person.press(Qt.Key.Key_Escape)  # back to the models
+        assert "Embedded model" in person.titles(popover)
+        person.press(Qt.Key.Key_Escape)
+        assert not popover.isVisible()
+        assert store.kept == {}
+    assert not (user_home / "config" / "connections.toml").exists()
+
+
+def test_a_running_ollama_is_offered_and_answers_after_five_actions(
+    user: Callable[..., User],
+) -> None:
     with chat_server(OllamaServer) as ollama:
         person = user(OLLAMA_HOST=f"127.0.0.1:{ollama.port}")
-        dialog = person.begin("ollama")
-        person.qtbot.waitUntil(
-            lambda: "running, 2 models" in dialog.choices["ollama"].accessibleName()
-        )
-        person.choose_model(dialog, "llama3.2:latest")
-        person.click(dialog.run)
-        assert person.answer() == "Hello from llama."
-        assert person.clicks == 4
+        popover = person.open()
+        person.take(popover, "llama3.2:latest")
+        assert person.run() == "Hello from llama."
+        assert person.clicks <= 5
         assert ollama.requests[-1].body["model"] == "llama3.2:latest"
 
 
-def test_a_local_server_answers_a_new_prompt_after_five_actions(
-    user: Callable[..., User], server: ChatServer
+def test_a_server_of_this_computer_is_offered_at_once_and_never_chosen(
+    user: Callable[..., User], server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.models = [{"id": "small", "created": 2}, {"id": "large", "created": 1}]
+    server.models = [{"id": "small"}, {"id": "large"}]
     server.script(streamed("From my own machine."))
+    monkeypatch.setattr(provider_start, "PRESETS", presets_at(server.url))
     person = user()
     person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
-    page = person.bench.window.tabs.current
-    assert page is not None
     person.qtbot.waitUntil(lambda: person.bench.is_settled)
-    person.bench.window.actions_by_id["run.provider"].trigger()
-    dialog = person.dialog()
-    person.click(dialog.choices["compatible"])
-    person.type(server.url)
-    person.press(Qt.Key.Key_Return)
-    person.qtbot.waitUntil(dialog.run.isEnabled)
-    assert dialog.fields.answers().model == "small"
-    assert dialog.price.text() == "Free: it answers on this machine."
-    person.qtbot.waitUntil(dialog.fields.model.hasFocus)
-    person.press(Qt.Key.Key_Return)  # the fifth action: new, connect, server, address, run
+    assert not server.requests  # nothing is looked for before the control opens
+    button = person.bench.window.model_button
+    start = time.monotonic()
+    person.click(button)
+    popover = person.popover()
+    person.qtbot.waitUntil(lambda: "large" in person.titles(popover))
+    print(f"offered after {time.monotonic() - start:.2f} s")
+    (asked,) = server.requests
+    assert (asked.method, asked.path) == ("GET", "/v1/models")
+    assert "authorization" not in asked.headers
+    assert person.bench.connections.choice.connection.kind == "embedded"
+    person.take(popover, "large")
+    person.press(Qt.Key.Key_F5)
     assert person.answer() == "From my own machine."
-    assert server.requests[-1].body["model"] == "small"
+    assert person.clicks + 2 == 4  # new, the control, the model, run
+    assert server.requests[-1].body["model"] == "large"
+    assert (button.text(), button.price) == ("large", "free, local")
 
 
-def test_a_priced_model_says_its_price_before_the_run_and_is_not_chosen_by_itself(
-    user: Callable[..., User], server: ChatServer
-) -> None:
-    server.models = [{"id": "gpt-5-mini", "created": 1}, {"id": "gpt-5-nano", "created": 2}]
-    person = user(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=server.url)
-    dialog = person.begin("openai")
-    person.choose_model(dialog, "gpt-5-mini")
-    words = "A million tokens cost $0.2500 sent, $2.00 received."
-    person.qtbot.waitUntil(lambda: dialog.price.text() == words)
+def presets_at(url: str) -> tuple[Preset, ...]:
+    """The presets with another address for LM Studio."""
+    return tuple(
+        replace(each, connection=replace(each.connection, base_url=url))
+        if each.id == "lm-studio"
+        else each
+        for each in PRESETS
+    )
 
 
-def test_azure_is_asked_for_its_deployment(
-    user: Callable[..., User], server: ChatServer, user_home: Path
-) -> None:
-    server.script(streamed("From the deployment."))
-    with memory_keyring():
-        person = user()
-        dialog = person.begin("azure")
-        person.type(server.url.removesuffix("/v1"))
-        person.press(Qt.Key.Key_Tab)
-        person.type(KEY)
-        person.press(Qt.Key.Key_Return)
-        assert "name of your deployment" in person.said(dialog)
-        person.type("my-deployment")
-        person.click(dialog.trial.test)
-        person.click(dialog.run)
-        assert person.answer() == "From the deployment."
-    assert person.clicks <= MOST_CLICKS
-    assert server.requests[-1].body["model"] == "my-deployment"
-
-
-def test_another_server_lists_nothing_and_the_model_is_typed(
+def test_an_address_that_is_typed_becomes_a_connection(
     user: Callable[..., User], server: ChatServer
 ) -> None:
     server.list_answer = failure(404, "no such path")
     person = user()
-    dialog = person.begin("compatible")
-    person.type("localhost")
+    popover = person.open()
+    address = server.url.removeprefix("http://").removesuffix("/v1")
+    person.type(address)
+    assert person.titles(popover)[0] == f"Connect {address}"
     person.press(Qt.Key.Key_Return)
-    assert "Write the whole address" in person.said(dialog)
-    dialog.fields.address.selectAll()
-    person.type(server.url)
-    person.press(Qt.Key.Key_Return)
-    person.qtbot.waitUntil(lambda: "Type the id of a model" in dialog.trial.hint.text())
-    person.qtbot.waitUntil(dialog.fields.model.hasFocus)
+    person.qtbot.waitUntil(lambda: "Type the id of a model" in popover.note.text())
     person.type("mine-7b")
     person.press(Qt.Key.Key_Return)
-    person.click(dialog.run)
-    assert person.answer() == "Hello from the server."
-    assert person.clicks <= MOST_CLICKS
-    assert "authorization" not in server.requests[-1].headers or KEY not in str(server.requests)
+    assert person.run() == "Hello from the server."
+    assert server.requests[-1].body["model"] == "mine-7b"
+    assert "authorization" not in server.requests[-1].headers
+
+
+def test_azure_is_asked_for_one_thing_after_the_other(
+    user: Callable[..., User], server: ChatServer
+) -> None:
+    server.script(streamed("From the deployment."))
+    with memory_keyring():
+        person = user()
+        popover = person.open()
+        person.type("azure")
+        person.press(Qt.Key.Key_Return)
+        assert "Enter the address first" in popover.note.text()
+        person.type(server.url.removesuffix("/v1"))
+        person.press(Qt.Key.Key_Return)
+        person.type(KEY)
+        person.press(Qt.Key.Key_Return)
+        assert "name of your deployment" in popover.note.text()
+        person.type("my-deployment")
+        person.press(Qt.Key.Key_Return)
+        person.take(popover, "my-deployment")
+        assert person.run() == "From the deployment."
+    assert server.requests[-1].body["model"] == "my-deployment"
 
 
 def test_what_is_not_there_is_said_with_what_to_do(user: Callable[..., User], nothing: str) -> None:
     person = user(ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=f"http://{nothing}")
-    dialog = person.begin("ollama")
-    person.qtbot.waitUntil(lambda: "not running" in dialog.choices["ollama"].accessibleName())
-    person.qtbot.waitUntil(lambda: "Start the server" in dialog.trial.hint.text())
-    person.click(dialog.choices["anthropic"])
-    person.qtbot.waitUntil(lambda: "Nothing answers at" in dialog.trial.outcome.text())
-    assert dialog.trial.hint.text()
-    assert not dialog.run.isEnabled()
-    dialog.close()
+    popover = person.open()
+    person.take(popover, "Anthropic")
+    person.qtbot.waitUntil(lambda: "Nothing answers at" in popover.note.text())
+    popover.hide()
     # Nothing of it was saved, and the welcome page still stands.
     assert [each.kind for each in person.bench.connections.connections.connections] == ["embedded"]
 
@@ -322,9 +357,9 @@ def test_what_is_not_there_is_said_with_what_to_do(user: Callable[..., User], no
 def test_an_example_runs_from_its_card(user: Callable[..., User], server: ChatServer) -> None:
     server.script(streamed("At once."))
     person = user(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=server.url)
-    dialog = person.begin("openai")
-    person.choose_model(dialog, "scripted-1")
-    person.click(dialog.take)
+    popover = person.open()
+    person.take(popover, "OpenAI")
+    person.take(popover, "scripted-1")
     run = [
         each
         for each in person.bench.window.welcome.findChildren(QAbstractButton)

@@ -139,7 +139,7 @@ def test_nothing_is_sent_anywhere_before_the_user_chose(
     qtbot.waitUntil(lambda: "Use lab in shop" in buttons(workbench))
     assert workbench.run.state is None
     qtbot.waitUntil(lambda: missing in workbench.preview_pane.request.chosen.text())
-    assert missing in workbench.window.run_choices.button.toolTip()
+    assert missing in workbench.window.model_button.toolTip()
 
     assert machine.run(name) == PROBLEMS
     told = capsys.readouterr().err
@@ -178,8 +178,8 @@ def test_an_id_that_the_default_connection_does_not_use_is_seen_before_the_run(
     machine: Machine, open_workbench: Callable[[Path], Workbench], qtbot: QtBot
 ) -> None:
     workbench = open_workbench(machine.folder / "id.prompty")
-    button = workbench.window.run_choices.button
-    qtbot.waitUntil(lambda: button.text().strip() == "paid-1 · paid, not gpt-9")
+    button = workbench.window.model_button
+    qtbot.waitUntil(lambda: button.text() == "paid-1" and button.property("replaced"))
     assert "'gpt-9'" in button.toolTip()
 
 

@@ -263,14 +263,31 @@ def without(connections: Connections, name: str) -> Connections:
     if default == name:
         default = next((one.name for one in each if one.kind == "embedded"), EMBEDDED.name)
     folders = {folder: chosen for folder, chosen in connections.folders.items() if chosen != name}
-    return replace(connections, connections=each, default=default, folders=folders)
+    kept = connections.folder_models.items()
+    models = {folder: model for folder, model in kept if folder in folders}
+    return replace(
+        connections, connections=each, default=default, folders=folders, folder_models=models
+    )
 
 
-def with_folder(connections: Connections, folder: Path, name: str) -> Connections:
-    """Return the list with the connection that a folder's prompts use; an empty name undoes it."""
+def with_folder(connections: Connections, folder: Path, name: str, model: str = "") -> Connections:
+    """Return the list with what a folder's prompts use.
+
+    Args:
+        connections: the list.
+        folder: the folder.
+        name: the connection; empty takes the choice back.
+        model: a model's id; empty is the connection's own.
+    """
     key = str(folder.resolve())
     folders = {each: chosen for each, chosen in connections.folders.items() if each != key}
-    return replace(connections, folders={**folders, key: name} if name else folders)
+    models = {each: kept for each, kept in connections.folder_models.items() if each != key}
+    own = connections.named(name)
+    if own is not None and model not in ("", own.model):
+        models[key] = model
+    if name:
+        folders[key] = name
+    return replace(connections, folders=folders, folder_models=models)
 
 
 def keyless_if_local(connection: Connection) -> Connection:

@@ -101,7 +101,10 @@ def choice_words(choice: ModelChoice) -> str:
         return tr("Nothing is sent: {why}").format(why=choice.refusal)
     answers = tr("{name} answers: {reason}.")
     words = answers.format(name=choice.connection.name, reason=choice.reason)
-    return " ".join(filter(None, (choice.missing, words, choice.warning)))
+    told = choice.missing or choice.warning
+    if choice.instead_of and not told:
+        told = tr("The file asks for {model}.").format(model=choice.instead_of)
+    return " ".join(filter(None, (told, words)))
 
 
 def media_of(prompt: Path | None, *, trusted: bool) -> MediaReader | None:

@@ -9,14 +9,10 @@ from typing import Literal, TypeAlias
 
 from studio.application.connections.editing import problems_of, with_added, with_changed
 from studio.application.words import tr
-from studio.core.models.capabilities import facts_of
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import PRESETS, Connection, Preset, address_of
-from studio.core.models.endpoint_trust import is_local
-from studio.core.models.prices import is_loaded
 from studio.core.models.probe import Probe
 from studio.core.models.secrets import KEYRING, environment_name
-from studio.core.text.amounts import money
 from studio.core.text.naming import free_name
 from studio.core.text.values import JsonObject
 
@@ -24,8 +20,11 @@ Ask: TypeAlias = Literal["address", "key", "deployment"]
 """Something that the user is asked for before a provider can be connected."""
 
 _OFFERED = ("openai", "anthropic", "gemini", "azure", "ollama", "lm-studio", "compatible")
-LOCAL = ("ollama", "lm-studio")
-"""Servers of this machine: looked for when they are offered, and asked for without a key."""
+_LOCAL = ("ollama", "lm-studio")
+"""Servers of this machine that are asked for without a key."""
+
+_LOCAL_SERVERS = ("ollama", "lm-studio", "llama-cpp", "vllm")
+"""Servers that are looked for on this machine."""
 
 _KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
@@ -75,12 +74,6 @@ class ProviderStart:
 
     is_known: bool
     """Whether the user has this connection already."""
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether nothing has to be written before it can be tried."""
-        has_key = bool(self.variable) or self.is_known
-        return not self.asks or (self.asks == ("key",) and has_key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +154,14 @@ def connection_of(start: ProviderStart, answers: ProviderAnswers) -> Connection:
 
 
 def with_provider(connections: Connections, connection: Connection) -> Connections:
-    """The list with a connected provider, which answers every prompt that names no other."""
+    """The list with a connected provider, which takes the place of the embedded default."""
     known = connections.named(connection.name)
     if known is None:
         changed = with_added(connections, connection)
     else:
         changed = with_changed(connections, known.name, connection)
-    return replace(changed, default=connection.name)
+    is_toy = connections.default_connection.kind == "embedded"
+    return replace(changed, default=connection.name) if is_toy else changed
 
 
 def offered_models(probe: Probe) -> tuple[str, ...]:
@@ -190,34 +184,15 @@ def next_step(start: ProviderStart, probe: Probe) -> str:
     return ""
 
 
-def usual_model(connection: Connection, models: Sequence[str]) -> str:
-    """Return the model to begin with: the one used before, or any of a server that is free."""
-    is_free = bool(models) and is_local(address_of(connection))
-    return connection.model or (models[0] if is_free else "")
-
-
-def price_words(connection: Connection, model: str, listed: JsonObject | None) -> str:
-    """Say what a model costs; empty while the table of prices is being loaded.
+def local_servers(starts: Sequence[ProviderStart]) -> tuple[Connection, ...]:
+    """Return the servers of this machine that are looked for, at their usual addresses.
 
     Args:
-        connection: the connection that asks the model.
-        model: the id of the model.
-        listed: the server's own description of the model, from its list.
+        starts: of `provider_starts`; they know the addresses in the environment.
     """
-    price = facts_of(
-        model,
-        corrections=connection.capabilities,
-        listed=listed,
-        connection=connection,
-        priced=is_loaded(),
-    ).price
-    if price is not None:
-        sent, received, _ = price.per_million()
-        words = tr("A million tokens cost {sent} sent, {received} received.")
-        return words.format(sent=money(sent), received=money(received))
-    if is_local(address_of(connection)):
-        return tr("Free: it answers on this machine.")
-    return tr("Its price is not known.") if is_loaded() else ""
+    by_id = {preset.id: preset.connection for preset in PRESETS}
+    by_id |= {start.id: start.connection for start in starts if not start.is_known}
+    return tuple(by_id[each] for each in _LOCAL_SERVERS)
 
 
 def _start(
@@ -256,7 +231,7 @@ def _start(
 def _asks(identifier: str) -> Iterator[Ask]:
     if identifier in ("azure", "compatible"):
         yield "address"
-    if identifier not in LOCAL:
+    if identifier not in _LOCAL:
         yield "key"
     if identifier == "azure":
         yield "deployment"

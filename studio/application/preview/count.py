@@ -12,11 +12,7 @@ from studio.application.words import tr
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.models.base import ModelRequest
 from studio.core.models.capabilities import facts_of
-from studio.core.models.connections import address_of
-from studio.core.models.endpoint_trust import is_local
-from studio.core.text.amounts import money
 from studio.core.tokens.conversation import ConversationTokens, count_conversation
-from studio.core.wire.reply import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +37,6 @@ class PreviewCount:
 
     context_window: int | None = None
     """Tokens that a conversation may have; `None` while unknown."""
-
-    cost: float | None = None
-    """US dollars of `request`, 0 on this machine; `None` where no price is known."""
 
     is_by_model: bool = False
     """Whether the model itself counted `request`."""
@@ -72,19 +65,15 @@ def count_preview(preview: Preview, *, shown: bool = True) -> PreviewCount:
     sent = tokens if tokens is not None and is_same else _count(request, preview)
     count = PreviewCount(preview, tokens, request, sent, target.name, target.context_window)
     model_id = asked_model(preview.prepared.document, target).id
-    connection = target.connection
-    is_here = target.is_embedded or (connection is not None and is_local(address_of(connection)))
-    if is_here:
-        count = replace(count, cost=0.0)
     if target.is_embedded or not model_id:
         return count
+    connection = target.connection
     corrections = connection.capabilities if connection is not None else None
     facts = facts_of(model_id, corrections=corrections, connection=connection)
     return replace(
         count,
         model=model_id,
         context_window=target.context_window or facts.capabilities.context_window,
-        cost=facts.price.of(Usage(input_tokens=sent.total)) if facts.price else count.cost,
     )
 
 
@@ -139,8 +128,6 @@ def meter(count: PreviewCount) -> Meter:
     words = tr("1 token") if tokens.total == 1 else tr("{count:,} tokens")
     text = about + words.format(count=tokens.total)
     figure = f"{tokens.total / 1000:,.0f}k" if tokens.total >= _THOUSANDS else f"{tokens.total:,}"
-    if count.cost is not None:
-        text += f" · {money(count.cost) if count.cost else tr('free')}"
     window = count.context_window
     share = tokens.total / window if window else None
     if share is None:

@@ -59,8 +59,11 @@ class ModelChoice:
     warning: str = ""
     """Request of the document that was not met; empty if all were."""
 
-    instead_of: str = ""
-    """Model id of the document that is not used, because the default connection answers."""
+    asked_id: str = ""
+    """Model id that the document names; empty if it names none."""
+
+    asked_place: str = ""
+    """Name of the connection that the document asks for; empty if it asks for none."""
 
     missing: str = ""
     """Sentence on what the document names and is not set up here; empty where it is."""
@@ -81,6 +84,13 @@ class ModelChoice:
     def refusal(self) -> str:
         """The reason why nothing may be sent: what is not allowed, or missing and not replaced."""
         return self.denied or ("" if self.folder else self.missing)
+
+    @property
+    def instead_of(self) -> str:
+        """Return the model or place that the document asks for where another answers, or empty."""
+        is_elsewhere = self.asked_place not in ("", self.connection.name)
+        is_another = self.asked_id not in ("", self.declaration.id)
+        return (self.asked_id or self.asked_place) if is_elsewhere or is_another else ""
 
 
 def provider_connection(provider: str) -> Connection | None:
@@ -106,10 +116,10 @@ def choose_connection(
 ) -> ModelChoice:
     """Find the connection for a document.
 
-    In this order: the one the user picked for it; the one its `connection` block names or
-    describes; one for its `provider`, from the file of connections or the environment; the one
-    that the user chose for its folder; the default. A document that names what is not set up here
-    gets the folder's, or a choice with a `refusal`: never the default.
+    In this order: the one the user picked for it; the one that the user chose for its folder; the
+    one its `connection` block names or describes; one for its `provider`, from the file of
+    connections or the environment; the default. A document that names what is not set up here
+    gets a choice with a `refusal`: never the default.
 
     Args:
         declaration: the document's `model:` block, references unresolved.
@@ -121,20 +131,26 @@ def choose_connection(
     """
     variables = os.environ if environment is None else environment
     declaration = _with_id(declaration, variables if trusted else {})
-    picked = connections.named(chosen)
     named = _named(declaration, connections, variables, trusted=trusted)
-    if picked is not None:
-        is_own = named is not None and named.connection == picked
-        return _choice(picked, declaration, "you chose it", prefer_document=is_own)
-    if named is not None and not named.missing:
-        return named
-    folder = connections.folder_of(file)
-    of_folder = connections.named(connections.folders.get(folder, ""))
-    if of_folder is not None:
-        reason = f"you chose it for the folder {folder}"
-        choice = _choice(of_folder, declaration, reason, prefer_document=False)
-        return replace(choice, missing=named.missing if named else "", folder=folder)
-    return named or _default(declaration, connections)
+    picked = connections.named(chosen)
+    folder = "" if picked is not None else connections.folder_of(file)
+    taken = picked or connections.named(connections.folders.get(folder, ""))
+    if taken is None:
+        choice = named or _default(declaration, connections)
+    else:
+        reason = f"you chose it for the folder {folder}" if folder else "you chose it"
+        is_own = named is not None and named.connection == taken
+        choice = _choice(taken, declaration, reason, prefer_document=is_own)
+    if taken is not None and folder:
+        model = connections.folder_models.get(folder) or choice.declaration.id
+        choice = replace(
+            choice,
+            declaration=replace(choice.declaration, id=model),
+            missing=named.missing if named is not None else "",
+            folder=folder,
+        )
+    place = named.connection.name if named is not None else ""
+    return replace(choice, asked_id=declaration.id, asked_place=place)
 
 
 def _named(
@@ -155,7 +171,7 @@ def _named(
     if known is not None:
         return _by_provider(known, declaration, connections, variables)
     if declaration.provider:
-        sentence = f"The prompt asks for {declaration.provider!r}, which is not set up here."
+        sentence = f"The prompt asks for {declaration.written!r}, which is not set up here."
         return _missing(Connection(declaration.provider, "compatible"), declaration, sentence)
     return None
 
@@ -245,12 +261,12 @@ def _by_provider(
             if is_vendor
             else each.kind == usual.kind
         ):
-            return _choice(each, declaration, f"the prompt's provider is {declaration.provider!r}")
+            return _choice(each, declaration, f"the prompt's provider is {declaration.written!r}")
     variable = environment_name(usual.key) or ""
     address = variables.get(_ADDRESS_VARIABLES.get(usual.kind, ""), "") or usual.base_url
     made = replace(usual, base_url=address)
     if not variable:  # a server of this machine, which asks for no key
-        reason = f"the prompt's provider is {declaration.provider!r}, at {address}"
+        reason = f"the prompt's provider is {declaration.written!r}, at {address}"
         return _choice(made, declaration, reason)
     return _by_key(variable, made, declaration, variables)
 
@@ -262,7 +278,7 @@ def _by_key(
     variables: Mapping[str, str],
 ) -> ModelChoice:
     """A connection made for a provider, where the variable of its key is set."""
-    name = declaration.provider
+    name = declaration.written
     if variables.get(variable):
         reason = f"the prompt's provider is {name!r} and {variable} is set"
         return _choice(made, declaration, reason)
@@ -276,7 +292,7 @@ def _default(declaration: ModelDeclaration, connections: Connections) -> ModelCh
     )
     if declaration.id and choice.declaration.id != declaration.id:
         warning = f"The prompt asks for the model {declaration.id!r} and names no connection."
-        return replace(choice, warning=warning, instead_of=declaration.id)
+        return replace(choice, warning=warning)
     return choice
 
 

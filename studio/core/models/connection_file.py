@@ -39,6 +39,9 @@ class Connections:
     folders: Mapping[str, str] = field(default_factory=dict)
     """Names of connections by folder: what the user chose for the prompts below each folder."""
 
+    folder_models: Mapping[str, str] = field(default_factory=dict)
+    """Ids of models by folder, where the user chose another than its connection's own."""
+
     problems: tuple[str, ...] = ()
     """Problems of the file, in plain sentences."""
 
@@ -90,10 +93,14 @@ def read_connections(path: Path) -> Connections:
         default = next(each.name for each in found if each.kind == "embedded")
     trusted = data.get("trusted", [])
     origins = [each for each in trusted if isinstance(each, str)] if trusted else []
-    chosen = data.get("folders", {})
-    folders = chosen if isinstance(chosen, dict) else {}
-    folders = {each: name for each, name in folders.items() if isinstance(name, str)}
-    return Connections(tuple(found), default, tuple(origins), folders, tuple(problems))
+    folders, models = (_texts(data.get(key)) for key in ("folders", "folder_models"))
+    return Connections(tuple(found), default, tuple(origins), folders, models, tuple(problems))
+
+
+def _texts(table: object) -> dict[str, str]:
+    """Return the entries of a table that are texts."""
+    entries = table.items() if isinstance(table, dict) else ()
+    return {key: value for key, value in entries if isinstance(value, str)}
 
 
 def write_connections(path: Path, connections: Connections) -> None:
@@ -119,6 +126,7 @@ def connections_text(connections: Connections) -> str:
             "default": connections.default,
             "trusted": list(connections.trusted),
             "folders": dict(connections.folders),
+            **({"folder_models": dict(models)} if (models := connections.folder_models) else {}),
             "connection": [_entry(each) for each in connections.connections],
         }
     )

@@ -105,6 +105,14 @@ class ModelDeclaration:
     span: Span | None = None
     """The block."""
 
+    type: str = ""
+    """Prompty 1's connection type as the file has it; empty in Prompty 2."""
+
+    @property
+    def written(self) -> str:
+        """Return the provider in the file's own word."""
+        return self.type or self.provider
+
 
 @dataclass(frozen=True, slots=True)
 class TemplateDeclaration:

@@ -4,38 +4,45 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.connections.editing import stand_ins, with_folder
+from studio.application.connections.editing import stand_ins
 from studio.application.connections.model import RequestedModel, choice_words
+from studio.application.connections.model_list import PromptSize, RunMeans, UseModel, price_of
+from studio.application.connections.provider_start import ProviderStart
+from studio.application.preview.count import PreviewCount
 from studio.application.words import marked, tr
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
+from studio.core.models.connections import Connection
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import LEVELS
+from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
-from studio.ui.connections.kinds import ICONS, help_words
+from studio.core.text.reason import named_reason
+from studio.ui.connections.kinds import ICONS
 from studio.ui.window.parts import WindowParts
-from studio.ui.window.run_choices import RunChoices
 from studio.viewmodels.app.notifications import NotificationAction, Notifications
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 if TYPE_CHECKING:
     from studio.ui.connections.dialog import ConnectionsDialog
-    from studio.ui.connections.provider_dialog import ProviderDialog
+    from studio.ui.connections.model_popover import ModelPopover
 
+_ORDER = marked("Order: for this file, for this folder, what the file asks for, the default.")
 _TOY = marked("A very small model for trying things out, which needs help; real models need none.")
 
 
 class ConnectionCoordinator(QObject):
     """Joins the connections' controller and the window."""
 
-    request_run = Signal()  # the model is chosen: run the open prompt, or an example
+    protocol_chosen = Signal(str)  # ProtocolName for runs, or empty for the file's own
 
     def __init__(
         self, controller: ConnectionsController, window: WindowParts, messages: Notifications
@@ -45,18 +52,14 @@ class ConnectionCoordinator(QObject):
         self._window = window
         self._messages = messages
         self._dialog: ConnectionsDialog | None = None
-        self._provider: ProviderDialog | None = None
+        self.starts: tuple[ProviderStart, ...] = ()
+        """Providers that can be connected, as of the last look."""
+        self._size = PromptSize()
+        self._tip = ""
         self._speed: Speed | None = None
-        choices = window.run_choices
-        choices.connection_chosen.connect(controller.choose)
-        choices.model_chosen.connect(self._on_model)
-        choices.request_models.connect(controller.list_models)
-        choices.request_folder.connect(self._on_folder)
-        choices.request_connect.connect(window.actions["run.provider"].trigger)
-        choices.request_manage.connect(self.manage)
-        choices.opening.connect(lambda: self.show_choice(controller.choice))
+        window.model_button.clicked.connect(self.choose)
+        window.actions["run.model"].triggered.connect(self.choose)
         window.actions["run.connections"].triggered.connect(self.manage)
-        window.actions["run.provider"].triggered.connect(self.connect_provider)
         controller.changed.connect(self.show_choice)
         controller.trials.changed.connect(self._on_trial)
         controller.refused.connect(messages.error)
@@ -79,17 +82,64 @@ class ConnectionCoordinator(QObject):
         self._dialog.activateWindow()
         return self._dialog
 
-    def connect_provider(self) -> ProviderDialog:
-        """Open the way from no provider to an answer of one's own."""
-        from studio.ui.connections.provider_dialog import ProviderDialog
+    def choose(self) -> ModelPopover:
+        """Open the popover of models at the toolbar's button, and look for servers here."""
+        popover, controller = self.popover, self._controller
+        self.starts = controller.list_models(os.environ)
+        controller.prices.load()
+        document = self._window.tabs.document
+        folder = self._folder_of(controller.file)
+        popover.open(
+            controller.sources(self.starts),
+            self._size,
+            folder.name if folder is not None else "",
+            is_agent=document is not None and is_agent(document),
+            is_toy=controller.choice.connection.kind == "embedded",
+        )
+        button = self._window.model_button
+        corner = button.mapToGlobal(button.rect().bottomRight())
+        edge = self._window.widget.mapToGlobal(self._window.widget.rect().topLeft()).x()
+        popover.move(max(edge, corner.x() - popover.width()), corner.y() + 4)
+        return popover
 
-        dialog = ProviderDialog(self._controller, os.environ, self._window.widget)
-        dialog.request_run.connect(self.request_run)
-        dialog.request_settings.connect(lambda name: self.manage().show_connection(name))
-        dialog.finished.connect(self._on_provider_closed)
-        self._provider = dialog
-        dialog.open()
-        return dialog
+    @cached_property
+    def popover(self) -> ModelPopover:
+        """Return the popover of models, made when it first opens."""
+        from studio.ui.connections.model_popover import ModelPopover
+
+        popover = ModelPopover(self._controller, self._window.model_button)
+        popover.request_use.connect(self._on_use)
+        popover.request_file.connect(lambda: self._try(self._controller.use_file))
+        popover.request_connections.connect(self.manage)
+        popover.protocol_chosen.connect(self.protocol_chosen)
+        popover.level_chosen.connect(self._on_level)
+        self._controller.sources_changed.connect(self._show_sources)
+        self._controller.trials.changed.connect(self._show_sources)
+        return popover
+
+    def _show_sources(self) -> None:
+        if self.popover.isVisible():
+            self.popover.show_sources(self._controller.sources(self.starts))
+
+    def show_count(self, count: PreviewCount) -> None:
+        """Take the size of the open prompt, for its price."""
+        sent = count.sent
+        self._show_price(replace(self._size, tokens=sent.total, is_exact=sent.total_is_exact))
+
+    def show_means(self, path: str, means: RunMeans) -> None:
+        """Take the figures of the last runs of a prompt, for its price."""
+        if path == str(self._controller.file):
+            self._show_price(replace(self._size, means=means))
+
+    def _show_price(self, size: PromptSize) -> None:
+        self._size = size
+        choice = self._controller.choice
+        connection, model = choice.connection, choice.declaration.id
+        listed = self._controller.trials.listed(connection, model)
+        price, how = price_of(connection, model, size, listed)
+        button = self._window.model_button
+        button.show_price("" if choice.refusal else price)
+        button.setToolTip("\n".join(filter(None, (self._tip, how))))
 
     def asks_first(self, then: Callable[[], None], asked: RequestedModel | None = None) -> bool:
         """Ask about the endpoint that a prompt chose, where that is needed.
@@ -127,7 +177,7 @@ class ConnectionCoordinator(QObject):
         offers: tuple[NotificationAction, ...] = ()
         if error.kind == "missing-connection":
             connect = NotificationAction(
-                tr("Connect a model…"), self._window.actions["run.provider"].trigger
+                tr("Connect a model…"), self._window.actions["run.model"].trigger
             )
             offers = (connect, *self._stand_ins(asked.file, again))
         self._messages.say("error", error.message, error.hint, offers=offers, key="run")
@@ -138,16 +188,13 @@ class ConnectionCoordinator(QObject):
         folder = self._folder_of(file)
         words = tr("Use {name}") if folder is None else tr("Use {name} in {folder}")
 
-        def use(name: str) -> None:
-            if folder is None:
-                self._controller.choose(name)
-            elif not self._use_in_folder(folder, name):
-                return
-            again()
+        def use(connection: Connection) -> None:
+            if self._try(lambda: self._controller.use(UseModel(connection), folder)):
+                again()
 
         for each in stand_ins(self._controller.connections):
             text = words.format(name=each.name, folder=folder.name if folder else "")
-            yield NotificationAction(text, partial(use, each.name))
+            yield NotificationAction(text, partial(use, each))
 
     def _folder_of(self, file: Path | None) -> Path | None:
         """Return the folder that a choice is kept for: the opened one, else the file's own."""
@@ -157,57 +204,26 @@ class ConnectionCoordinator(QObject):
         is_wide = root is None or root in (Path.home(), *Path.home().parents)
         return file.parent if root is None or is_wide else root
 
-    def _use_in_folder(self, folder: Path, name: str) -> bool:
+    def _try(self, act: Callable[[], None]) -> bool:
+        """Do what writes the connections; False where that failed, which is reported."""
         try:
-            self._controller.save(with_folder(self._controller.connections, folder, name))
-        except OSError as error:
-            self._say_unsaved(error)
+            act()
+        except (OSError, ValueError) as error:
+            words = tr("The connections cannot be saved: {reason}.")
+            self._messages.error(words.format(reason=named_reason(error)))
             return False
         return True
 
-    def _say_unsaved(self, error: OSError) -> None:
-        words = tr("The connections cannot be saved: {reason}.")
-        self._messages.error(words.format(reason=error.strerror or error))
-
     def close(self) -> None:
         """Close the dialogs that are open."""
-        for each in (self._provider, self._dialog):
-            if each is not None:
-                each.close()
+        if self._dialog is not None:
+            self._dialog.close()
 
     def show_choice(self, choice: ModelChoice) -> None:
         """Show above what the document is answered by, and in the status bar how fast."""
-        choices = self._window.run_choices
-        offered = [("", self._unpicked_words(choice))]
-        offered += [(each.name, each.name) for each in self._controller.connections.connections]
-        choices.set_connections(offered, self._controller.chosen)
-        document = self._window.tabs.document
-        is_agent = document is not None and bool(document.tools or agent_settings(document))
-        choices.explain(choice_words(choice), self._folder_words(choice), is_agent=is_agent)
-        self._show_models(choices, choice, is_agent=is_agent)
+        if self._window.tabs.document is None:
+            self._size = PromptSize()
         self._show_status(choice)
-
-    def _unpicked_words(self, choice: ModelChoice) -> str:
-        """Return what decides on the connection where the user picks none for the file."""
-        if choice.declaration.connection or choice.declaration.provider:
-            return tr("Connection of the file")
-        return tr("Connection of the folder") if choice.folder else tr("Default")
-
-    def _folder_words(self, choice: ModelChoice) -> str:
-        """Return what the button for the folder does; empty where there is nothing to keep."""
-        name = choice.connection.name
-        if choice.folder:
-            folder = Path(choice.folder).name
-            return tr("Stop using {name} in {folder}").format(name=name, folder=folder)
-        kept = self._folder_of(self._controller.file) if self._controller.chosen else None
-        words = tr("Use {name} in {folder}")
-        return words.format(name=name, folder=kept.name) if kept else ""
-
-    def _on_folder(self) -> None:
-        choice, chosen = self._controller.choice, self._controller.chosen
-        kept = Path(choice.folder) if choice.folder else self._folder_of(self._controller.file)
-        if kept is not None and self._use_in_folder(kept, chosen):
-            self._controller.choose("")  # the folder says it now
 
     def show_speed(self) -> None:
         """Show how fast the embedded model wrote, once it has."""
@@ -228,47 +244,25 @@ class ConnectionCoordinator(QObject):
         if connection.kind == "embedded":
             detail += "\n" + tr(_TOY)
         self._window.status.set_speed(words, text)
-        model = choice.declaration.id if connection.is_remote else ""
-        name = connection.name
-        drawing = "triangle-alert" if choice.refusal or choice.warning else ICONS[connection.kind]
+        name = (choice.declaration.id if connection.is_remote else "") or connection.name
         if choice.refusal:
-            words = tr("{name} (not set up)")
-            if choice.denied:
-                words = tr("{name} (not allowed)")
-            name = words.format(name=name)
-        elif choice.instead_of:
-            name = tr("{name}, not {model}").format(name=name, model=choice.instead_of)
-        self._window.run_choices.name_choice(model or "", name, detail, drawing)
-
-    def _show_models(self, choices: RunChoices, choice: ModelChoice, *, is_agent: bool) -> None:
-        connection = choice.connection
-        if connection.kind == "embedded" and is_agent:
-            now = self._controller.level
-            levels = [(level, help_words(level)[0]) for level in LEVELS]
-            choices.set_models(levels, now, name=tr("Help"))
-            toy = tr(_TOY)
-            choices.model.setToolTip(f"{': '.join(help_words(now))}\n{toy}")
-        elif connection.is_remote:
-            model = choice.declaration.id
-            ids = dict.fromkeys((*((model,) if model else ()), *self._controller.models))
-            offered = [(each, each) for each in ids]
-            choices.set_models(offered, model, name=tr("Model"), is_open=True)
-            choices.model.setToolTip(
-                tr("Model of {name}: choose or type its id").format(name=connection.name)
-            )
-        else:
-            choices.set_models([])
+            words = tr("{name} (not allowed)") if choice.denied else tr("{name} (not set up)")
+            name = words.format(name=connection.name)
+        self._tip = "\n".join((detail, tr(_ORDER)))
+        is_replaced = bool(choice.refusal or choice.instead_of)
+        drawing = "triangle-alert" if choice.refusal else ICONS[connection.kind]
+        button = self._window.model_button
+        button.show_model(name, self._tip, drawing, is_replaced=is_replaced)
+        self._show_price(self._size)
 
     # -- slots ----------------------------------------------------------------------------------
 
-    def _on_model(self, model: str) -> None:
-        if self._controller.choice.connection.kind == "embedded":
-            self._controller.set_level(next(each for each in LEVELS if each == model))
-            return
-        try:
-            self._controller.choose_model(model)
-        except OSError as error:
-            self._say_unsaved(error)
+    def _on_use(self, use: UseModel, for_folder: bool) -> None:
+        folder = self._folder_of(self._controller.file) if for_folder else None
+        self._try(lambda: self._controller.use(use, folder))
+
+    def _on_level(self, level: str) -> None:
+        self._controller.set_level(next(each for each in LEVELS if each == level))
 
     def _on_trial(self, name: str, trial: ConnectionTrial) -> None:
         if trial.state != "running" and name == self._controller.choice.connection.name:
@@ -290,5 +284,7 @@ class ConnectionCoordinator(QObject):
     def _on_dialog_closed(self) -> None:
         self._dialog = None
 
-    def _on_provider_closed(self) -> None:
-        self._provider = None
+
+def is_agent(document: PromptDocument) -> bool:
+    """Return whether a prompt is run by a protocol: it has tools, or settings of a loop."""
+    return bool(document.tools or agent_settings(document))

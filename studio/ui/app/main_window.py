@@ -31,9 +31,9 @@ from studio.ui.style.application import apply_theme, fonts_of, theme_for
 from studio.ui.style.colors import set_motion_reduced, theme_in_use
 from studio.ui.style.theme import Theme
 from studio.ui.window.docks import Docks
+from studio.ui.window.model_button import ModelButton
 from studio.ui.window.notices import NoticeArea
 from studio.ui.window.parts import Panes, WindowParts
-from studio.ui.window.run_choices import RunChoices
 from studio.ui.window.status import StatusBar
 from studio.ui.window.toolbar import SideStrip, build_toolbar, fill_menus, name_menus
 from studio.ui.window.welcome import WelcomePage
@@ -88,7 +88,7 @@ class MainWindow(QMainWindow):
         self.files = FilesPane()
         self.outline = OutlinePane()
         self.status = StatusBar()
-        self.run_choices = RunChoices()
+        self.model_button = ModelButton()
         self.notices = NoticeArea(self, services.messages)
         store = services.paths.data / "window.ini"
         self.docks = Docks(self, QSettings(str(store), QSettings.Format.IniFormat))
@@ -103,7 +103,7 @@ class MainWindow(QMainWindow):
             self.docks,
             self.status,
             self.toolbar,
-            self.run_choices,
+            self.model_button,
             self.recent_menu,
         )
         """Parts of the window for everything that works with it."""
@@ -133,7 +133,7 @@ class MainWindow(QMainWindow):
         self.menus = QMenuBar()
         self._named_menus = name_menus(self.menus)
         self.recent_menu = QMenu(tr("Open recent"), self.menus)
-        self.toolbar = build_toolbar(self.actions_by_id, self.run_choices, self.menus)
+        self.toolbar = build_toolbar(self.actions_by_id, self.model_button, self.menus)
         self.addToolBar(self.toolbar)
         self.strip = SideStrip(self.actions_by_id, self.docks)
         self.addToolBar(Qt.ToolBarArea.LeftToolBarArea, self.strip)

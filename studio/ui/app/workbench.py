@@ -193,8 +193,7 @@ class Workbench(QObject):
         document.trust_changed.connect(self._tell_exchange_trust)
         document.target_changed.connect(self._tell_exchange_target)
         document.refused.connect(self.run_coordinator.refuse)
-        self.coordinator.request_run.connect(window.commands.files.run_open)
-        window.run_choices.protocol_chosen.connect(self.run_coordinator.choose_protocol)
+        self.coordinator.protocol_chosen.connect(self.run_coordinator.choose_protocol)
         self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)
         self.connections.changed.connect(document.show_choice)
         self.connections.saved.connect(self.tools.reload)  # tools may name a connection
@@ -219,6 +218,7 @@ class Workbench(QObject):
         details = preview.details
         preview.previewed.connect(document.show_preview)
         details.counted.connect(document.show_count)
+        details.counted.connect(self.coordinator.show_count)
         details.problems_found.connect(self.window.page_coordinator.show_more_problems)
         details.values_made.connect(document.show_inline)
         details.bodies_made.connect(pane.request.show_bodies)
@@ -282,6 +282,7 @@ class Workbench(QObject):
         pane.seen_changed.connect(self._say_run)
         pane.request_record.connect(self.history.open)
         self.history.runs_found.connect(run.show_earlier)
+        self.history.means_found.connect(self.coordinator.show_means)
         commands.request_other_run.connect(coordinator.ask_about_other)
         commands.request_run_to.connect(coordinator.run_to)
         commands.request_commands.connect(coordinator.send)
@@ -292,7 +293,7 @@ class Workbench(QObject):
             "replay": past.replay,
             "values": coordinator.ask_for_values,
             "connections": self.coordinator.manage,
-            "model": self.window.run_choices.open_models,
+            "model": self.coordinator.choose,
         }
         commands.request_offer.connect(lambda ask: offers[ask]())
         pane.request_breakpoints.connect(self.run_marks.list_breakpoints)
@@ -347,6 +348,7 @@ class Workbench(QObject):
         run.sessions.marks_changed.connect(window.tabs.sides.show_runs)
         run.sessions.started.connect(self.history.refresh)
         run.sessions.ended.connect(self.history.refresh)
+        run.sessions.ended.connect(self._find_means)
 
     def _connect_history(self) -> None:
         """Connect the runs that are kept, and their way to files and back."""
@@ -419,7 +421,13 @@ class Workbench(QObject):
         if name != self._path:
             self._path = name
             self.history.find_runs(name)
+            self._find_means()
         self.connections.show_prompt(path)
+
+    def _find_means(self) -> None:
+        """Work out what the last runs of the open prompt took, for its price."""
+        path = self.connections.file
+        self.history.find_means("" if path is None else str(path))
 
     def _offer_earlier(self) -> None:
         """Offer what the prompt was before, where two conversations are compared."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from studio.ui.run.pane import RunPane
     from studio.ui.tools.pane import ToolsPane
     from studio.ui.window.docks import Docks
-    from studio.ui.window.run_choices import RunChoices
+    from studio.ui.window.model_button import ModelButton
     from studio.ui.window.status import StatusBar
     from studio.viewmodels.app.notifications import Notifications
 
@@ -55,8 +55,8 @@ class WindowParts:
     toolbar: QToolBar
     """The bar above."""
 
-    run_choices: RunChoices
-    """The model and protocol in the toolbar."""
+    model_button: ModelButton
+    """The model in the toolbar."""
 
     recent_menu: QMenu
     """The menu of recent files, filled when it opens."""

@@ -14,12 +14,12 @@ from studio.ui.base.actions import ActionSet
 from studio.ui.base.menus import MENUS, PANES, RECENT, SEPARATOR
 from studio.ui.style.icons import icon
 from studio.ui.window.docks import Docks
-from studio.ui.window.run_choices import RunChoices
+from studio.ui.window.model_button import ModelButton
 
 _RUN = ("run.pause", "run.stop", "run.step", "run.start")
 
 
-def build_toolbar(actions: ActionSet, choices: RunChoices, menus: QMenuBar) -> QToolBar:
+def build_toolbar(actions: ActionSet, model: ModelButton, menus: QMenuBar) -> QToolBar:
     """The one row above: the menus, the commands, what a run takes, and the run."""
     bar = QToolBar(tr("Toolbar"), movable=False)
     bar.setObjectName("toolbar")
@@ -33,7 +33,7 @@ def build_toolbar(actions: ActionSet, choices: RunChoices, menus: QMenuBar) -> Q
     bar.addWidget(room)
     actions["view.commands"].setIconText(tr(" Commands"))
     bar.addAction(actions["view.commands"])
-    bar.addWidget(choices)
+    bar.addWidget(model)
     for identifier in _RUN:
         bar.addAction(actions[identifier])
     actions["run.start"].setIconText(tr("Run", "verb"))

@@ -135,10 +135,10 @@ class WelcomePage(QScrollArea):
             (tr("Open a file"), "folder-open", "", "file.open"),
             (tr("Open a folder"), "folder", "", "file.folder"),
             (
-                tr("Connect a provider"),
-                "key",
-                tr("OpenAI, Anthropic, Gemini, Azure, Ollama or another, with your own key"),
-                "run.provider",
+                tr("Choose a model"),
+                "plug",
+                tr("One of this computer, or of a provider with your own key"),
+                "run.model",
             ),
         )
         self._section(box, tr("Start"), [self._action_line(*each) for each in actions])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
@@ -9,7 +10,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.connections.editing import with_changed, with_trusted, without
+from studio.application.connections.editing import (
+    with_changed,
+    with_folder,
+    with_trusted,
+    without,
+)
 from studio.application.connections.model import (
     Answerers,
     FilePicks,
@@ -18,18 +24,27 @@ from studio.application.connections.model import (
     choice_of,
     choices_of_run,
 )
+from studio.application.connections.model_list import ModelSources, UseModel
+from studio.application.connections.provider_start import (
+    ProviderStart,
+    local_servers,
+    provider_starts,
+    with_provider,
+)
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections, read_connections, write_connections
-from studio.core.models.connections import Connection
+from studio.core.models.connections import Connection, address_of
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
+from studio.core.models.endpoint_trust import is_local
 from studio.core.models.factory import grammar_level
 from studio.core.models.prices import is_loaded
+from studio.core.models.remote.offers import LOOK_SECONDS, FoundServer, found_servers
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.reason import named_reason
@@ -48,6 +63,7 @@ class ConnectionsController(QObject):
     changed = Signal(ModelChoice)  # ModelChoice for the open document
     saved = Signal(Connections)  # Connections, whenever the list was changed
     picked = Signal()  # the user picked a connection, a model or a grammar level
+    sources_changed = Signal()  # a server was found, or listed its models
     refused = Signal(str, str)  # what cannot be done, and what to do about it
 
     def __init__(self, background: Background, path: Path, parent: QObject | None = None) -> None:
@@ -79,6 +95,9 @@ class ConnectionsController(QObject):
         """Fetches the embedded model's weights."""
         self.prices = PricesFetch(background, self)
         """Has the table of prices."""
+        self.look_seconds = LOOK_SECONDS
+        """Time that a server of this machine gets to be found."""
+        self._found: tuple[FoundServer, ...] = ()
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
         self._file = SavedFiles(self)
@@ -178,13 +197,84 @@ class ConnectionsController(QObject):
         self._level = level
         self._on_picked()
 
-    def list_models(self) -> None:
-        """Ask the document's connection for its models, once, where the user set it up."""
-        choice = self.choice
-        trials, connection = self.trials, choice.connection
-        is_own = self.connections.named(connection.name) == connection
-        if connection.is_remote and is_own and trials.of(connection).state == "untried":
-            trials.start(connection)
+    def use(self, use: UseModel, folder: Path | None) -> None:
+        """Let a model answer; a place that is not saved yet is saved.
+
+        Args:
+            use: the model.
+            folder: the folder whose prompts it answers; None for the open document alone.
+
+        Raises:
+            OSError: the file cannot be written.
+            ValueError: the connection holds a secret.
+        """
+        connection, name = use.connection, use.connection.name
+        known = self.connections.named(name)
+        changed = self.connections
+        if known != connection or (use.model and not connection.model):
+            filled = replace(connection, model=connection.model or use.model)
+            changed = with_provider(changed, filled)
+        if folder is not None:
+            changed = with_folder(changed, folder, name, use.model)
+        if changed != self.connections:
+            self.save(changed)
+        self._picks.pick(self._shown.file, "" if folder is not None else name)
+        self._picks.pick_model(self._shown.file, name, "" if folder is not None else use.model)
+        self._on_picked()
+
+    def use_file(self) -> None:
+        """Let the open document decide: take the choices for it and for its folder back.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self._picks.pick(self._shown.file, "")
+        if folder := self.choice.folder:
+            self.save(with_folder(self.connections, Path(folder), ""))
+        self._picks.pick_model(self._shown.file, self.choice.connection.name, "")
+        self._on_picked()
+
+    def sources(self, starts: tuple[ProviderStart, ...]) -> ModelSources:
+        """Return what the list of models is made of.
+
+        Args:
+            starts: the providers that can be connected.
+        """
+        without_folders = replace(self.connections, folders={})
+        return ModelSources(
+            choice_of(self._shown, without_folders),
+            self.choice,
+            self.connections,
+            {each.name: self.trials.models(each) for each in self.connections.connections},
+            self._found,
+            starts,
+        )
+
+    def list_models(self, environment: Mapping[str, str]) -> tuple[ProviderStart, ...]:
+        """Look for servers of this machine, and ask the user's own there for their models.
+
+        The document's connection is asked too; each that the user set up only once.
+
+        Args:
+            environment: variables that may hold addresses and keys.
+
+        Returns:
+            The providers that can be connected.
+        """
+        now = self.choice.connection.name
+        for each in self.connections.connections:
+            is_asked = each.name == now or is_local(address_of(each))
+            if each.is_remote and is_asked and self.trials.of(each).state == "untried":
+                self.trials.start(each)
+        starts = provider_starts(environment, self.connections)
+        look = found_servers(local_servers(starts), self.look_seconds)
+        self._background.ask(look, self._take_found)
+        return starts
+
+    def _take_found(self, found: tuple[FoundServer, ...]) -> None:
+        if found != self._found:
+            self._found = found
+            self.sources_changed.emit()
 
     def needs_trust(self, asked: RequestedModel | None = None) -> str:
         """The endpoint that must be asked about before a document may send to it, or empty.

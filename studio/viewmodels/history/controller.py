@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal
 from PySide6.QtGui import QFont
 
+from studio.application.connections.model_list import RunMeans
 from studio.application.history.find import HistoryFilter, holds_of
 from studio.application.history.rows import (
     HEADS,
@@ -32,6 +33,7 @@ from studio.application.run.past.compare import (
 )
 from studio.application.run.past.record import RunRecord, kept_calls
 from studio.application.words import tr
+from studio.core.agent.values.events import ModelReplied
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
@@ -63,6 +65,7 @@ class HistoryController(QObject):
     problem_found = Signal(str)  # why the filter cannot be read; empty where it can
     size_changed = Signal(int)  # bytes on disk
     runs_found = Signal(str, tuple)  # a prompt's file, and the ids of its runs, the oldest first
+    means_found = Signal(str, RunMeans)  # a prompt's file, and the means of its last runs
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
         """Make it; nothing is read before `refresh`.
@@ -84,6 +87,7 @@ class HistoryController(QObject):
         self._comparing = self._job(self.compared.emit)
         self._overviewing = self._job(self.overviewed.emit)
         self._finding = self._job(lambda found: self.runs_found.emit(*found))
+        self._meaning = self._job(lambda found: self.means_found.emit(*found))
         self._timer = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._timer.timeout.connect(self.refresh)
         self._watch = QTimer(self, interval=_WATCH_MS)
@@ -136,6 +140,10 @@ class HistoryController(QObject):
     def find_runs(self, prompt: str) -> None:
         """Look up the runs of a prompt's file."""
         self._finding.submit(partial(_runs_of, self._path, prompt))
+
+    def find_means(self, prompt: str) -> None:
+        """Work out the means of the last runs of a prompt's file; empty for one never saved."""
+        self._meaning.submit(partial(_means, self._path, prompt))
 
     def compare(self, left: str, right: str) -> None:
         """Put two runs side by side."""
@@ -251,6 +259,31 @@ def _runs_of(path: Path, prompt: str) -> tuple[str, tuple[str, ...]]:
     """The prompt and the ids of its runs."""
     runs, _, _ = _list(path, RunFilter(path=prompt), ())
     return prompt, tuple(run.id for run in sorted(runs, key=lambda run: run.started))
+
+
+_MOST_RUNS, _MOST_EVENTS = 5, 400
+"""Runs that a mean is of, and events of a run that is not read for it."""
+
+
+def _means(path: Path, prompt: str) -> tuple[str, RunMeans]:
+    """The prompt and the means of its last runs that ended well."""
+    if not (prompt and path.exists()):
+        return prompt, RunMeans()
+    with closing(RunStore(path)) as store:
+        wanted = RunFilter(path=prompt, status="done", limit=_MOST_RUNS)
+        runs = [run for run in store.runs(wanted) if run.events < _MOST_EVENTS]
+        replies = [
+            event.reply.usage
+            for run in runs
+            for event in store.events(run.id)
+            if isinstance(event, ModelReplied) and event.reply.usage is not None
+        ]
+    if not replies:
+        return prompt, RunMeans()
+    count = len(runs)
+    sent = sum(usage.input_tokens for usage in replies) / count
+    received = sum(usage.output_tokens for usage in replies) / count
+    return prompt, RunMeans(count, sent, received, len(replies) / count)
 
 
 def _open(path: Path, run: str) -> RunRecord:

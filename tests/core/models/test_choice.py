@@ -67,14 +67,21 @@ def test_what_is_not_set_up_is_never_replaced_by_the_default(
     assert elsewhere.refusal
 
 
-def test_the_nearest_folder_decides_for_what_names_nothing_else(tmp_path: Path) -> None:
+def test_the_nearest_folder_decides_over_the_file(tmp_path: Path) -> None:
     chosen = {str(tmp_path): "office", str(tmp_path / "near"): EMBEDDED.name, "/gone": "x"}
     known = replace(ALL, folders=chosen)
     near, far = tmp_path / "near" / "a.prompty", tmp_path / "far" / "a.prompty"
     assert choose_connection(ModelDeclaration(), known, file=near).connection == EMBEDDED
     assert choose_connection(ModelDeclaration(), known, file=far).connection == OFFICE
     wish = ModelDeclaration(connection={"kind": "reference", "name": "My OpenAI"})
-    assert choose_connection(wish, known, file=far).connection == OPENAI
+    here = choose_connection(wish, known, file=far)
+    assert (here.connection, here.instead_of) == (OFFICE, "My OpenAI")
+    own = ModelDeclaration(id="m-2", connection={"kind": "reference", "name": "office"})
+    asked = choose_connection(own, known, file=far)
+    assert (asked.declaration.id, asked.instead_of) == ("m-2", "")
+    other = replace(known, folder_models={str(tmp_path): "m-3"})
+    asked = choose_connection(own, other, file=far)
+    assert (asked.declaration.id, asked.instead_of) == ("m-3", "m-2")
     removed = replace(known, folders={str(tmp_path): "removed since"})
     assert choose_connection(ModelDeclaration(), removed, file=far).connection == EMBEDDED
 

@@ -373,9 +373,8 @@ def test_every_control_has_a_name(window: MainWindow, prompt: Path, qtbot: QtBot
 
 
 def test_a_narrow_window_keeps_the_buttons_of_a_run(window: MainWindow, qtbot: QtBot) -> None:
-    choices = window.run_choices
-    choices.set_connections([("a", "A connection with a name that needs room")])
-    choices.set_models([("m", "a-model-with-a-long-name-2026-11-21")])
+    window.model_button.show_model("a-model-with-a-long-name-2026-11-21", "A connection")
+    window.model_button.show_price("from $0.0065 per 1,000")
     window.resize(900, 600)
     for name in ("run.start", "run.step", "run.stop"):
         button = window.toolbar.widgetForAction(window.actions_by_id[name])

@@ -14,7 +14,9 @@ from pytestqt.qtbot import QtBot
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import ChatServer, failure, streamed
+from tests.support.model_choice import offers_of
 
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 NAMED = "---\nname: short\nmodel: {id: old-1}\n---\nuser:\nHello\n"
 
 
@@ -29,7 +31,6 @@ def button(qtbot: QtBot, workbench: Workbench, label: str) -> QAbstractButton:
     return found()[0]
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_a_run_whose_model_is_gone_takes_the_one_that_is_typed(
     qtbot: QtBot, open_workbench: Callable[[Path], Workbench], server: ChatServer, user_home: Path
 ) -> None:
@@ -46,15 +47,11 @@ def test_a_run_whose_model_is_gone_takes_the_one_that_is_typed(
     workbench.run_pane.commands.run_or_continue()
 
     button(qtbot, workbench, "Choose a model…").click()
-    choices = workbench.window.run_choices
-    box = choices.model
-    qtbot.waitUntil(lambda: box.isVisible() and box.lineEdit().hasFocus())
-    qtbot.waitUntil(lambda: box.findText("new-2") >= 0)  # the list has come: nothing moves now
-    assert box.lineEdit().selectedText() == "old-1"
-    qtbot.keyClicks(box.lineEdit(), "new-2")
-    assert box.currentText() == "new-2", "the first key replaces"
-    qtbot.keyClick(box.lineEdit(), Qt.Key.Key_Return)
-    choices.panel.hide()
+    popover = workbench.coordinator.popover
+    assert popover.isVisible()
+    qtbot.waitUntil(lambda: "new-2" in [each.title for each in offers_of(popover)])
+    qtbot.keyClicks(popover.line, "new-2")
+    qtbot.keyClick(popover.line, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
 
     change = "Change to new-2 (Here) and try again"
     server.always(streamed("Hi."))

@@ -19,13 +19,14 @@ from studio.core.paths import resource
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog
-from studio.ui.connections.provider_dialog import ProviderDialog
 from studio.ui.connections.trust_dialog import TrustDialog
 from tests.support.chat_server import ChatServer, cut_body, streamed, text_chunks
 from tests.support.model_change import change_model
+from tests.support.model_choice import choose_model, go_to, offers_of
 from tests.support.planted import bytes_below
 from tests.support.tool_ids import tool_id
 
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 KEY = "sk-planted-in-the-window-9876543210"
 CALL = 'Thought: I need the product.\nAction: calculator\nArgs: {"expression": "128 * 46"}'
 ANSWER = "Thought: I have it.\nFinal Answer: 128 times 46 is 5888."
@@ -47,13 +48,6 @@ def script(user_home: Path) -> Path:
     return path
 
 
-def choose(workbench: Workbench, name: str) -> None:
-    """Choose an entry of the toolbar's connections."""
-    combo = workbench.window.run_choices.connection
-    combo.setCurrentIndex(combo.findData(name))
-    combo.activated.emit(combo.currentIndex())
-
-
 def the(kind: type) -> object:
     """The open dialog of a kind."""
     found = [
@@ -65,12 +59,6 @@ def the(kind: type) -> object:
     return found[0]
 
 
-def is_open(kind: type) -> bool:
-    return any(
-        isinstance(each, kind) and each.isVisible() for each in QApplication.topLevelWidgets()
-    )
-
-
 def run_to_end(qtbot: QtBot, workbench: Workbench) -> None:
     workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: workbench.run.state is not None)
@@ -78,8 +66,8 @@ def run_to_end(qtbot: QtBot, workbench: Workbench) -> None:
 
 
 def add_loopback(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
-    """As a person: the toolbar's last button, Add, address, a key, Test, a model of the list."""
-    workbench.window.run_choices.panel.manage.click()
+    """As a person: Connections, Add, address, a key, Test, a model of the list."""
+    workbench.window.actions_by_id["run.connections"].trigger()
     dialog = the(ConnectionsDialog)
     assert isinstance(dialog, ConnectionsDialog)
     entry = "Any OpenAI-compatible server"
@@ -98,7 +86,7 @@ def add_loopback(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None
     form.model.combo.setCurrentIndex(0)
     form.model.combo.activated.emit(0)
     dialog.close()
-    choose(workbench, "Loopback")
+    choose_model(workbench, "Loopback")
 
 
 def test_a_new_connection_runs_breaks_and_is_replaced(
@@ -145,7 +133,7 @@ def test_a_new_connection_runs_breaks_and_is_replaced(
     made = Connection("Script", "scripted", settings={"script": str(script)})
     every = connections.connections
     connections.save(replace(every, connections=(*every.connections, made)))
-    choose(workbench, "Script")
+    choose_model(workbench, "Script")
     change_model(qtbot, workbench)
     workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
@@ -161,8 +149,7 @@ def test_a_new_connection_runs_breaks_and_is_replaced(
     assert not [name for name, data in kept if KEY.encode() in data]
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
-def test_the_toolbar_lists_models_and_takes_typed_ones(
+def test_the_popover_lists_models_and_takes_typed_ones(
     qtbot: QtBot, example: Path, open_workbench: Open, server: ChatServer
 ) -> None:
     server.models = [{"id": "one"}, {"id": "two"}]
@@ -171,33 +158,24 @@ def test_the_toolbar_lists_models_and_takes_typed_ones(
     compatible = next(each.connection for each in PRESETS if each.id == "compatible")
     made = replace(compatible, name="Loopback", base_url=server.url, key="", model="one")
     connections.save(replace(connections.connections, connections=(EMBEDDED, made)))
-    choose(workbench, "Loopback")
-    box = workbench.window.run_choices.model
-    assert box.isEditable()
-    assert box.currentText() == "one"
-    assert not server.requests  # nobody has looked at the list yet
-    workbench.window.run_choices.open()
-    box.setFocus()
-    qtbot.waitUntil(lambda: box.count() == 2)
-    line = box.lineEdit()
-    assert line is not None
-    line.selectAll()
-    qtbot.keyClicks(line, "another")
-    qtbot.keyClick(line, Qt.Key.Key_Return)
+    choose_model(workbench, "Loopback")
+    assert workbench.window.model_button.text() == "one"
+    popover = workbench.coordinator.choose()
+    qtbot.waitUntil(lambda: "two" in [each.title for each in offers_of(popover)])
+    assert [each.title for each in offers_of(popover) if each.is_used] == ["one"]
+    qtbot.keyClicks(popover.line, "another")
+    assert [each.title for each in offers_of(popover)] == ["Ask Loopback for another"]
+    qtbot.keyClick(popover.line, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert connections.choice.declaration.id == "another"
-    workbench.window.run_choices.panel.hide()
     server.script(streamed(ANSWER))
     run_to_end(qtbot, workbench)
     assert server.requests[-1].body["model"] == "another"
-    choose(workbench, "Embedded model")
-    assert not box.isEditable()
-    assert [box.itemText(row) for row in range(box.count())] == [
-        "Unaided",
-        "Readable",
-        "Careful",
-        "Guided",
-    ]
-    assert "Guided: Replies can be read" in box.toolTip()
+    choose_model(workbench, "Embedded model")
+    popover = workbench.coordinator.choose()
+    levels = [popover.level.itemText(row) for row in range(popover.level.count())]
+    assert levels == ["Unaided", "Readable", "Careful", "Guided"]
+    assert popover.level.isVisible()
+    popover.hide()
 
 
 ENDPOINT = "https://models.example.org"
@@ -277,43 +255,40 @@ def test_a_prompt_that_names_its_connection_gets_it(
     assert server.requests[-1].body["model"] == "big"
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
-def test_the_panel_of_the_toolbar_shows_what_the_prompt_has(
+def test_a_choice_for_the_folder_and_the_way_back(
     qtbot: QtBot, user_home: Path, open_workbench: Open, example: Path
 ) -> None:
     chat = user_home / "shop" / "chat.prompty"
     chat.parent.mkdir()
-    chat.write_text("---\nname: chat\n---\nuser:\nHello\n", encoding="utf-8")
+    chat.write_text("---\nname: chat\nmodel: {id: gpt-9}\n---\nuser:\nHello\n", encoding="utf-8")
     workbench = open_workbench(example)
-    choices = workbench.window.run_choices
-    panel = choices.panel
-
-    def rows() -> list[str]:
-        choices.open()
-        parts = (panel.connection, panel.model, panel.protocol, panel.folder)
-        seen = [each.accessibleName() or each.text() for each in parts if each.isVisible()]
-        panel.hide()
-        return seen
-
-    assert rows() == ["Connection", "Help", "Protocol"]
+    popover = workbench.coordinator.choose()
+    assert popover.protocol.isVisible()
+    popover.hide()
     workbench.window.tabs.open(chat)
     qtbot.waitUntil(lambda: workbench.is_settled)
-    assert rows() == ["Connection"]  # no model to choose, and no protocol for a chat
-    assert "the default" in panel.chosen.text()
+    popover = workbench.coordinator.choose()
+    assert not popover.agent.isVisible()  # a chat has no protocol
+    assert popover.passport.use.text() == "Use in shop"
+    popover.hide()
     here = Connection("Here", "compatible", base_url="http://127.0.0.1:9/v1", model="small")
-    connections = workbench.connections
+    connections, button = workbench.connections, workbench.window.model_button
     connections.save(replace(connections.connections, connections=(EMBEDDED, here)))
-    choose(workbench, "Here")
-    assert rows() == ["Connection", "Model", "Use Here in shop"]
-    panel.folder.click()
+    choose_model(workbench, "Here", for_folder=True)
     assert connections.connections.folders == {str(chat.parent.resolve()): "Here"}
     assert (connections.chosen, connections.choice.connection) == ("", here)
-    assert rows() == ["Connection", "Model", "Stop using Here in shop"]
-    panel.folder.click()
-    assert connections.choice.connection == EMBEDDED
-    panel.connect_button.click()
-    qtbot.waitUntil(lambda: is_open(ProviderDialog))
-    workbench.coordinator.close()
+    assert (button.text(), button.price, button.property("replaced")) == (
+        "small",
+        "free, local",
+        True,
+    )
+    assert "The file asks for gpt-9." in button.toolTip()
+    popover = workbench.coordinator.choose()
+    asked = offers_of(popover)[0]
+    assert (asked.title, asked.is_replaced) == ("gpt-9", True)
+    go_to(popover, "gpt-9")
+    qtbot.keyClick(popover.line, Qt.Key.Key_Return)
+    assert (connections.connections.folders, connections.choice.connection) == ({}, EMBEDDED)
 
 
 def test_a_run_of_another_prompt_goes_on_with_that_prompts_connection(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from studio.core.models.base import ModelError
-from studio.core.models.connections import provider_at
+from studio.core.models.connections import Connection, address_of, provider_at
+from studio.core.models.endpoint_trust import is_local
 from studio.core.models.remote.openai_client import OpenAIClient
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject, objects_of
+from studio.core.whole_imports import import_whole
 from studio.core.wire.request import Provider
 
 _SECONDS = 20.0
@@ -37,12 +41,70 @@ async def listed_models(client: OpenAIClient) -> tuple[JsonObject, ...]:
     """
     provider = provider_at(client.connection)
     answer = await client.ask("get", _LISTS.get(provider, "/models"), seconds=_SECONDS)
+    found = _models_in(answer, provider)
+    if found is None:
+        raise client.bad_reply("its list of models is not one")
+    return await _described(client, found) if client.connection.kind == "ollama" else found
+
+
+def _models_in(answer: object, provider: Provider) -> tuple[JsonObject, ...] | None:
+    """Return the models of a server's list; None where the answer is no list."""
     under = "models" if provider in ("ollama", "gemini") else "data"
     items = answer.get(under) if isinstance(answer, Mapping) else None
     if not isinstance(items, list):
-        raise client.bad_reply("its list of models is not one")
-    found = tuple(item for item in map(_with_id, objects_of(items)) if item.get("id"))
-    return await _described(client, found) if client.connection.kind == "ollama" else found
+        return None
+    return tuple(item for item in map(_with_id, objects_of(items)) if item.get("id"))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundServer:
+    """A model server of this machine that answered."""
+
+    connection: Connection
+    """Connection to it, which is not saved."""
+
+    listed: tuple[JsonObject, ...]
+    """Its own descriptions of its models."""
+
+
+LOOK_SECONDS = 0.3
+"""Time that a server of this machine gets for the list of its models."""
+
+_MOST_LISTED_BYTES = 4 * 1024**2
+
+
+async def found_servers(
+    connections: Sequence[Connection], seconds: float = LOOK_SECONDS
+) -> tuple[FoundServer, ...]:
+    """Ask servers of this machine for their models: no key, no proxy, no redirect, all at once.
+
+    Args:
+        connections: the places to look at; one that is not on this machine is left out.
+        seconds: the time that each gets.
+    """
+    await asyncio.to_thread(import_whole, "httpx2")
+    import httpx2
+
+    async def look(connection: Connection) -> FoundServer | None:
+        provider, data = provider_at(connection), bytearray()
+        address = address_of(connection).rstrip("/") + _LISTS.get(provider, "/models")
+        try:
+            async with (
+                asyncio.timeout(seconds),
+                httpx2.AsyncClient(timeout=seconds, trust_env=False) as client,
+                client.stream("GET", address, follow_redirects=False) as reply,
+            ):
+                async for piece in reply.aiter_bytes():
+                    data += piece
+                    if len(data) > _MOST_LISTED_BYTES:
+                        return None
+            listed = _models_in(parse_json(data.decode()), provider)
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, TimeoutError):
+            return None
+        return FoundServer(connection, listed) if listed and reply.status_code == 200 else None
+
+    here = [each for each in connections if is_local(address_of(each))]
+    return tuple(filter(None, await asyncio.gather(*map(look, here))))
 
 
 async def _described(client: OpenAIClient, models: Sequence[JsonObject]) -> tuple[JsonObject, ...]:

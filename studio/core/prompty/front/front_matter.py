@@ -200,6 +200,7 @@ def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
         connection,
         legacy_options(options),
         places.value("model"),
+        kind,
     )
 
 
