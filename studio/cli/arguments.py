@@ -11,10 +11,10 @@ from studio.application.document.reading import not_a_prompt, read_document
 from studio.cli.exit_codes import UsageError
 from studio.cli.terminal import tell
 from studio.core.prompty.checks.variables import used_elsewhere
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import TEXT_KINDS, PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.prompty.front.declarations import RICH_KINDS
-from studio.core.prompty.inputs import RESERVED_SAMPLES
+from studio.core.prompty.inputs import value_kind
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.files import read_bounded
 from studio.core.text.foreign_json import parse_json
@@ -185,28 +185,17 @@ def _pair(argument: str, what: str, option: str) -> tuple[str, str]:
 
 
 def _value(document: PromptDocument, name: str, text: str) -> Json:
-    declared, parameter = document.input(name), document.parameter(name)
-    kind = declared.kind if declared else parameter.kind if parameter else "string"
-    if declared is None and parameter is None and _is_listed(document, name):
-        kind = "a list"
-    if kind in ("string", "image", "file", "audio"):
+    kind = value_kind(document, name)
+    if kind in TEXT_KINDS:
         return text
     try:
         value = parse_json(text)
     except ValueError:
-        what = "parameter" if parameter and not declared else "input"
+        declared = document.input(name)
+        what = "parameter" if document.parameter(name) and not declared else "input"
         how = "is declared as" if declared else "is used as"
         raise UsageError(f"{what} {name!r} {how} {kind}; {text!r} is not one in JSON") from None
     return value
-
-
-def _is_listed(document: PromptDocument, name: str) -> bool:
-    """Return whether a reserved name is a list (`thread`, `history`) in a template.
-
-    A format string has no lists: there only the conversation is one.
-    """
-    is_list = isinstance(RESERVED_SAMPLES.get(name), list)
-    return is_list and (name == "thread" or document.template.format != "fstring")
 
 
 def named_files(paths: Sequence[Path]) -> list[Path]:

@@ -42,12 +42,15 @@ from studio.core.export.sent import (
     compare_requests,
     key_variable,
     named_connection,
+    request_of,
     sent_by_studio,
     with_model,
     with_variables,
 )
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget, RoundTrip
 from studio.core.models.connections import address_of
+from studio.core.prompty.document import TEXT_KINDS
+from studio.core.prompty.inputs import value_kind
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.reason import reason_of
@@ -342,7 +345,13 @@ def _given(job: ProgramJob, each: ExportSource) -> JsonObject:
             return inputs
         case "python":
             names = set(used_inputs(each.document))
-            return {key: inputs[key] for key in names if inputs.get(key) is not None}
+            given = {key: inputs[key] for key in names if inputs.get(key) is not None}
+            return {
+                key: value
+                if isinstance(value, str) and value_kind(each.document, key) in TEXT_KINDS
+                else json.dumps(value)
+                for key, value in given.items()
+            }
         case _:
             names = {item.name for item in each.document.inputs} | each.inputs.keys()
             return {key: value for key, value in inputs.items() if key in names}
@@ -466,7 +475,11 @@ def _compared(
 ) -> Iterator[RoundTrip]:
     for (name, each), got in zip(source.rounds.items(), asked.answers, strict=False):
         if isinstance(got, SentRequest):
-            expected = with_variables(sent_by_studio(each, _FORMS.get(form)), variables)
+            if got.address:
+                expected = sent_by_studio(each, _FORMS.get(form))
+            else:  # messages alone, in the form of chat completions
+                expected = SentRequest("", request_of(each, "openai-chat").body)
+            expected = with_variables(expected, variables)
             yield compare_requests(name, expected, got, loose=form == "legacy")
         else:
             yield RoundTrip(name, f"it is refused: {got}")

@@ -46,7 +46,7 @@ from studio.core.experiments.values import (
 from studio.core.models.connection_file import Connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore
-from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.document import TEXT_KINDS, InputDeclaration, PromptDocument
 from studio.core.text.files import read_text
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Severity
@@ -236,7 +236,7 @@ def _fitting(document: PromptDocument, values: Mapping[str, Json]) -> Mapping[st
     changed: dict[str, Json] = {}
     for item in document.inputs:
         value = values.get(item.name)
-        if isinstance(value, str) and item.kind not in ("string", "image", "file", "audio", "any"):
+        if isinstance(value, str) and item.kind not in (*TEXT_KINDS, "any"):
             made = _read(item, value)
             if made is not value:
                 changed[item.name] = made

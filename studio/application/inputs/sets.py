@@ -15,7 +15,7 @@ from pathlib import Path
 
 from studio.application.inputs.fields import FieldSpec, read_json, show_value
 from studio.application.words import tr
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import TEXT_KINDS, PromptDocument
 from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.parse import parse
@@ -193,7 +193,7 @@ def fit_values(values: JsonObject, specs: tuple[FieldSpec, ...]) -> dict[str, Js
 
 
 def _fit(value: Json, spec: FieldSpec) -> Json:
-    if not isinstance(value, str) or spec.kind in ("string", "image", "file", "audio"):
+    if not isinstance(value, str) or spec.kind in TEXT_KINDS:
         return value
     if spec.kind == "choice":
         written = (each for each in spec.choices if json.dumps(each) == value.strip())

@@ -1,6 +1,7 @@
-"""Request bodies (OpenAI chat completions and responses, Anthropic) and message lists as prompts.
+"""Request bodies (OpenAI, Anthropic, Gemini) and message lists as prompts.
 
-Source: Prompty spec §7.1, §7.4 and §7.5, read backwards; the texts are literal.
+Source: Prompty spec §7.1, §7.4 and §7.5, read backwards; the texts are literal. Gemini:
+ai.google.dev/api/generate-content.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.front.declarations import properties_of_schema
 from studio.core.prompty.front.front_matter import parameter_schema
 from studio.core.prompty.messages import Message, TextPart, ToolResultPart
-from studio.core.prompty.threads import read_thread
+from studio.core.prompty.threads import PART_KINDS, part_kind, read_thread
 from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of
-from studio.core.wire import anthropic, chat, responses
+from studio.core.wire import anthropic, chat, gemini, responses
 
 # The messages and tools of a request body, whichever provider it is for.
 
@@ -32,21 +33,21 @@ def read_request(data: JsonObject) -> tuple[tuple[Message, ...], tuple[JsonObjec
 
 def form_of(data: JsonObject) -> str:
     """Which provider's form a body has."""
+    if isinstance(data.get("contents"), list):
+        return "gemini"
     if "messages" not in data and "conversations" not in data:
         return "openai-responses"
-    tools = data.get("tools")
-    first = tools[0] if isinstance(tools, list) and tools else {}
-    if "system" in data or (isinstance(first, Mapping) and "input_schema" in first):
+    tools = objects_of(data.get("tools"))
+    is_dated = any(re.search(r"_\d{8}$", str(tool.get("type"))) for tool in tools)
+    if "system" in data or is_dated or any("input_schema" in tool for tool in tools):
         return "anthropic"
-    messages = list_of(data.get("messages"))
     kinds = {
         str(block.get("type"))
-        for message in messages
-        if isinstance(message, Mapping)
-        for block in list_of(message.get("content"))
-        if isinstance(block, Mapping)
+        for message in objects_of(data.get("messages"))
+        for block in objects_of(message.get("content"))
     }
-    return "anthropic" if kinds & {"tool_use", "tool_result", "document"} else "openai-chat"
+    is_one = "thinking" in data or kinds & {"tool_use", "tool_result", "document"}
+    return "anthropic" if is_one or any(map(_is_step, kinds)) else "openai-chat"
 
 
 def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
@@ -56,6 +57,9 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
         return
     if form == "anthropic":
         yield from _anthropic_messages(data)
+        return
+    if form == "gemini":
+        yield from _thread([*_gemini_rows(data)])
         return
     listed = list_of(data.get("messages")) or list_of(data.get("conversations"))  # ShareGPT's word
     for item in _older_calls(listed):
@@ -105,6 +109,13 @@ def _thread(items: Sequence[Json]) -> Iterator[Message]:
         yield Message(message.role, parts, attributes)
 
 
+_CALLS = (
+    *("function_call", "custom_tool_call"),
+    *("function_call_output", "custom_tool_call_output"),
+)
+"""Types of items of Responses: calls of tools, then their results."""
+
+
 def _responses_messages(data: JsonObject) -> Iterator[Message]:
     if isinstance(data.get("instructions"), str):
         yield Message("system", (TextPart(str(data["instructions"])),))
@@ -115,16 +126,16 @@ def _responses_messages(data: JsonObject) -> Iterator[Message]:
     rows: list[dict[str, Json]] = []
     for item in objects_of(given):
         kind, call = str(item.get("type", "message")), str(item.get("call_id", ""))
-        if kind in ("function_call", "custom_tool_call"):
+        if kind in _CALLS[:2]:
             if not rows or rows[-1].get("role") != "assistant":
                 rows.append({"role": "assistant", "content": ""})
             made = list_of(rows[-1].get("tool_calls"))
             rows[-1]["tool_calls"] = [*made, {**item, "id": call or item.get("id", "")}]
-        elif kind in ("function_call_output", "custom_tool_call_output"):
+        elif kind in _CALLS[2:]:
             text = _as_text(item.get("output"))
             rows.append({"role": "tool", "tool_call_id": call, "content": text})
-        elif kind not in ("reasoning", "item_reference") and not kind.endswith("_call"):
-            rows.append({**item})  # what is no message stays unread, and is named
+        elif kind == "message":
+            rows.append({**item})
     yield from _thread(rows)
 
 
@@ -157,13 +168,37 @@ def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
                         "arguments": json.dumps(block.get("input", {}), ensure_ascii=False),
                     }
                 )
-            elif kind not in ("thinking", "redacted_thinking"):
+            elif not _is_step(kind):
                 rest.append(_anthropic_block(block))
         if rest or calls:
             made: dict[str, Json] = {**item, "content": rest}
             if calls:
                 made["tool_calls"] = calls
             yield from _thread((made,))
+
+
+def _is_step(kind: Json) -> bool:
+    """Whether a block is the model's thinking, or what a service of Anthropic's did meanwhile."""
+    word = str(kind)
+    steps = ("thinking", "redacted_thinking", "server_tool_use")
+    return word in steps or (word.endswith("_tool_result") and word != "tool_result")
+
+
+def _foreign_parts(data: JsonObject, form: str) -> Iterator[str]:
+    """Yield a note on each kind of item and block that is no part of a prompt.
+
+    What the model thought is left out, and named by its keys.
+    """
+    items = objects_of(data.get("input" if form == "openai-responses" else "messages"))
+    for item in items:
+        kind = str(item.get("type", "message"))
+        if form == "openai-responses" and kind not in ("message", "reasoning", *_CALLS):
+            yield f"input: an item of type {kind!r} has no place in a prompt file; it is left out."
+        for block in objects_of(item.get("content")):
+            kind = part_kind(block)
+            is_read = kind in PART_KINDS or kind == "tool_use"
+            if not is_read and not (form == "anthropic" and _is_step(kind)):
+                yield f"messages: a block of type {kind!r} is no part of a prompt; it stays JSON."
 
 
 def _anthropic_block(block: Json) -> Json:
@@ -179,17 +214,97 @@ def _anthropic_block(block: Json) -> Json:
     return {"type": "text", "text": block.get("text", "")} if kind == "text" else block
 
 
+def _gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
+    """Yield the contents of a Gemini body as items of a thread."""
+    apart = object_of(_gemini_field(data, "systemInstruction"))
+    rows = [{"role": "system", "parts": apart.get("parts")}] if apart else []
+    unanswered: dict[str, list[str]] = {}
+    for item in (*rows, *objects_of(data.get("contents"))):
+        role = "assistant" if item.get("role") == "model" else item.get("role", "user")
+        content: list[Json] = []
+        calls: list[Json] = []
+        for part in objects_of(item.get("parts")):
+            call = object_of(_gemini_field(part, "functionCall"))
+            result = object_of(_gemini_field(part, "functionResponse"))
+            name = str((call or result).get("name", ""))
+            if call:
+                # An id that Gemini's wire made itself is not sent back (`wire/gemini`).
+                call_id = str(call.get("id") or f"gemini-{name}-{len(unanswered.get(name, ()))}")
+                unanswered.setdefault(name, []).append(call_id)
+                arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
+                calls.append({"id": call_id, "name": name, "arguments": arguments})
+            elif result:
+                call_id = str(result.get("id") or (unanswered.get(name) or [f"gemini-{name}"])[0])
+                unanswered[name] = [each for each in unanswered.get(name, ()) if each != call_id]
+                answer = object_of(result.get("response"))
+                plain = answer.get("result") if set(answer) == {"result"} else None
+                text = plain if isinstance(plain, str) else json.dumps(answer, ensure_ascii=False)
+                yield {"role": "tool", "tool_call_id": call_id, "content": text}
+            elif not part.get("thought"):
+                content.append(_gemini_part(part))
+        if content or calls:
+            yield {"role": role, "content": content} | ({"tool_calls": calls} if calls else {})
+
+
+def _gemini_part(part: JsonObject) -> Json:
+    """Return a part as a thread has it; one of an unknown kind stays as it is."""
+    if "text" in part:
+        return {"type": "text", "text": part["text"]}
+    for key, source in (("inlineData", "data"), ("fileData", "fileUri")):
+        inner = object_of(_gemini_field(part, key))
+        value = str(_gemini_field(inner, source) or "")
+        if value:
+            kind = str(_gemini_field(inner, "mimeType") or "")
+            word = kind.partition("/")[0]
+            shape: JsonObject = {"kind": word if word in ("image", "audio", "video") else "file"}
+            if key == "inlineData":
+                return {**shape, "value": f"data:{kind};base64,{value}"}
+            return {**shape, "value": value} | ({"mediaType": kind} if kind else {})
+    return part
+
+
+def _gemini_field(item: JsonObject, name: str) -> Json:
+    """Return a field, which JSON may name in camel case or with underscores (protobuf's JSON)."""
+    return item[name] if name in item else item.get(_with_underscores(name))
+
+
+def _with_underscores(name: str) -> str:
+    return re.sub("[A-Z]", r"_\g<0>", name).lower()
+
+
 def tools_of(data: JsonObject) -> Iterator[JsonObject]:
     """The tools of a body, without the `{type: function, function: …}` around them."""
     for item in objects_of([*list_of(data.get("tools")), *list_of(data.get("functions"))]):
+        declared = objects_of(_gemini_field(item, "functionDeclarations"))
         inner = item.get("function")
-        yield inner if isinstance(inner, Mapping) else item
+        if declared:
+            yield from declared
+        elif "contents" in data:
+            yield from ({**object_of(options), "type": name} for name, options in item.items())
+        else:
+            yield inner if isinstance(inner, Mapping) else item
 
 
 def schema_of(tool: JsonObject) -> JsonObject | None:
     """The schema of a tool's arguments, whichever way a provider names it."""
     schema = tool["parameters"] if "parameters" in tool else tool.get("input_schema")
+    schema = _gemini_field(tool, "parametersJsonSchema") if schema is None else schema
+    _make_types_small(schema)
     return schema if isinstance(schema, Mapping) else None
+
+
+def _make_types_small(schema: Json) -> None:
+    """Write the type names of a schema as JSON schema has them; Gemini writes `STRING`.
+
+    In place, so that the record of the keys that were read stays whole.
+    """
+    if isinstance(schema, dict):
+        for key, value in dict.items(schema):
+            if key == "type" and isinstance(value, str):
+                schema[key] = value.lower()
+            _make_types_small(value)
+    for item in list_of(schema):
+        _make_types_small(item)
 
 
 def _as_text(value: Json) -> str:
@@ -207,6 +322,10 @@ _HANDLED = {
     "openai-chat": ("model", "messages", "tools", "functions", "response_format"),
     "openai-responses": ("model", "input", "instructions", "tools", "text", "reasoning"),
     "anthropic": ("model", "messages", "system", "tools", "tool_choice", "output_config"),
+    "gemini": (
+        *("model", "contents", "systemInstruction", "system_instruction", "tools"),
+        *("responseSchema", "responseJsonSchema", "response_schema", "response_json_schema"),
+    ),
 }
 """Keys of a body that are no options of the model."""
 _HOW_IT_COMES = ("stream", "stream_options", "conversations")
@@ -222,11 +341,13 @@ _OPTIONS: Mapping[str, Mapping[str, str]] = {
     "openai-chat": chat.OPTIONS | {"": "max_tokens"},
     "openai-responses": responses.OPTIONS,
     "anthropic": anthropic.OPTIONS,
+    "gemini": gemini.OPTIONS,
 }
 _LABELS = {
     "openai-chat": "OpenAI chat completions request",
     "openai-responses": "OpenAI responses request",
     "anthropic": "Anthropic messages request",
+    "gemini": "Gemini request",
 }
 
 
@@ -237,6 +358,9 @@ def is_request(data: Json) -> bool:
     if not isinstance(data, Mapping):
         return False
     if isinstance(data.get("conversations"), list) or _is_preference(data):
+        return True
+    contents = objects_of(data.get("contents"))
+    if contents and all("parts" in item for item in contents):
         return True
     messages = data.get("messages")
     if isinstance(messages, list) and foreign_problem(_top_level(data), None) is None:
@@ -266,18 +390,31 @@ def import_request(data: Json) -> Imported:
     form = form_of(data)
     work.front = {"model": _model(data, form, work)}
     work.messages += messages_of(data, form)
+    work.notes += _foreign_parts(data, form)
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
     work.tools = [_tool(item, work) for item in tools_of(data)]
-    answer: Json = data.get("response_format")
-    if form != "openai-chat":
-        answer = object_of(data.get("text" if form == "openai-responses" else "output_config"))
-        answer = answer.get("format")
-    read_outputs(answer, work)
+    read_outputs(_answer_format(data, form), work)
     if not work.front["model"]:
         del work.front["model"]
-    label = _LABELS[form] if "model" in data else "list of chat messages"
+    is_body = form == "gemini" or "model" in data
+    label = _LABELS[form] if is_body else "list of chat messages"
     return Imported(compose(work), label, tuple(work.notes))
+
+
+def _answer_format(data: JsonObject, form: str) -> Json:
+    """Return the format of the answer in the words of chat completions."""
+    if form == "openai-chat":
+        return data.get("response_format")
+    if form != "gemini":
+        holder = data.get("text" if form == "openai-responses" else "output_config")
+        return object_of(holder).get("format")
+    config = object_of(_gemini_field(data, "generationConfig"))
+    for name in ("responseJsonSchema", "responseSchema"):
+        if schema := _gemini_field(config, name):
+            _make_types_small(schema)
+            return {"type": "json_schema", "schema": schema}
+    return None
 
 
 def _is_preference(data: JsonObject) -> bool:
@@ -301,42 +438,59 @@ def _preferred(data: JsonObject) -> JsonObject:
 def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
     found: dict[str, Json] = {}
     if data.get("model"):
-        found["id"] = data["model"]
-        found["provider"] = "anthropic" if form == "anthropic" else "openai"
+        found["id"] = str(data["model"]).removeprefix("models/")
+    if found or form == "gemini":
+        found["provider"] = "openai" if form.startswith("openai") else form
         found["apiType"] = "responses" if form == "openai-responses" else "chat"
     names = {wire: ours for ours, wire in _OPTIONS[form].items() if ours}
     names.setdefault("max_tokens", "maxOutputTokens")
+    config: JsonObject = {}
+    if form == "gemini":
+        config = object_of(_gemini_field(data, "generationConfig"))
+        names |= {_with_underscores(wire): ours for wire, ours in names.items()}
     options: dict[str, Json] = {}
     further: dict[str, Json] = {}
-    for key in data:
-        is_known = key in names or _DOCUMENTED.fullmatch(key) is not None
-        if key in _HANDLED[form] or key in _HOW_IT_COMES or not (found or is_known):
+    for holder, key in ((each, key) for each in (data, config) for key in each):
+        is_known = holder is config or key in names or _DOCUMENTED.fullmatch(key) is not None
+        is_kept = is_known or (key in gemini.BESIDE if form == "gemini" else bool(found))
+        if key in _HANDLED[form] or key in _HOW_IT_COMES or not is_kept:
             continue  # what no list of messages has stays unread, and is named
-        value = data[key]
-        if not is_known:
+        value = holder[key]
+        if not is_known and form != "gemini":
             work.notes.append(
                 f"{key}: the API's reference has no such option; it stays in the body as written."
             )
         if key == "function_call":
             further |= _choice_of_function(value)
-        elif key in names:
+        elif key in names and not isinstance(value, Mapping):
             listed = [value] if names[key] == "stopSequences" and isinstance(value, str) else value
             options[names[key]] = listed
         else:
             further[key] = value
-    reasoning = data.get("reasoning") if form == "openai-responses" else data.get("output_config")
-    if isinstance(reasoning, Mapping) and "effort" in reasoning:
-        options["reasoningEffort"] = reasoning["effort"]
-    if form == "anthropic" and (choice := data.get("tool_choice")) is not None:
-        if isinstance(choice, Mapping) and choice.get("disable_parallel_tool_use"):
-            options["allowMultipleToolCalls"] = False
-        else:
-            further["tool_choice"] = choice
+    _read_choices(data, form, options, further)
     if further:
         options["additionalProperties"] = further
     if options:
         found["options"] = options
     return found
+
+
+def _read_choices(
+    data: JsonObject, form: str, options: dict[str, Json], further: dict[str, Json]
+) -> None:
+    """Read the objects of a body of which the studio has a part among its own options."""
+    if form == "openai-responses":
+        reasoning = {**object_of(data.get("reasoning"))}
+        options |= {"reasoningEffort": reasoning.pop("effort")} if "effort" in reasoning else {}
+        further |= {"reasoning": reasoning} if reasoning else {}
+    elif form == "anthropic":
+        if effort := object_of(data.get("output_config")).get("effort"):
+            options["reasoningEffort"] = effort
+        choice = {**object_of(data.get("tool_choice"))}
+        is_single = bool(choice.pop("disable_parallel_tool_use", False))
+        options |= {"allowMultipleToolCalls": False} if is_single else {}
+        if choice and (choice != {"type": "auto"} or not is_single):
+            further["tool_choice"] = choice
 
 
 def _choice_of_function(value: Json) -> dict[str, Json]:

@@ -32,6 +32,9 @@ InputKind: TypeAlias = Literal[
 ]
 """Kinds of Prompty 2 §2.4; legacy `number` reads as `float`."""
 
+TEXT_KINDS = ("string", "image", "file", "audio")
+"""Kinds whose values are texts; values of the others are JSON."""
+
 
 @dataclass(frozen=True, slots=True)
 class InputDeclaration:

@@ -251,6 +251,19 @@ def _wanted(document: PromptDocument) -> list[str]:
     return [name for name in RESERVED_SAMPLES if name in used]
 
 
+def value_kind(document: PromptDocument, name: str) -> str:
+    """Return the kind of a value: the declared one, or what the template uses it as.
+
+    A reserved name that is a list (`thread`, `history`) is one; a format string has no lists:
+    there only the conversation is one.
+    """
+    if declared := document.input(name) or document.parameter(name):
+        return declared.kind
+    is_list = isinstance(RESERVED_SAMPLES.get(name), list)
+    is_list = is_list and (name == "thread" or document.template.format != "fstring")
+    return "a list" if is_list else "string"
+
+
 def _reserved_sample(document: PromptDocument, name: str) -> Json:
     if name == "examples":
         return example_actions(document.tools)

@@ -14,7 +14,7 @@ from studio.core.prompty.messages import (
 )
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Severity
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 from studio.core.wire.draft import (
     RequestDraft,
     described_tool,
@@ -39,7 +39,7 @@ OPTIONS = {
     "stopSequences": "stop_sequences",
 }
 _DEFAULT_MAX_TOKENS = 4096
-_TAKEN = ("model", "messages", "system", "tools", "tool_choice", "output_config", "max_tokens")
+_TAKEN = ("model", "messages", "system", "tools", "output_config", "max_tokens")
 _SYSTEM = ("system", "developer")
 _EFFORTS = {"minimal": "low"}
 
@@ -63,10 +63,10 @@ def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
     body["messages"] = _messages(messages, draft)
     body["max_tokens"] = _DEFAULT_MAX_TOKENS
     # These two have a place of their own in the body, below.
-    own = {"reasoningEffort": "output_config", "allowMultipleToolCalls": "tool_choice"}
+    own = {"reasoningEffort": "output_config", "allowMultipleToolCalls": "parallel"}
     options = draft.options({**OPTIONS, **own}, _TAKEN)
     effort = options.pop("output_config", None)
-    parallel = options.pop("tool_choice", None)
+    parallel = options.pop("parallel", None)
     body |= options
     tools: list[Json] = []
     for tool in draft.sendable_tools():
@@ -75,7 +75,10 @@ def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
     if tools:
         body["tools"] = tools
         if parallel is False:
-            body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
+            choice = object_of(body.get("tool_choice"))
+            body["tool_choice"] = {"type": "auto", **choice, "disable_parallel_tool_use": True}
+            keys = ("model", "options", "allowMultipleToolCalls")
+            draft.origins.note_top("tool_choice", ValueOrigin(draft.model.span, keys=keys))
     output: dict[str, Json] = {}
     schema = draft.response_schema
     if schema is not None:

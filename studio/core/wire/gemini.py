@@ -60,7 +60,7 @@ OPTIONS = {
     "stopSequences": "stopSequences",
     "reasoningEffort": "thinkingConfig",
 }
-_BESIDE = frozenset(
+BESIDE = frozenset(
     ("safetySettings", "cachedContent", "toolConfig", "labels", "serviceTier", "tools")
 )
 """Keys of the body; every other option is one of `generationConfig`."""
@@ -92,8 +92,8 @@ def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, J
     if tools:
         body["tools"] = [{"functionDeclarations": tools}]
     settings = draft.options(OPTIONS, _TAKEN)
-    body |= {name: value for name, value in settings.items() if name in _BESIDE}
-    config = {name: value for name, value in settings.items() if name not in _BESIDE}
+    body |= {name: value for name, value in settings.items() if name in BESIDE}
+    config = {name: value for name, value in settings.items() if name not in BESIDE}
     if isinstance(effort := config.get("thinkingConfig"), str):
         config["thinkingConfig"] = (
             {"thinkingBudget": 0}

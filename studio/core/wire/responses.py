@@ -107,7 +107,8 @@ def _add_options(body: dict[str, Json], draft: RequestDraft) -> dict[str, Json]:
         body["reasoning"] = reasoning
     if draft.keeps_nothing and "store" not in body and "previous_response_id" not in body:
         body["store"] = False
-        body["include"] = [*list_of(body.get("include")), _REASONING]
+        asked = list_of(body.get("include"))
+        body["include"] = asked if _REASONING in asked else [*asked, _REASONING]
     return text
 
 

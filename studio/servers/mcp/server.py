@@ -54,7 +54,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from studio import __version__
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import references_of
-from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.document import TEXT_KINDS, InputDeclaration, PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import message_text
@@ -188,7 +188,7 @@ def _argument(item: InputDeclaration) -> PromptArgument:
 
 def _value(document: PromptDocument, name: str, text: str) -> Json:
     declared = document.input(name)
-    if declared is None or declared.kind in ("string", "image", "file", "audio"):
+    if declared is None or declared.kind in TEXT_KINDS:
         return text
     try:
         return parse_json(text)

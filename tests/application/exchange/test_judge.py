@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.exchange.judge import judge_export
+from studio.application.exchange.judge import Asked, _compared, judge_export
+from studio.core.export.sent import SentRequest
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.prompty.parse import parse
@@ -140,3 +141,24 @@ def test_the_keys_of_the_studio_do_not_reach_the_program(
     pytest.importorskip("openai")
     monkeypatch.setenv("TRIP_KEY", "secret")  # what is expected is the name of the variable
     assert difference("python", tmp_path, PROMPT.format(**EASY)) == ""
+
+
+def test_a_script_gets_lists_and_texts_as_its_command_line_takes_them(tmp_path: Path) -> None:
+    pytest.importorskip("openai")
+    text = PROMPT.format(**EASY).replace(
+        "inputs:\n", "inputs:\n  rows: {kind: array, default: 'no list'}\n"
+    )
+    text += "{{ rows }}{% for item in history %}{{ item.thought }}{% endfor %}\n"
+    assert difference("python", tmp_path, text) == ""
+
+
+def test_messages_of_a_program_without_a_request_are_compared_as_messages(tmp_path: Path) -> None:
+    pytest.importorskip("prompty")
+    path = tmp_path / "a.prompty"
+    text = "---\nmodel: {id: gemini-x, provider: gemini}\n---\nuser:\nHi\n"
+    form = find_target("prompty")
+    assert form is not None
+    source = ExportSource(parse(text, path)).for_target(form)
+    answer = SentRequest("", {"messages": [{"role": "user", "content": "Hi"}]})
+    found = [*_compared(source, "legacy", Asked("p", (answer,)), {})]
+    assert [each.difference for each in found] == [""]

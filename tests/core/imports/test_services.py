@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from studio.core.export.sent import sent_by_studio
+from studio.core.export.target import ExportSource
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognize import import_file
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
+from studio.core.text.values import object_of
 from tests.core.export.conftest import HEAD, PROMPTS, Make, make
 
 __all__ = ["make"]
@@ -536,3 +539,99 @@ def test_a_block_of_langchain_with_further_keys_keeps_its_text(tmp_path: Path) -
     made = imported(tmp_path, "a.json", chat)
     assert messages(made, a="Ann") == [("system", "Hi Ann")]
     assert any("cache_control" in note for note in made.notes)
+
+
+def test_a_gemini_body_makes_the_same_request(tmp_path: Path) -> None:
+    schema = {"type": "OBJECT", "properties": {"q": {"type": "STRING"}}, "required": ["q"]}
+    call = {"functionCall": {"name": "look", "args": {"q": "x"}}}
+    answer = {"functionResponse": {"name": "look", "response": {"result": "cat"}}}
+    body = {
+        "system_instruction": {"parts": [{"text": "Be short."}]},
+        "contents": [
+            {
+                "role": "user",
+                "parts": [
+                    {"text": "What is {{this}}?"},
+                    {"inline_data": {"mime_type": "image/png", "data": "iVBORw0KGgo="}},
+                    {"fileData": {"mimeType": "video/mp4", "fileUri": "https://x.example/v"}},
+                ],
+            },
+            {"role": "model", "parts": [{"text": "hm", "thought": True}, call]},
+            {"role": "user", "parts": [answer]},
+        ],
+        "tools": [
+            {"functionDeclarations": [{"name": "look", "description": "L", "parameters": schema}]},
+            {"googleSearch": {}},
+        ],
+        "generationConfig": {
+            "temperature": 0.2,
+            "max_output_tokens": 50,
+            "thinkingConfig": {"thinkingBudget": 100},
+            "responseMimeType": "application/json",
+            "responseSchema": {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}},
+        },
+        "safetySettings": [{"category": "C", "threshold": "BLOCK_NONE"}],
+        "fooBar": 1,
+    }
+    made = imported(tmp_path, "body.json", body)
+    assert made.form == "Gemini request"
+    assert made.notes == (
+        "tools: 'googleSearch' is a service of the provider; it is kept as written.",
+        "contents[].parts[].text: has no place in a prompt file; it is left out.",
+        "fooBar: has no place in a prompt file; it is left out.",
+    )
+    sent = sent_by_studio(ExportSource(parse(made.text)))
+    assert sent.address.startswith("https://generativelanguage.googleapis.com/")
+    assert sent.body["systemInstruction"] == body["system_instruction"]
+    small = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+    declared = {"name": "look", "description": "L", "parametersJsonSchema": small}
+    assert sent.body["tools"] == [{"functionDeclarations": [declared]}]
+    assert sent.body["contents"] == [
+        {
+            "role": "user",
+            "parts": [
+                {"text": "What is {{this}}?"},
+                {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}},
+                {"fileData": {"mimeType": "video/mp4", "fileUri": "https://x.example/v"}},
+            ],
+        },
+        {"role": "model", "parts": [call]},
+        {"role": "user", "parts": [answer]},
+    ]
+    config = object_of(sent.body["generationConfig"])
+    assert (config["temperature"], config["maxOutputTokens"]) == (0.2, 50)
+    assert config["thinkingConfig"] == {"thinkingBudget": 100}
+    assert sent.body["safetySettings"] == body["safetySettings"]
+
+
+def test_choices_of_a_body_reach_the_request_again(tmp_path: Path) -> None:
+    tool = {"name": "look", "input_schema": {"type": "object", "properties": {}}}
+    choice = {"type": "tool", "name": "look", "disable_parallel_tool_use": True}
+    ask = [{"role": "user", "content": "Hi"}]
+    body = {"model": "claude-x", "max_tokens": 9, "messages": ask, "tools": [tool]}
+    made = imported(tmp_path, "a.json", {**body, "tool_choice": choice})
+    assert sent_by_studio(ExportSource(parse(made.text))).body["tool_choice"] == choice
+    made = imported(tmp_path, "b.json", {**body, "tool_choice": {"type": "any"}})
+    assert sent_by_studio(ExportSource(parse(made.text))).body["tool_choice"] == {"type": "any"}
+    reasoning = {"effort": "low", "summary": "auto"}
+    include = ["reasoning.encrypted_content"]
+    body = {"model": "m", "input": "Hi", "reasoning": reasoning, "include": include}
+    sent = sent_by_studio(ExportSource(parse(imported(tmp_path, "c.json", body).text)))
+    assert (sent.body["reasoning"], sent.body["include"]) == (reasoning, include)
+
+
+def test_items_and_blocks_that_are_no_messages_are_named(tmp_path: Path) -> None:
+    ask = {"role": "user", "content": "Hi"}
+    found = {"type": "tool_search_output", "call_id": "c", "tools": [{"name": "x"}]}
+    made = imported(tmp_path, "r.json", {"model": "m", "input": [ask, found]})
+    assert messages(made) == [("user", "Hi")]
+    assert "input: an item of type 'tool_search_output' has no place" in made.notes[0]
+    step = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}}
+    block = {"type": "container_upload", "file_id": "f"}
+    rows = [ask, {"role": "assistant", "content": [step, {"type": "text", "text": "Ho"}]}]
+    rows.append({"role": "user", "content": [block]})
+    made = imported(tmp_path, "a.json", {"model": "m", "max_tokens": 9, "messages": rows})
+    assert made.form == "Anthropic messages request"
+    assert messages(made)[:2] == [("user", "Hi"), ("assistant", "Ho")]
+    assert "'container_upload' is no part of a prompt; it stays JSON." in made.notes[0]
+    assert [note for note in made.notes if ".input" in note]

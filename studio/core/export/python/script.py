@@ -45,7 +45,8 @@ from studio.core.export.target import ExportResult, ExportSource, RoundTrip, Tar
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.models.base import PROTOCOLS, ProtocolName
 from studio.core.models.connections import address_of
-from studio.core.prompty.document import TemplateFormat
+from studio.core.prompty.document import TEXT_KINDS, TemplateFormat
+from studio.core.prompty.inputs import value_kind
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
@@ -287,12 +288,7 @@ class _Script:
         wanted = {item.name for item in document.inputs if item.required}
         wanted |= {p.name for p in document.parameters if document.input(p.name) is None}
         required = [name for name, value in inputs.items() if name in wanted and value is None]
-        texts = [
-            name
-            for name in inputs
-            if (declared := document.input(name) or document.parameter(name)) is None
-            or declared.kind in ("string", "image", "file", "audio")
-        ]
+        texts = [name for name in inputs if value_kind(document, name) in TEXT_KINDS]
         lines = [
             "FOLDER = Path(__file__).resolve().parent",
             f"MODEL = {python_expression(document.model.id or self.source.model)}",
