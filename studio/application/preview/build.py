@@ -37,13 +37,17 @@ def build_preview(job: PreviewJob) -> Preview:
     blockers += [each for each in prepared.rendering.problems if each.severity == "error"]
     of_run = [each for each in prepared.problems if not _is_of_unused_connection(each, job)]
     found = dict.fromkeys((*blockers, *of_run, *document.problems))
+    tools = told_tools(document, prepared.inputs, offered)
+    sent, sent_tools = _sent(job) if prepared.samples else (prepared, tools)
     return Preview(
         document=document,
         job=job,
         prepared=prepared,
         newest=prepared,
+        sent=sent,
         offered=offered,
-        tools=told_tools(document, prepared.inputs, offered),
+        tools=tools,
+        sent_tools=sent_tools,
         problems=tuple(found),
         cards=cards(document, prepared),
         is_stale=bool(blockers),
@@ -86,20 +90,17 @@ def prepare_job(job: PreviewJob, *, samples: bool = True) -> tuple[Prepared, tup
     return prepared, tools
 
 
-def sent_messages(
-    preview: Preview, *, once_trusted: bool = False
-) -> tuple[Prepared, tuple[ToolSpec, ...]]:
-    """Return the messages and tools of a run that begins now: no sample is in them.
+def sent_now(preview: Preview) -> tuple[Prepared, tuple[ToolSpec, ...]]:
+    """Return the messages and tools of a run that begins now, with nothing that needs trust."""
+    job = preview.job
+    if job.trusted or job.opened is None:
+        return preview.sent, preview.sent_tools
+    return _sent(replace(job, opened=None))
 
-    Args:
-        preview: the preview.
-        once_trusted: whether files are in them that are only shown before the folder is trusted.
-    """
-    if not preview.samples and (preview.job.trusted or once_trusted):
-        return preview.prepared, preview.tools
-    job = preview.job if once_trusted else replace(preview.job, opened=None)
+
+def _sent(job: PreviewJob) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     prepared, offered = prepare_job(job, samples=False)
-    return prepared, told_tools(preview.shown, prepared.inputs, offered)
+    return prepared, told_tools(job.document, prepared.inputs, offered)
 
 
 def tool_choice(preview: Preview) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from studio.application.preview.build import sent_messages
 from studio.application.preview.requests import asked_model
 from studio.application.preview.value import Preview
 from studio.application.words import tr
@@ -58,10 +57,10 @@ def count_preview(preview: Preview, *, shown: bool = True) -> PreviewCount:
     protocol = choose_protocol(preview.shown, job.protocol).protocol
     request = ModelRequest(preview.messages.messages, tools=preview.tools, protocol=protocol)
     tokens = _count(request, preview) if shown else None
-    prepared, tools = sent_messages(preview, once_trusted=True)
-    if prepared is not preview.prepared:
-        request = replace(request, messages=prepared.messages.messages, tools=tools)
-    is_same = prepared is preview.prepared
+    is_same = preview.sent is preview.prepared
+    if not is_same:
+        messages = preview.sent.messages.messages
+        request = replace(request, messages=messages, tools=preview.sent_tools)
     sent = tokens if tokens is not None and is_same else _count(request, preview)
     count = PreviewCount(preview, tokens, request, sent, target.name, target.context_window)
     model_id = asked_model(preview.prepared.document, target).id

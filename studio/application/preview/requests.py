@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from studio.application.connections.model import choice_words
-from studio.application.preview.build import sent_messages
+from studio.application.preview.build import sent_now
 from studio.application.preview.secrets import mask_secrets
 from studio.application.preview.value import Preview, PreviewTarget
 from studio.application.words import tr
@@ -147,7 +147,7 @@ def provider_for(preview: Preview) -> Provider:
 
 def request_of(preview: Preview, provider: Provider) -> RequestPreview:
     """Return what a run that begins now sends; reads how large files are, so for a worker."""
-    job, (prepared, tools) = preview.job, sent_messages(preview)
+    job, (prepared, tools) = preview.job, sent_now(preview)
     found = resolve_inputs(preview.shown, job.inputs)
     samples = (name for name in preview.samples if found.origins.get(name) == "sample")
     made = request_preview(provider, prepared, tools, job.target, job.protocol)

@@ -108,11 +108,17 @@ class Preview:
     newest: Prepared
     """The same of `document` itself; differs from `prepared` while `is_stale`."""
 
+    sent: Prepared
+    """The messages without samples: what a run sends once the folder is trusted."""
+
     offered: tuple[ToolSpec, ...] = ()
     """Every tool that a run would have."""
 
     tools: tuple[ToolSpec, ...] = ()
     """Tools that are sent to the model."""
+
+    sent_tools: tuple[ToolSpec, ...] = ()
+    """The tools that go with `sent`."""
 
     problems: tuple[Problem, ...] = ()
     """Problems of the document, and those found while the messages were made."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.preview.build import build_preview, keep_last_good, sent_messages
+from studio.application.preview.build import build_preview, keep_last_good, sent_now
 from studio.application.preview.count import count_preview
 from studio.application.preview.requests import PROVIDERS, preview_target, request_of
 from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
@@ -224,7 +224,7 @@ def test_the_body_is_the_one_that_a_run_sends(name: str, able: bool, provider: P
     setup = make_setup(document, values, preview.tools, ScriptedModel(()), RunOptions())
     sent = request_body(
         ModelRequest(
-            messages=sent_messages(preview)[0].messages.messages,
+            messages=sent_now(preview)[0].messages.messages,
             tools=setup.tools,
             options=setup.options or None,
             stop=setup.stop,

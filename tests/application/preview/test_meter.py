@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from studio.application.preview.build import build_preview, sent_messages
+from studio.application.preview.build import build_preview, sent_now
 from studio.application.preview.count import count_preview, meter
 from studio.application.preview.requests import preview_target
 from studio.application.preview.value import PreviewJob, PreviewTarget
@@ -95,5 +95,5 @@ def test_before_trust_the_meter_counts_the_files_that_are_shown(tmp_path: Path) 
     count = count_preview(preview)
     assert count.tokens == count.sent
     assert count.sent.total > 100
-    sent, _ = sent_messages(preview)
+    sent, _ = sent_now(preview)
     assert "many facts" not in str(sent.messages)

@@ -13,6 +13,7 @@ from studio.application.words import tr
 from studio.core.text.problem import Severity
 from studio.ui.style.colors import fill, theme_in_use
 from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from studio.application.document.revisions import LineChange
@@ -115,7 +116,8 @@ class Gutter(QWidget):
         """Paint the lines that are visible."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        fill(painter, QRectF(event.rect()), theme_in_use().surface)
+        theme = theme_in_use()
+        fill(painter, QRectF(event.rect()), theme.surface)
         painter.setFont(self._editor.font())
         caret = self._editor.textCursor().blockNumber()
         breakpoints = self._breakpoints()
@@ -125,6 +127,7 @@ class Gutter(QWidget):
             line = block.blockNumber()
             self._paint_line(
                 painter,
+                theme,
                 line,
                 top,
                 height,
@@ -142,6 +145,7 @@ class Gutter(QWidget):
     def _paint_line(
         self,
         painter: QPainter,
+        theme: Theme,
         line: int,
         top: float,
         height: float,
@@ -150,7 +154,6 @@ class Gutter(QWidget):
         is_caret: bool,
         stops: bool,
     ) -> None:
-        theme = theme_in_use()
         if is_caret:
             fill(painter, QRectF(0, top, self.width(), height), theme.current_line)
         if line in self._run:
