@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TextIO, TypeAlias
+from typing import Any, TextIO, TypeAlias
 
 from studio.application.run.breakpoints import describe
 from studio.application.run.text_commands import CommandError, command_of
@@ -58,7 +58,7 @@ async def step_through(
                 continue
             descriptions = {each.id: describe(each) for each in run.gate.options.breakpoints}
             tell(standing(run.state, descriptions))
-            if not await _ask(run, going, open_other):
+            if not await ask(run, going, open_other):
                 return await going
     finally:
         if not going.done():
@@ -67,8 +67,8 @@ async def step_through(
     return await going
 
 
-async def _ask(run: Run, going: asyncio.Task[RunState], open_other: OpenModel | None) -> bool:
-    """Take commands until one moves the run; whether there is a user still."""
+async def ask(run: Run, going: asyncio.Task[Any], open_other: OpenModel | None) -> bool:
+    """Take commands until one moves the run; return whether there is a user still."""
     while not going.done():
         tell("(step) ", end="")
         line = await _line(sys.stdin)

@@ -66,7 +66,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             recorder.sent(request.url.raw_path, headers, request.content)
         answer = await self._inner.handle_async_request(request)
         if recorder is not None:
-            recorder.answered(answer.headers)
+            recorder.answered(answer.status_code, answer.headers)
         encodings = answer.headers.get("Content-Encoding", "").lower().replace(" ", "")
         decoded = [
             (name, value)
@@ -114,7 +114,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
             most = sys.maxsize
         total = event = 0
         assert isinstance(self._answer.stream, httpx2.AsyncByteStream)
-        async for piece in _decoded(self._answer.stream, self._encodings):
+        async for piece in decoded(self._answer.stream, self._encodings):
             if self._recorder is not None:
                 self._recorder.received(piece)
             total += len(piece)
@@ -141,7 +141,7 @@ def _since_blank_line(piece: bytes, before: int) -> int:
     return len(piece) - max(ends) if ends else before + len(piece)
 
 
-async def _decoded(stream: httpx2.AsyncByteStream, encodings: str) -> AsyncIterator[bytes]:
+async def decoded(stream: httpx2.AsyncByteStream, encodings: str) -> AsyncIterator[bytes]:
     """The content, in pieces of at most 64 KB; encoded more than once, or otherwise: refused."""
     if encodings in ("", "identity"):
         async for data in stream:

@@ -58,6 +58,12 @@ class WireCall:
     request_id: str = ""
     """Identifier of the request, as the answer's headers name it."""
 
+    status: int = 0
+    """Status of the answer; 0 where none came, and in histories of up to 0.1."""
+
+    kind: str = ""
+    """Media type of the answer."""
+
     raw: str = ""
     """Body of the answer as it came, decoded; bytes that are no UTF-8 as lone surrogates."""
 
@@ -128,11 +134,14 @@ class WireRecorder:
         self._cut = self._kept = 0
         self.keep(self._call)
 
-    def answered(self, headers: Mapping[str, str]) -> None:
+    def answered(self, status: int, headers: Mapping[str, str]) -> None:
         """Take the head of the answer."""
         if self._call is not None:
             found = next((headers[name] for name in _REQUEST_IDS if name in headers), "")
-            self._call = replace(self._call, request_id=found, has_answer=True)
+            kind = headers.get("content-type", "")
+            self._call = replace(
+                self._call, status=status, kind=kind, request_id=found, has_answer=True
+            )
 
     def received(self, piece: bytes) -> None:
         """Take a piece of the answer's body."""

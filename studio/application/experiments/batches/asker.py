@@ -194,7 +194,11 @@ def _record(wire: WireRecorder, reply: BatchReply) -> None:
         wire.sent(reply.request.path.encode(), (), reply.request.line)
         if reply.line:
             response = object_of(object_of(parse_json(reply.line)).get("response"))
-            wire.answered({"x-request-id": str(response.get("request_id", ""))})
+            status = response.get("status_code")
+            wire.answered(
+                status if isinstance(status, int) else 200,
+                {"x-request-id": str(response.get("request_id", ""))},
+            )
             wire.received(reply.line.encode())
 
 

@@ -393,7 +393,8 @@ def begin_step(state: RunState) -> Move:
     number = state.iteration + 1
     step = Step(number)
     state = replace(state, iteration=number, step=step, place=None, call=None, error=None)
-    if loop_of(state.setup.protocol).rerenders or not state.conversation:
+    is_given = bool(state.setup.program) or not state.conversation
+    if loop_of(state.setup.protocol).rerenders or is_given:
         return state, (RenderPrompt(number),)
     return _native_ready(state)
 

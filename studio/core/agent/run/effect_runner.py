@@ -165,7 +165,7 @@ class EffectRunner:
         performer = self._performer = self._new_performer()
         match effect:
             case RenderPrompt():
-                self._render(performer)
+                await self._render(performer)
             case TrimContext(budget=budget):
                 performer.trim(state, budget)
             case CallModel():
@@ -190,8 +190,11 @@ class EffectRunner:
             case _:
                 assert_never(effect)
 
-    def _render(self, performer: Performer) -> None:
+    async def _render(self, performer: Performer) -> None:
         """Render the prompt; the first time it may have been done before the run."""
+        if self._plan.conversation is not None:
+            self._emit(await self._plan.conversation(self._log.state))
+            return
         if self._plan.rendered is not None and len(self._log.events) == 1:
             self._emit(self._plan.rendered)
             return

@@ -12,6 +12,7 @@ from studio.core.agent.past.replay import Reenactment
 from studio.core.agent.past.tree import Past
 from studio.core.agent.values.events import Event, Rendered
 from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import RunState
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import ReferenceContext
@@ -61,6 +62,9 @@ class ReplyKeeper:
 OpenToolbox: TypeAlias = Callable[[], Coroutine[Any, Any, RunToolbox]]
 """Starts what the tools need (servers, child processes) and gives them; runs in the loop."""
 
+NextMessages: TypeAlias = Callable[[RunState], Coroutine[None, None, Rendered]]
+"""Waits for the messages of the next step and returns them."""
+
 OnEvent: TypeAlias = Callable[[Event], None]
 """Callback for each event, in order."""
 
@@ -101,6 +105,9 @@ class RunPlan:
 
     rendered: Rendered | None = None
     """The first rendering, where it was made already of the same prompt and values."""
+
+    conversation: NextMessages | None = None
+    """Gives the messages of each step in place of the prompt: a recorded program's requests."""
 
     journal: OnEvent | None = None
     """Writes each fact before anything else sees it."""

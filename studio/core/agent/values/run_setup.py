@@ -88,6 +88,10 @@ class RunSetup:
     path: str = ""
     """The prompt file, where there is one."""
 
+    program: str = ""
+    """Command line of the program whose calls were recorded; empty for the run of a prompt. Each of
+    its requests brings the whole conversation, so every step begins with the program's messages."""
+
     source: str = ""
     """The prompt's text as it was at the start (the store keeps each text once)."""
 

@@ -1,0 +1,472 @@
+"""One conversation of a recorded program as a run, which the debugger can hold, edit and step.
+
+The program takes the place of the prompt and of the tools: its requests bring the messages of each
+step, and the results of the calls that the step before asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import TypeAlias
+
+import httpx2
+
+from studio.core.agent.loop.setup import run_model_of
+from studio.core.agent.loop.toolbox import NoTools, ToolboxAround
+from studio.core.agent.run.plan import RunPlan
+from studio.core.agent.run.runner import Run
+from studio.core.agent.values.commands import SendBack
+from studio.core.agent.values.events import (
+    AnswerChecked,
+    Event,
+    Failed,
+    ModelFailed,
+    Rendered,
+    ReplyRead,
+    Stopped,
+    ToolCalled,
+)
+from studio.core.agent.values.json_text import json_text
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.run_setup import Limits, RunSetup
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Action, Call, Final, ResultOrigin
+from studio.core.agent.values.user_events import ReplyEdited
+from studio.core.imports.request_json import schema_of, tools_of
+from studio.core.masking.masker import Masker
+from studio.core.models.base import Capabilities, ModelPlace, ModelRequest, TellOpening
+from studio.core.models.bodies import as_sent
+from studio.core.models.connections import Connection
+from studio.core.models.prices import Price, listed_price
+from studio.core.prompty.messages import Message, ToolResultPart
+from studio.core.prompty.parse import parse
+from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.runs.rows import RunWriter
+from studio.core.runs.store import RunStore
+from studio.core.text.values import JsonObject
+from studio.core.tools.source import ToolOutcome, tool_asked
+from studio.core.wire.bounded import TooMuchError, decoded
+from studio.core.wire.reply import ReplyDelta, ToolCall, UsageDelta
+from studio.servers.record.answers import answer_of, edited_body
+from studio.servers.record.exchange import Exchange, Head, ReplyReader, failure_of, sent_headers
+
+OnProgramEvent: TypeAlias = Callable[["ProgramRun", Event], None]
+"""Takes each fact of a conversation's run."""
+
+
+def _known(messages: Sequence[Message]) -> tuple[tuple[str, object], ...]:
+    """Return what tells conversations apart: the roles and parts of their messages."""
+    return tuple((message.role, message.parts) for message in messages)
+
+
+class ProgramRun:
+    """One conversation: its requests in order, and the run that shows them."""
+
+    def __init__(
+        self, name: str, program: str, first: Exchange, masker: Masker, options: RunOptions
+    ) -> None:
+        """Begin with the first request.
+
+        Args:
+            name: title of its run.
+            program: command line of the program.
+            first: the request.
+            masker: knows the secrets of the program.
+            options: places of pauses; without any the answers are passed on as they come.
+        """
+        self.exchange = first
+        """The request that is shown."""
+        self.holds = not options.headless
+        """Whether answers wait for the run."""
+        self.shown: tuple[Message, ...] = ()
+        """The messages of the request as the run has them: legal, and without secrets."""
+        self._fresh: Exchange | None = None
+        self._arrived = asyncio.Event()
+        self._open: dict[str, asyncio.Future[ToolOutcome]] = {}
+        self._is_edited = False
+        self._results: dict[str, Message] = {}
+        """The program's results of the last calls, by call."""
+        self._elsewhere: dict[str, Message] = {}
+        """Results in requests of other conversations, by call."""
+        self._edits: list[tuple[Message, Message]] = []
+        """Results of this request whose text the user edited: as they came, and as edited."""
+        self._writer: RunWriter | None = None
+        self._on_event: OnProgramEvent | None = None
+        model = ProgramModel(self)
+        answers = run_model_of(model)
+        setup = RunSetup(
+            run=uuid.uuid4().hex[:12],
+            prompt=name,
+            program=program,
+            question=_last_words(first),
+            tools=tuple(_specs(first.data)),
+            model=answers.name,
+            model_id=answers.id,
+            provider=answers.provider,
+            server=answers.server,
+            price=answers.price,
+            limits=Limits(None, None, None, None),
+            parallel=True,
+            headless=options.headless,
+        )
+        plan = RunPlan(
+            parse(""),
+            {},
+            model,
+            ProgramTools(self),
+            options=replace(options, backoff=0.0, repair="never"),
+            references=ReferenceContext(environment={}, masker=masker),
+            conversation=self._conversation,
+            journal=self._write,
+            shown=self._follow,
+            kept=lambda reply: self._writer.keep_reply(reply) if self._writer else None,
+            keep_call=lambda seq, call: self._writer.keep_call(seq, call) if self._writer else None,
+        )
+        self.run = Run(plan, setup)
+        """The run."""
+        self.arrive(first)
+
+    async def go(self, store: RunStore | None, tag: str, on_event: OnProgramEvent) -> None:
+        """Follow the conversation until the program has its last answer.
+
+        Args:
+            store: history that keeps it; None keeps it nowhere.
+            tag: what the runs of one recording share there.
+            on_event: takes each fact.
+        """
+        self._on_event = on_event
+        if store is not None:
+            self._writer = store.journal(self.run.state.setup.run)
+            store.describe(self.run.state.setup.run, tags=(tag,))
+        try:
+            await self.run.go()
+            while self.run.state.status == "done":
+                fresh = await self._next()
+                await self.run.go(SendBack(_last_words(fresh)))
+        finally:
+            for waiting in (self.exchange, self._fresh):
+                if waiting is not None:
+                    self._refuse(waiting)
+
+    # Requests -------------------------------------------------------------------------------------
+
+    def continues(self, exchange: Exchange) -> int:
+        """Return how many messages a request shares with this conversation; 0 if it is another."""
+        if self._fresh is not None or not self.exchange.is_answered:
+            return 0
+        if self.run.state.is_over and self.run.state.status != "done":
+            return 0
+        before, now = _known(self.exchange.messages), _known(exchange.messages)
+        if exchange.body == self.exchange.body and self.exchange.is_failed:
+            return len(before) + 1
+        return len(before) if len(now) > len(before) and now[: len(before)] == before else 0
+
+    def arrive(self, exchange: Exchange) -> None:
+        """Take the next request of the conversation."""
+        exchange.is_held = self.holds
+        self._fresh = exchange
+        self._arrived.set()
+        self._settle(exchange)
+
+    def take_results(self, exchange: Exchange) -> None:
+        """Take the results of calls that are waited for from a request of another conversation."""
+        named = {_answers(each): each for each in exchange.messages if each.role == "tool"}
+        self._elsewhere |= named
+        for name, future in self._open.items():
+            if name in named and not future.done():
+                future.set_result(ToolOutcome(_result_text(named[name]), "ok"))
+
+    def _settle(self, exchange: Exchange) -> None:
+        """Give every call that is waited for its result in the next request."""
+        for name, future in self._open.items():
+            if future.done():
+                continue
+            found = self._result_in(exchange, name)
+            if found is None:
+                words = "The program's next request holds no result of this call."
+                future.set_result(ToolOutcome(words, "error"))
+            else:
+                self._results[name] = found
+                future.set_result(ToolOutcome(_result_text(found), "ok"))
+
+    def _result_in(self, exchange: Exchange, call_id: str) -> Message | None:
+        results = [each for each in exchange.messages if each.role == "tool"]
+        if exchange.api in ("gemini", "ollama"):  # results come in the order of the calls
+            calls = [call.id for call in self.run.state.step.calls]
+            at = len(results) - len(calls) + calls.index(call_id)
+            return results[at] if at >= 0 else None
+        return next((each for each in results if _answers(each) == call_id), None)
+
+    async def _next(self) -> Exchange:
+        await self._arrived.wait()
+        assert self._fresh is not None
+        return self._fresh
+
+    async def _conversation(self, state: RunState) -> Rendered:
+        """Wait for the next request; results that the user edited replace the program's."""
+        self._release(state)
+        self.exchange = await self._next()
+        self._fresh, self._is_edited = None, False
+        self._arrived.clear()
+        self._open.clear()
+        self._edits = [
+            (result, replace(result, parts=(ToolResultPart(call.observation or ""),)))
+            for step in state.steps
+            for call in step.calls
+            if "observation" in call.edited and (result := self._results.get(call.id)) is not None
+        ]
+        return Rendered(tuple(_looked_up(each, self._edits) for each in self.exchange.messages))
+
+    async def retried(self) -> None:
+        """Wait until the program tries a failed request again; a first try is there already."""
+        if self.exchange.is_answered:
+            self.exchange = await self._next()
+            self._fresh = None
+            self._arrived.clear()
+
+    async def result(self, call_id: str) -> ToolOutcome:
+        """Wait for the program's result of a call."""
+        future: asyncio.Future[ToolOutcome] = asyncio.get_running_loop().create_future()
+        self._open[call_id] = future
+        if self._fresh is not None:  # the program was quicker than the journal
+            self._settle(self._fresh)
+        elif call_id in self._elsewhere:
+            future.set_result(ToolOutcome(_result_text(self._elsewhere[call_id]), "ok"))
+        return await future
+
+    # Facts ----------------------------------------------------------------------------------------
+
+    def _write(self, event: Event) -> None:
+        if self._writer is not None:
+            self._writer(event)
+
+    def _follow(self, event: Event) -> None:
+        """Note a fact after it has moved the run; let a held answer go where it is decided."""
+        state = self.run.state
+        match event:
+            case Rendered():
+                came = [(after, before) for before, after in self._edits]
+                self.shown = tuple(_looked_up(each, came) for each in state.step.messages)
+            case ReplyEdited():
+                self._is_edited = True
+            case ReplyRead(reading=reading) if not isinstance(reading, Action | Final):
+                self._release(state)
+            case ToolCalled() | AnswerChecked():
+                self._release(state)
+            case ModelFailed():
+                self.exchange.end()
+            case Failed() | Stopped():
+                self._refuse(self.exchange)
+            case _:
+                pass
+        if self._on_event is not None:
+            self._on_event(self, event)
+
+    def _release(self, state: RunState) -> None:
+        """Give the program the answer: the server's own bytes, unless the user changed it."""
+        step = state.step
+        if self.exchange.is_answered or step.reply is None:
+            return
+        reply = step.reply
+        if any("arguments" in call.edited for call in step.calls):
+            reply = replace(reply, tool_calls=tuple(map(_asked, step.calls)))
+        elif step.answer is not None:
+            reply = replace(reply, text=state.answer or "")
+        elif not self._is_edited:
+            self.exchange.end()
+            return
+        kind, body = answer_of(self.exchange, reply)
+        self.exchange.answer(200, kind, body)
+
+    @staticmethod
+    def _refuse(exchange: Exchange) -> None:
+        """Answer a request that is left because its run was stopped."""
+        exchange.refuse(503, "The run of this request was stopped in Prompt Studio.")
+
+
+class ProgramModel:
+    """The model that a program asks: its own request is passed on, and its answer read."""
+
+    def __init__(self, conversation: ProgramRun) -> None:
+        self._conversation = conversation
+        first = conversation.exchange
+        upstream = first.upstream
+        self.capabilities = Capabilities()
+        """Everything is sent as the program wrote it."""
+        self.label = first.model or upstream.name
+        """Model that the program names."""
+        server = httpx2.URL(upstream.address)
+        address = f"{server.scheme}://{server.netloc.decode()}"
+        self.place = ModelPlace(first.model, upstream.name, address)
+        """Server that the program means."""
+        connection = Connection(upstream.name, upstream.kind, base_url=upstream.address)
+        self.price: Price | None = listed_price(first.model, connection)
+        """Price of its tokens; None where it is not known."""
+
+    def request_body(self, request: ModelRequest) -> JsonObject:
+        """Return the body of the program's request."""
+        del request
+        return self._conversation.exchange.data
+
+    async def prepare(self, tell: TellOpening) -> None:
+        """Wait for a request to pass on: after a failure, the program's next try."""
+        del tell
+        await self._conversation.retried()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+        """Pass the request on and the answer back, and read a copy of it.
+
+        Raises:
+            ModelError: the server refused, or its answer cannot be read; the program has it.
+        """
+        exchange, wire = self._conversation.exchange, request.wire
+        body, headers = exchange.body, exchange.headers
+        if tuple(request.messages) != self._conversation.shown:
+            body = edited_body(exchange, self._conversation.shown, as_sent(request).messages)
+            headers = sent_headers(headers, body)
+        if wire is not None:
+            shown = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+            wire.sent(exchange.upstream.path(exchange.target), shown, body)
+        try:
+            answer = await exchange.upstream.send("POST", exchange.target, headers, body)
+        except (httpx2.HTTPError, OSError) as error:
+            reason = str(error) or type(error).__name__
+            words = f"{exchange.upstream.address} cannot be reached ({reason})."
+            exchange.is_failed = True
+            exchange.refuse(502, words)
+            raise failure_of(502, words) from None
+        if wire is not None:
+            wire.answered(answer.status_code, answer.headers)
+        exchange.give(Head(answer.status_code, sent_headers(answer.headers.raw)))
+        is_refused = answer.status_code >= 400
+        kind = "" if is_refused else answer.headers.get("content-type", "").lower()
+        reader = ReplyReader(exchange.api, kind)
+        try:
+            encodings = answer.headers.get("content-encoding", "").lower().replace(" ", "")
+            async for piece in decoded(_Passed(answer, exchange), encodings):
+                if wire is not None:
+                    wire.received(piece)
+                for delta in reader.feed(piece):
+                    yield self._priced(delta)
+        except (httpx2.HTTPError, TooMuchError, OSError) as error:
+            exchange.is_broken = True
+            reader.fault = reader.fault or f"the answer broke off ({error or type(error).__name__})"
+        finally:
+            await answer.aclose()
+        last = [self._priced(delta) for delta in reader.end()]
+        exchange.is_failed = is_refused or bool(reader.fault)
+        if not exchange.is_held:
+            exchange.end()
+        if exchange.is_failed:
+            words = reader.fault or f"{exchange.upstream.name} answered {answer.status_code}"
+            raise failure_of(answer.status_code, words)
+        for delta in last:
+            yield delta
+
+    async def close(self) -> None:
+        """Leave the server's connections to who opened them."""
+
+    def _priced(self, delta: ReplyDelta) -> ReplyDelta:
+        if self.price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
+            return delta
+        return UsageDelta(replace(delta.usage, cost=self.price.of(delta.usage)))
+
+
+class _Passed(httpx2.AsyncByteStream):
+    """An answer's bytes, each piece given to the program before it is read."""
+
+    def __init__(self, answer: httpx2.Response, exchange: Exchange) -> None:
+        self._answer = answer
+        self._exchange = exchange
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        assert isinstance(self._answer.stream, httpx2.AsyncByteStream)
+        async for piece in self._answer.stream:
+            if self._exchange.is_gone:
+                raise OSError("the program closed its connection")
+            self._exchange.give(piece)
+            yield piece
+
+
+class ProgramTools(ToolboxAround):
+    """The tools of a program, which makes the calls itself."""
+
+    def __init__(self, conversation: ProgramRun) -> None:
+        """Take the conversation in which the results come."""
+        super().__init__(NoTools())
+        self._conversation = conversation
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """Return the tools that the request offers, and those that the reply calls."""
+        step = self._conversation.run.state.step
+        offered = tuple(_specs(self._conversation.exchange.data))
+        names = {each.name for each in offered}
+        called = {call.tool for call in step.calls} - names
+        return (*offered, *(ToolSpec(name, source="program") for name in sorted(called)))
+
+    def check(
+        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
+    ) -> tuple[str, ...]:
+        """Find no problem: the program checks its calls."""
+        del name, arguments, released
+        return ()
+
+    def needs_approval(self, name: str) -> bool:
+        """Ask for nothing: the program decides what it calls."""
+        del name
+        return False
+
+    def origin(self, name: str) -> ResultOrigin:
+        """Return the origin of every result: the program."""
+        del name
+        return "live"
+
+    async def call(
+        self,
+        name: str,
+        arguments: JsonObject,
+        call_id: str = "",
+        released: AbstractSet[str] = frozenset(),
+    ) -> ToolOutcome:
+        """Wait for the program's result of a call."""
+        del name, arguments, released
+        tool_asked()
+        return await self._conversation.result(call_id)
+
+
+def _specs(data: JsonObject) -> Iterator[ToolSpec]:
+    """Yield the tools that a request offers."""
+    for tool in tools_of(data):
+        name = str(tool.get("name") or tool.get("type") or "")
+        schema = schema_of(tool) or {"type": "object", "properties": {}}
+        yield ToolSpec(name, str(tool.get("description") or ""), schema, source="program")
+
+
+def _asked(call: Call) -> ToolCall:
+    return ToolCall(call.id, call.tool, json_text(call.arguments or {}))
+
+
+def _last_words(exchange: Exchange) -> str:
+    said = (each.text for each in reversed(exchange.messages) if each.role == "user")
+    return next(said, "")
+
+
+def _result_text(message: Message) -> str:
+    texts = [part.text for part in message.parts if isinstance(part, ToolResultPart)]
+    return "\n".join(texts) or message.text
+
+
+def _answers(message: Message) -> str:
+    """Return the call that a result answers; empty for any other message."""
+    return str(message.attributes.get("tool_call_id", "")) if message.role == "tool" else ""
+
+
+def _looked_up(message: Message, pairs: Sequence[tuple[Message, Message]]) -> Message:
+    """Return the second of the pair whose first is equal to a message, else the message."""
+    return next((second for first, second in pairs if first == message), message)

@@ -1,0 +1,344 @@
+"""`prompt-studio record`: a proxy on this machine between a program and its models.
+
+No request can choose a host: each address of the proxy leads to one server, which the program's own
+variables, the SDK's default or `--to` named before. Every request carries the token of the session
+in its path; one with an `Origin` comes from a web page and is refused, and so is another `Host`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import secrets
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import httpx2
+import uvicorn
+from starlette.types import Message as AsgiMessage
+from starlette.types import Receive, Scope, Send
+
+from studio.core.agent.values.options import RunOptions
+from studio.core.masking.masker import Masker
+from studio.core.models.connections import ConnectionKind
+from studio.core.runs.store import RunStore
+from studio.servers.record.exchange import (
+    Exchange,
+    Head,
+    Headers,
+    Upstream,
+    exchange_of,
+    sent_headers,
+)
+from studio.servers.record.program_run import OnProgramEvent, ProgramRun
+
+LOOPBACK = "127.0.0.1"
+"""The only address that is listened on."""
+
+MOST_BODY = 64 * 1024**2
+"""Bytes of a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseAddress:
+    """One API of which SDKs read the base address from the environment."""
+
+    name: str
+    """Name in the proxy's address."""
+
+    kind: ConnectionKind
+    """Kind of connection, for prices."""
+
+    variables: tuple[str, ...]
+    """Variables that SDKs read."""
+
+    default: str = ""
+    """Address that the SDKs use without them; empty where the variables choose the provider, and
+    are set only where they were set before."""
+
+
+BASE_ADDRESSES = (
+    BaseAddress(
+        "openai", "openai", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), "https://api.openai.com/v1"
+    ),
+    BaseAddress("anthropic", "anthropic", ("ANTHROPIC_BASE_URL",), "https://api.anthropic.com"),
+    BaseAddress(
+        "gemini",
+        "gemini",
+        ("GOOGLE_GEMINI_BASE_URL",),
+        "https://generativelanguage.googleapis.com",
+    ),
+    BaseAddress("ollama", "ollama", ("OLLAMA_HOST",), "http://127.0.0.1:11434"),
+    BaseAddress("groq", "compatible", ("GROQ_BASE_URL",), "https://api.groq.com"),
+    BaseAddress("mistral", "compatible", ("MISTRAL_API_BASE",), "https://api.mistral.ai/v1"),
+    BaseAddress("azure", "azure", ("AZURE_OPENAI_ENDPOINT",)),
+)
+"""The APIs; the order is the one in which they are printed."""
+
+
+def upstreams_of(environment: Mapping[str, str], to: str = "") -> dict[str, Upstream]:
+    """Return the server of each API by name.
+
+    Args:
+        environment: variables of the program.
+        to: one address for all of them; empty for the program's own.
+
+    Raises:
+        ModelError: the system's proxy or certificates cannot be used.
+    """
+    found: dict[str, Upstream] = {}
+    for row in BASE_ADDRESSES:
+        own = next((environment[name] for name in row.variables if environment.get(name)), "")
+        address = (to if own or row.default else "") or own or row.default
+        if address:
+            found[row.name] = Upstream.at(row.name, row.kind, address)
+    return found
+
+
+class Recording:
+    """The conversations of one program, as runs."""
+
+    def __init__(
+        self,
+        program: Sequence[str],
+        masker: Masker,
+        options: RunOptions,
+        store: RunStore | None,
+        on_event: OnProgramEvent,
+    ) -> None:
+        """Make it empty.
+
+        Args:
+            program: command line of the program.
+            masker: knows the secrets of its environment.
+            options: places of pauses.
+            store: history that keeps the runs; None keeps them nowhere.
+            on_event: takes each fact of each run.
+        """
+        self.conversations: list[ProgramRun] = []
+        """The conversations, in the order in which they began."""
+        self._program = tuple(program)
+        self._masker = masker
+        self._options = options
+        self._store = store
+        self._on_event = on_event
+        self._tasks: dict[ProgramRun, asyncio.Task[None]] = {}
+        self.tag = f"recording {secrets.token_hex(4)}"
+        """Tag that the runs of this recording share in the history."""
+
+    passes_on = True
+    """Whether requests that are for no model go to their server."""
+
+    def take(self, exchange: Exchange) -> None:
+        """Give a request to its conversation, or begin a new one with it."""
+        for name, value in exchange.headers:
+            if name in (b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key"):
+                key = value.decode("latin-1").rpartition(" ")[2]
+                self._masker.note(f"${{key:{exchange.upstream.name}}}", key, is_key=True)
+        best = max(
+            self.conversations,
+            key=lambda conversation: conversation.continues(exchange),
+            default=None,
+        )
+        for conversation in self.conversations:
+            if conversation is not best:
+                conversation.take_results(exchange)
+        if best is not None and best.continues(exchange):
+            best.arrive(exchange)
+            return
+        number = len(self.conversations) + 1
+        script = next((each for each in self._program[1:] if Path(each).is_file()), "")
+        program = Path(script or (self._program[0] if self._program else "program")).name
+        conversation = ProgramRun(
+            f"{program} {number}", " ".join(self._program), exchange, self._masker, self._options
+        )
+        self.conversations.append(conversation)
+        going = conversation.go(self._store, self.tag, self._on_event)
+        self._tasks[conversation] = asyncio.create_task(going)
+
+    @property
+    def going(self) -> tuple[tuple[ProgramRun, asyncio.Task[None]], ...]:
+        """Return the conversations, each with the task that follows it."""
+        return tuple(self._tasks.items())
+
+    async def close(self) -> None:
+        """Stop the runs that wait for the program."""
+        for task in self._tasks.values():
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks.values())
+
+
+class Answering(Protocol):
+    """Answers a program's requests to models."""
+
+    @property
+    def passes_on(self) -> bool:
+        """Whether requests that are for no model go to their server."""
+        ...
+
+    def take(self, exchange: Exchange) -> None:
+        """Take a request; its answer comes through the exchange."""
+        ...
+
+
+class RecorderProxy:
+    """The ASGI application: refuses what is not the program's, passes on the rest."""
+
+    def __init__(self, upstreams: Mapping[str, Upstream], recording: Answering) -> None:
+        """Take where requests may go, and what shows them."""
+        self.token = secrets.token_urlsafe(24)
+        """Part of every address of this session."""
+        self.port = 0
+        """Port that is listened on; known once `serving` has begun."""
+        self._upstreams = upstreams
+        self._recording = recording
+
+    def environment(self, before: Mapping[str, str]) -> dict[str, str]:
+        """Return a program's variables with the addresses of this proxy."""
+        made = dict(before)
+        for row in BASE_ADDRESSES:
+            for name in row.variables if row.name in self._upstreams else ():
+                if row.default or name in before:
+                    made[name] = self.address(row.name)
+        for name in ("NO_PROXY", "no_proxy"):
+            made[name] = ",".join(filter(None, (before.get(name, ""), LOOPBACK)))
+        return made
+
+    def address(self, name: str) -> str:
+        """Return the address of an API by name."""
+        return f"http://{LOOPBACK}:{self.port}/{self.token}/{name}"
+
+    @contextlib.asynccontextmanager
+    async def serving(self, port: int = 0) -> AsyncIterator[None]:
+        """Listen while the block runs; 0 takes any free port."""
+        with socket.create_server((LOOPBACK, port)) as listening:
+            self.port = listening.getsockname()[1]
+            config = uvicorn.Config(
+                self, log_level="critical", lifespan="off", timeout_graceful_shutdown=1
+            )
+            server = _Server(config)
+            serving = asyncio.create_task(server.serve([listening]))
+            try:
+                yield
+            finally:
+                server.should_exit = True
+                await serving
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection, as ASGI has it."""
+        if scope["type"] != "http":
+            return
+        headers: Headers = list(scope["headers"])
+        upstream, target = self._route(scope, headers)
+        if upstream is None:
+            await _answer(send, 403, b"This address is for the recorded program alone.\n")
+            return
+        body = await _body(receive)
+        if body is None:
+            await _answer(send, 413, b"The request is larger than the recorder passes on.\n")
+            return
+        exchange = None
+        if scope["method"] == "POST":
+            exchange = exchange_of(upstream, target, headers, body)
+        if exchange is None and not self._recording.passes_on:
+            await _answer(send, 404, b"The recording holds no such request.\n")
+            return
+        if exchange is None:
+            await _pass_on(upstream, scope["method"], target, headers, body, send)
+            return
+        self._recording.take(exchange)
+        watching = asyncio.create_task(_leave_with(receive, exchange))
+        try:
+            async for part in exchange.parts():
+                await send(_asgi(part))
+        finally:
+            watching.cancel()
+        if exchange.is_broken or exchange.is_gone:
+            raise ConnectionError("the answer broke off")  # the program sees it break off, too
+        await send({"type": "http.response.body", "body": b""})
+
+    def _route(self, scope: Scope, headers: Headers) -> tuple[Upstream | None, bytes]:
+        """Return the server that an address leads to, and the rest of the path with its query."""
+        named = dict(headers)
+        host = named.get(b"host", b"").decode("latin-1")
+        raw = scope.get("raw_path") or scope["path"].encode()
+        _, _, rest = raw.partition(b"/")
+        token, _, rest = rest.partition(b"/")
+        name, slash, rest = rest.partition(b"/")
+        is_own = hmac.compare_digest(token, self.token.encode())
+        if (
+            not is_own
+            or b"origin" in named
+            or host
+            not in (
+                f"{LOOPBACK}:{self.port}",
+                f"localhost:{self.port}",
+            )
+        ):
+            return None, b""
+        query = scope["query_string"]
+        target = slash + rest + (b"?" + query if query else b"")
+        return self._upstreams.get(name.decode("ascii", "replace")), target
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves the signals of the process to the command line."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Catch none."""
+        yield
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """Return the body of a request; None where it is larger than is passed on."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > MOST_BODY:
+            return None
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+async def _leave_with(receive: Receive, exchange: Exchange) -> None:
+    """Note when the program closes its connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    exchange.leave()
+
+
+async def _answer(send: Send, status: int, text: bytes) -> None:
+    await send(_asgi(Head(status, [(b"content-type", b"text/plain")])))
+    await send({"type": "http.response.body", "body": text})
+
+
+async def _pass_on(
+    upstream: Upstream, method: str, target: bytes, headers: Headers, body: bytes, send: Send
+) -> None:
+    """Pass a request on that is none to a model, and its answer back."""
+    try:
+        answer = await upstream.send(method, target, sent_headers(headers), body)
+    except (httpx2.HTTPError, OSError) as error:
+        await _answer(send, 502, f"{upstream.address} cannot be reached ({error}).\n".encode())
+        return
+    assert isinstance(answer.stream, httpx2.AsyncByteStream)
+    try:
+        await send(_asgi(Head(answer.status_code, sent_headers(answer.headers.raw))))
+        async for piece in answer.stream:
+            await send(_asgi(piece))
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        await answer.aclose()
+
+
+def _asgi(part: Head | bytes) -> AsgiMessage:
+    if isinstance(part, Head):
+        return {"type": "http.response.start", "status": part.status, "headers": part.headers}
+    return {"type": "http.response.body", "body": part, "more_body": True}

@@ -1,0 +1,134 @@
+"""A recording in the place of the models: equal requests get the recorded answers, offline.
+
+Two requests are equal where their paths are, and their bodies as JSON values, apart from the keys
+that the user sees as ignored. Each recorded call answers once, in the order of the recording.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from studio.core.agent.values.events import ModelCalled
+from studio.core.masking.masker import Masker
+from studio.core.runs.store import RunFilter, RunStore
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json
+from studio.core.wire.wire_call import WireCall
+from studio.servers.record.exchange import Exchange, Head
+
+IGNORED = ("metadata", "prompt_cache_key", "safety_identifier", "user")
+"""Keys of a body that differ from run to run and ask for nothing."""
+
+_MOST_SHOWN = 200
+
+
+def recorded_calls(store: RunStore, run: str) -> list[WireCall]:
+    """Return the calls of a recording in their order: those of a run, and of all with its tag.
+
+    Raises:
+        JournalError: one of the runs cannot be read.
+    """
+    summary = store.summary(run)
+    tags = summary.tags if summary is not None else ()
+    tag = next((each for each in tags if each.startswith("recording ")), "")
+    runs = store.runs(RunFilter(tag=tag, limit=-1)) if tag else ()
+    found: list[tuple[float, WireCall]] = []
+    for name in {run, *(each.id for each in runs)}:
+        for event in store.open(name).events:
+            call = store.call(name, event.seq) if isinstance(event, ModelCalled) else None
+            if call is not None and call.has_answer and not call.cut:
+                found.append((event.at, call))
+    return [call for _, call in sorted(found, key=lambda item: item[0])]
+
+
+class Replay:
+    """Answers a program's requests from a recording; the first that differs ends the replay."""
+
+    passes_on = False
+    """Nothing is sent anywhere."""
+
+    def __init__(
+        self, calls: Sequence[WireCall], masker: Masker, ignored: Iterable[str] = IGNORED
+    ) -> None:
+        """Take the recorded calls.
+
+        Args:
+            calls: in their order.
+            masker: knows the secrets of the program, which the recording holds as marks.
+            ignored: keys of a body that are not compared.
+        """
+        self.difference = ""
+        """The first request that the recording does not answer, and why; empty so far."""
+        self._left = list(calls)
+        self._masker = masker
+        self._ignored = frozenset(ignored)
+
+    @property
+    def left(self) -> int:
+        """Return the number of recorded calls that were not asked for."""
+        return len(self._left)
+
+    def take(self, exchange: Exchange) -> None:
+        """Answer a request as it was answered in the recording."""
+        body = self._masker.mask_numbered(exchange.body.decode("utf-8"), [], "secret")
+        asked = self._compared(parse_json(body))
+        path, nearest = _path(exchange.target), ""
+        for at, call in enumerate(self._left):
+            if not _path(call.path.encode()).endswith(path):
+                continue
+            recorded = self._compared(parse_json(call.body))
+            if recorded == asked:
+                del self._left[at]
+                _answer(exchange, call)
+                return
+            nearest = nearest or first_difference(recorded, asked)
+        words = nearest or "the recording has no further call of this address"
+        self.difference = self.difference or words
+        exchange.refuse(409, f"This request is not the recorded one: {words}")
+
+    def _compared(self, value: Json) -> Json:
+        if not isinstance(value, Mapping):
+            return value
+        return {key: each for key, each in value.items() if key not in self._ignored}
+
+
+def _path(target: bytes) -> bytes:
+    """Return the part of an address below its base, without a query."""
+    return target.partition(b"?")[0]
+
+
+def _answer(exchange: Exchange, call: WireCall) -> None:
+    data = call.raw.encode("utf-8", "surrogateescape")
+    kind = call.kind or ("text/event-stream" if exchange.streams else "application/json")
+    headers = [(b"content-type", kind.encode()), (b"content-length", str(len(data)).encode())]
+    exchange.give(Head(call.status or 200, headers))
+    exchange.give(data)
+    exchange.end()
+
+
+def first_difference(recorded: Json, asked: Json, place: str = "") -> str:
+    """Return where two bodies differ first, with both values in short; empty if they are equal."""
+    if isinstance(recorded, Mapping) and isinstance(asked, Mapping):
+        for key in dict.fromkeys((*recorded, *asked)):
+            at = f"{place}.{key}" if place else key
+            if key not in recorded:
+                return f"{at} is new: {_short(asked[key])}"
+            if key not in asked:
+                return f"{at} is missing: it was {_short(recorded[key])}"
+            if found := first_difference(recorded[key], asked[key], at):
+                return found
+        return ""
+    if isinstance(recorded, list) and isinstance(asked, list):
+        for number, (one, other) in enumerate(zip(recorded, asked, strict=False)):
+            if found := first_difference(one, other, f"{place}[{number}]"):
+                return found
+        if len(recorded) != len(asked):
+            return f"{place} has {len(asked)} items: it had {len(recorded)}"
+        return ""
+    return "" if recorded == asked else f"{place} is {_short(asked)}: it was {_short(recorded)}"
+
+
+def _short(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
