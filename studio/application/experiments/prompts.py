@@ -18,6 +18,7 @@ from studio.core.experiments.values import ExperimentCase, PromptEntry
 from studio.core.imports.compose import Composition, declare_variables, placeholder, write_document
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.promptfoo_parts import (
+    CHAT_ITEM,
     ReadFile,
     as_nunjucks,
     is_chat,
@@ -45,7 +46,7 @@ from studio.core.tools.trust.store import TrustStore
 CONVERSATION = "_conversation"
 """The value that holds the turns before: `prompt`, `input` and `output` of each."""
 
-_CHAT_START = re.compile(r"\s*(?:\[|\{(?![{%#])|-\s+role:)")
+_CHAT_START = re.compile(rf"\s*(?:\[|\{{(?![{{%#])|{CHAT_ITEM.pattern})")
 _CHAT = parse("---\ninputs:\n  chat: {kind: thread}\n---\n{{ chat }}\n")
 """The prompt that sends a rendered chat."""
 

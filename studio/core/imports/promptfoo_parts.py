@@ -23,6 +23,12 @@ ReadFile: TypeAlias = Callable[[str], str]
 FindFiles: TypeAlias = Callable[[str], Sequence[str]]
 """The files beside the configuration that a pattern means, in order."""
 
+_YAML_HEAD = re.compile(r"\A(?:[ \t]*(?:#.*)?\n|---[ \t]*\n)+")
+"""Comments before the messages of a YAML file, which are not part of them."""
+
+CHAT_ITEM = re.compile(r"-\s+(?:role|content):")
+"""Start of a chat as YAML."""
+
 _PAIRS = re.compile(r"(\{%-?\s*for\s+\w+\s*,\s*\w+\s+in\s+)(\w[\w.]*)(\s*-?%\})")
 
 
@@ -80,6 +86,8 @@ def prompts_of(
             if path.endswith(".txt"):
                 yield from _texts_of(name, content.strip())
                 continue
+            if path.endswith((".yaml", ".yml")):
+                content = _YAML_HEAD.sub("", content)
         if content and isinstance(content, str | list):
             yield name, content
 
@@ -132,7 +140,7 @@ def _chat(text: str) -> Json:
             value: Json = parse_json(stripped)
         except ValueError:
             return None
-    elif re.match(r"-\s+role:", stripped):
+    elif CHAT_ITEM.match(stripped):
         value = read_yaml(stripped).value
     else:
         return None

@@ -91,6 +91,14 @@ async def test_a_chat_is_rendered_and_then_read(bench: Bench, ledger: Experiment
     ]
 
 
+async def test_comments_before_the_messages_of_a_yaml_file_are_no_part_of_them(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    bench.write("chat.yaml", "# Of promptfoo.\n---\n\n- content: Where is {{ q }}?\n  role: user\n")
+    experiment(bench, "file://chat.yaml", "  - {vars: {q: Oslo}}")
+    assert await sent(bench, ledger) == [[{"role": "user", "content": "Where is Oslo?"}]]
+
+
 async def test_a_chat_with_recordings_by_variables_is_rendered_first(
     bench: Bench, ledger: ExperimentLedger
 ) -> None:

@@ -62,7 +62,7 @@ def read_case(
     """One case; also `defaultTest`."""
     node.check_keys((*key_names("case"), *FOREIGN_KEYS["test"]), "A test")
     node.check_foreign("test")
-    node.get("options").check_foreign("options")
+    _check_options(node.get("options"))
     expected = node.get("expected")
     values = node.get("vars")
     files: tuple[FileReference, ...] = ()
@@ -84,6 +84,15 @@ def read_case(
         providers=_references(node.get("providers"), "A provider"),
         line=source.position(node.span.start).line,
     )
+
+
+def _check_options(node: YamlNode) -> None:
+    """Refuse options that promptfoo sends with the request, or that change a verdict."""
+    node.check_foreign("options")
+    for name, child in node.fields():
+        if name not in (*key_names("case_options"), *FOREIGN_KEYS["options"]):
+            message = f"`options.{name}` is not followed here: put it into a provider's `config`."
+            node.findings.error("experiment-unsupported", message, child.key_span)
 
 
 def read_scenarios(

@@ -45,7 +45,7 @@ from studio.core.models.base import ProtocolName
 from studio.core.text.amounts import shortened
 from studio.core.text.naming import unique_names
 from studio.core.text.source import SourceText
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonObject
 
 # The columns of an experiment: prompts × providers, or `variants` by name.
 
@@ -77,11 +77,11 @@ def _product(root: YamlNode) -> Iterator[VariantEntry]:
     key = "providers" if "providers" in root else "targets"
     providers = [each for item in root.get(key).items() for each in _provider(item)]
     if not prompts:
-        if "prompts" not in root and not root.findings.problems:
+        if root.get("prompts").value is None and not root.findings.problems:
             root.findings.error(
                 "experiment-prompts",
                 "The experiment has no prompts; list them under `prompts`.",
-                root.span,
+                root.get("prompts").span,
             )
         return
     usual = providers or [(ProviderEntry(""), ())]
@@ -220,21 +220,17 @@ def _provider(node: YamlNode) -> Iterator[tuple[ProviderEntry, tuple[str, ...]]]
         if node.value is not None:
             node.wrong("A provider is a connection's name, `provider:model`, or {id, config}.")
         return
+    written, inner = node.get("id").text("The id of a provider"), node
     if "id" not in node and len(node.value) == 1:  # {openai:gpt-4o: {config: …}}
-        name, inner = next(iter(node.value.items()))
-        inside: Json = inner.get("config") if isinstance(inner, Mapping) else None
-        label = inner.get("label") if isinstance(inner, Mapping) else None
-        config = dict(inside) if isinstance(inside, Mapping) else {}
-        yield from _provider_of(node, str(name), str(label or ""), config, ())
-        return
-    node.check_keys(_PROVIDER_KEYS, "A provider")
-    node.check_foreign("provider")
+        ((written, inner),) = node.fields()
+    inner.check_keys(_PROVIDER_KEYS, "A provider")
+    inner.check_foreign("provider")
     yield from _provider_of(
         node,
-        node.get("id").text("The id of a provider"),
-        node.get("label").text("The label"),
-        node.get("config").object("config"),
-        node.get("prompts").texts("A prompt"),
+        written,
+        inner.get("label").text("The label"),
+        inner.get("config").object("config"),
+        inner.get("prompts").texts("A prompt"),
     )
 
 

@@ -143,6 +143,8 @@ def test_a_slip_of_the_pen_is_mended_by_its_fix() -> None:
         ("tests: [{assertScoringFunction: 'file://a.js'}]", "use `weight` and `threshold`"),
         ("tests: [{providerOutput: x}]", "`providerOutput` is not followed"),
         ("tests: [{options: {storeOutputAs: x}}]", "`options.storeOutputAs`"),
+        ("defaultTest: {options: {temperature: 0}}", "`options.temperature` is not followed"),
+        ("providers: [{'openai:x': {transform: 'file://a.js'}}]", "`transform` is not followed"),
         ("providers: [{id: 'openai:x', transform: 'file://a.js'}]", "`transform` is not followed"),
         ("prompts: [{raw: a, function: f}]", "`function` is not followed"),
         ("prompts: ['langfuse://a:1']", "a program or a service"),
@@ -160,6 +162,12 @@ def test_what_is_not_run_is_refused_by_its_name(text: str, words: str) -> None:
 def test_what_says_nothing_of_requests_and_verdicts_is_let_be() -> None:
     text = "prompts: [a]\nsharing: true\ntracing: {enabled: true}\nderivedMetrics: []\n"
     assert not read_experiment(text).problems
+
+
+def test_prompts_that_are_left_empty_are_named_at_their_place() -> None:
+    (problem,) = read_experiment("description: x\nprompts:\ntests: [{vars: {a: b}}]\n").problems
+    assert problem.code == "experiment-prompts"
+    assert problem.span.start == 15
 
 
 def test_scenarios_are_every_test_with_every_configuration() -> None:
