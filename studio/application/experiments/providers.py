@@ -39,6 +39,7 @@ ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
 """Words for the address of a provider."""
 
 _NO_OPTIONS = ("apiKey", "apiKeyEnvar", "apiKeyRequired", "omitDefaults", *ENDPOINTS, "cost")
+_OFFERS = ("tools", "functions")
 _MARK = "file://"
 _DATA = (".json", ".yaml", ".yml")
 _PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs")
@@ -63,6 +64,9 @@ def with_options(
         if name in FOREIGN_KEYS["config"]:
             raise ExperimentError(foreign_words("config", name))
         read = _with_files(name, value, folder)
+        if name in _OFFERS and not isinstance(read, list):
+            message = tr("config.{name}: it must be a list of tools, each with its schema.")
+            raise ExperimentError(message.format(name=name))
         if name in ("passthrough", "extra_body"):
             others |= object_of(read)
         elif name in OPTION_WORDS:

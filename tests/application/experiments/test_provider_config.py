@@ -105,6 +105,13 @@ def test_an_option_that_is_not_sent_is_refused(bench: Bench, config: str, words:
     assert words in str(refused.value)
 
 
+def test_tools_that_are_no_list_are_refused(bench: Bench) -> None:
+    bench.write("tools.json", '{"function_declarations": []}')
+    experiment(bench, "{tools: file://tools.json}")
+    with pytest.raises(ExperimentError, match="config.tools: it must be a list of tools"):
+        bench.plan()
+
+
 def test_an_option_of_another_api_is_refused(bench: Bench) -> None:
     claude = Connection("claude", "anthropic", model="c", base_url=bench.server.url)
     connections = replace(bench.services.connections, connections=(claude,))
