@@ -77,11 +77,13 @@ class RunProgress:
         if self._is_terminal:
             self.show(ExperimentProgress(0, 0, 0, 0, 0.0, 0, 0.0, worked_out=self._rows))
 
-    async def prepared(self, runner: ExperimentRunner) -> ExperimentEstimate:
+    async def prepared(
+        self, runner: ExperimentRunner, going_on: int | None = None
+    ) -> ExperimentEstimate:
         """Let a runner build its requests, and print the progress."""
         drawing = asyncio.create_task(self._watch(runner))
         try:
-            return await runner.prepare()
+            return await runner.prepare(going_on)
         finally:
             drawing.cancel()
             self._tenth = 0

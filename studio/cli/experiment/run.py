@@ -28,6 +28,7 @@ from studio.cli.experiment.plan import (
 from studio.cli.experiment.results import add_form, exit_code, notify, write_report
 from studio.cli.numbers import amount, whole
 from studio.cli.terminal import tell
+from studio.core.experiments.results.cells import ResultHead
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
@@ -127,7 +128,9 @@ async def _drive(
     )
     interruption = Interruption(runner.stop, signal.SIGINT, signal.SIGTERM)
     try:
-        whole = await progress.prepared(runner)
+        newest = _newest(options, ledger)
+        goes_on = newest is not None and options.resume and not options.only
+        whole = await progress.prepared(runner, newest.id if newest and goes_on else None)
         gc.freeze()  # what is loaded stays: no collection looks through it for some cells
         result = _result_to_run(options, runner, ledger)
         _tell_estimate(runner.left(result), whole.cells)
@@ -167,7 +170,7 @@ def _asker(
         UsageError: both are asked for, or batches are under way that would be asked again.
         WorkersError: the address of the workers cannot be used.
     """
-    newest = next(iter(ledger.results(str(options.file.resolve()))), None)
+    newest = _newest(options, ledger)
     waiting = ledger.batches.under_way(newest.id) if newest is not None else []
     if options.batch:
         from studio.application.experiments.batches.asker import BatchAsker
@@ -191,11 +194,15 @@ def _asker(
     return ClusterAsker(plan, services, address, tell)
 
 
+def _newest(options: argparse.Namespace, ledger: ExperimentLedger) -> ResultHead | None:
+    return next(iter(ledger.results(str(options.file.resolve()))), None)
+
+
 def _result_to_run(
     options: argparse.Namespace, runner: ExperimentRunner, ledger: ExperimentLedger
 ) -> int:
     """A new result, or the newest one where it is to go on and still fits the file."""
-    newest = next(iter(ledger.results(str(options.file.resolve()))), None)
+    newest = _newest(options, ledger)
     if newest is None or not (options.resume or options.only):
         return runner.begin()
     if ledger.is_run(newest.id):

@@ -108,7 +108,7 @@ class StartedRun:
         runner = self._opened(plan)
         said = ""
         try:
-            estimate = await runner.prepare()
+            await runner.prepare()
             if shown is not None and self._goes_on(shown, only) and runner.cells.resumable(shown):
                 if only:
                     ledger.reopen(shown, errors=True, failed=only == "failed")
@@ -119,11 +119,11 @@ class StartedRun:
                     await runner.close()
                     plan = with_rows(plan, lost)
                     runner = self._opened(plan)
-                    estimate = await runner.prepare()
+                    await runner.prepare()
                     said = _asked_again(len(plan.rows))
                 result = runner.begin()
             grid = await asyncio.to_thread(grid_of, ledger, result)
-            self._on_begun(plan, estimate, result, grid)
+            self._on_begun(plan, runner.left(result), result, grid)
             await runner.run(result)
             if ledger.batches.under_way(result):
                 return tr(

@@ -108,7 +108,7 @@ def test_an_option_that_is_not_sent_is_refused(bench: Bench, config: str, words:
 def test_tools_that_are_no_list_are_refused(bench: Bench) -> None:
     bench.write("tools.json", '{"function_declarations": []}')
     experiment(bench, "{tools: file://tools.json}")
-    with pytest.raises(ExperimentError, match="config.tools: it must be a list of tools"):
+    with pytest.raises(ExperimentError, match="it must be a list of tools"):
         bench.plan()
 
 

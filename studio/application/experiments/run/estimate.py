@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from studio.application.experiments.asking import Asker
+from studio import __version__
+from studio.application.experiments.asking import Asker, wants_tools
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.providers import price_of
 from studio.application.experiments.run.spending import ExperimentSpending
@@ -30,6 +32,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.tokens.tokenizers import estimate_tokens
 from studio.core.wire.reply import RefusedOption, Usage
 
+_FILE_KINDS = ("image", "file", "audio")
 _REPLY_TOKENS = 400
 """Tokens of a reply that an estimate assumes where the prompt sets no bound."""
 
@@ -149,6 +152,29 @@ class AskedText:
     """Names of the tools in it."""
 
 
+def requests_hash(plan: ExperimentPlan) -> str:
+    """Return the hash of what decides about the requests of a plan.
+
+    It is empty where other files or variables decide too: tools, references, pictures by name.
+    """
+    columns = []
+    for each in plan.variants:
+        document = each.document
+        text = document.source.text
+        is_whole = "${" not in text and "![" not in text and not wants_tools(document)
+        if not is_whole or any(item.kind in _FILE_KINDS for item in document.inputs):
+            return ""
+        columns.append(
+            [text, document.model.options, each.entry.prompt.protocol, repr(each.choice)]
+        )
+    whole = hashlib.sha256(f"{__version__} {plan.repeats} {plan.options.timeout_ms}".encode())
+    whole.update(json.dumps([columns, plan.file.mocks], default=str).encode())
+    for row in plan.rows:
+        values = [plan.values_of(at, row) for at in range(len(plan.variants))]
+        whole.update(json.dumps([row.key, row.case.options, values], default=str).encode())
+    return whole.hexdigest()
+
+
 def transform_of(row: ExperimentRow) -> str:
     """The code that changes a row's answer before it is marked; empty where there is none."""
     options = row.case.options
@@ -179,23 +205,44 @@ class SentCells:
         self._refused: dict[tuple[int, int], tuple[RefusedOption, ...]] = {}
         self._known: dict[bytes, tuple[int, CellKey]] = {}
 
-    async def prepare(self, spending: ExperimentSpending) -> ExperimentEstimate:
+    async def prepare(
+        self, spending: ExperimentSpending, going_on: int | None = None
+    ) -> ExperimentEstimate:
         """Build the requests of all cells; the asker is open.
 
         Args:
             spending: told how far it is, and what the cells are expected to use.
+            going_on: a result whose finished cells are not asked again.
         """
         plan = self._plan
         columns = len(plan.variants)
+        over = self._finished_cells(going_on) if going_on is not None else {}
         for number, row in enumerate(plan.rows):
             spending.work_out(number * columns * plan.repeats)
             await asyncio.sleep(0)  # others on this loop go on while many rows are rendered
             for at, variant in enumerate(plan.variants):
-                if variant.takes(row.case):
+                if not variant.takes(row.case):
+                    continue
+                kept = over.get((at, row.number))
+                if kept is None:
                     await self._identify(at, row)
+                else:
+                    self.identities |= kept
         if plan.options.cache:
             self._known = self._ledger.known(list(dict.fromkeys(self.identities.values())))
         return self.estimate(self.identities, spending)
+
+    def _finished_cells(self, result: int) -> dict[tuple[int, int], dict[CellKey, bytes]]:
+        """Return the cells that are over, by variant and row, where they would ask the same now."""
+        asked_by = requests_hash(self._plan)
+        if not asked_by or self._ledger.result(result).spec.get("asked_by") != asked_by:
+            return {}
+        waiting = {(key.variant, key.row) for key in self._ledger.waiting_keys(result)}
+        made: dict[tuple[int, int], dict[CellKey, bytes]] = {}
+        for key, identity in self._ledger.identities(result).items():
+            if (key.variant, key.row) not in waiting:
+                made.setdefault((key.variant, key.row), {})[key] = identity
+        return made
 
     def estimate(
         self, keys: Collection[CellKey], spending: ExperimentSpending
@@ -303,6 +350,7 @@ class SentCells:
                 "description": file.description,
                 "connections": [each.connection.name if each else "echo" for each in choices],
                 "price_share": self._asker.price_share,
+                "asked_by": requests_hash(plan),
                 "models": [model_name(each) for each in choices],
                 "prompts": [str(each.document.source.path or "") for each in plan.variants],
             },

@@ -174,8 +174,11 @@ class ExperimentRunner:
 
     # Before ---------------------------------------------------------------------------------------
 
-    async def prepare(self) -> ExperimentEstimate:
+    async def prepare(self, going_on: int | None = None) -> ExperimentEstimate:
         """Open models and tools, and work out what would be sent. Nothing is.
+
+        Args:
+            going_on: a result whose finished cells are not asked again.
 
         Raises:
             ExperimentError: the baseline does not exist, or gates need one.
@@ -186,7 +189,7 @@ class ExperimentRunner:
         names = {*(each.name for each in plan.variants), *(each.name for each in file.variants)}
         check_baseline(self._ledger, str(file.path or ""), names, plan.baseline, file.gates)
         await self._asker.open()
-        return await self.cells.prepare(self._spending)
+        return await self.cells.prepare(self._spending, going_on)
 
     def left(self, result: int) -> ExperimentEstimate:
         """Say what is left of a result; to be called after `prepare`."""

@@ -7,13 +7,17 @@ import json
 
 import pytest
 
+from studio.application.experiments.asking import Asker
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.report import report_of
 from studio.application.experiments.run.runner import ExperimentRunner
+from studio.core.experiments.identity import SentCell
 from studio.core.experiments.results.cells import CellKey, CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.values import ExperimentRow
 from studio.core.runs.exchange import read_journal
 from studio.core.wire.wire_call import WireCall
-from tests.application.experiments.conftest import EXPERIMENT, Bench, answering
+from tests.application.experiments.conftest import EXPERIMENT, PROMPT, Bench, answering
 from tests.support.chat_server import Exchange, chunk, events, failure, streamed
 from tests.support.patience import until
 
@@ -165,6 +169,32 @@ async def test_a_busy_server_gets_all_its_questions(bench: Bench, ledger: Experi
     assert len(bench.asked) == 60
 
 
+class CountingAsker(Asker):
+    """Notes which requests are worked out: variant and row."""
+
+    def __init__(self, plan: ExperimentPlan, services: ExperimentServices) -> None:
+        super().__init__(plan, services)
+        self.worked_out: list[tuple[int, int]] = []
+
+    async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
+        self.worked_out.append((at, row.number))
+        return await super().sent(at, row)
+
+
+@pytest.mark.parametrize("length", ["two words", "${file:length.txt}"])
+async def test_all_requests_are_worked_out_after_an_edit(
+    bench: Bench, ledger: ExperimentLedger, length: str
+) -> None:
+    result, _ = await bench.run(ledger)
+    bench.write("length.txt", "one word")
+    bench.write("capital.prompty", PROMPT.replace("one word", length))
+    asker = CountingAsker(bench.plan(), bench.services)
+    runner = ExperimentRunner(bench.plan(), bench.services, ledger, asker=asker)
+    await runner.prepare(going_on=result)
+    assert len(asker.worked_out) == 6
+    await runner.close()
+
+
 async def test_a_budget_pauses_and_more_goes_on(bench: Bench, ledger: ExperimentLedger) -> None:
     bench.write(
         "capital.experiment.yaml",
@@ -180,8 +210,12 @@ async def test_a_budget_pauses_and_more_goes_on(bench: Bench, ledger: Experiment
     assert 0 < asked < 6
     assert ledger.waiting(result) == 6 - asked
     bench.write("capital.experiment.yaml", EXPERIMENT)
-    runner = ExperimentRunner(bench.plan(), bench.services, ledger)
-    await runner.prepare()
+    waiting = {(key.variant, key.row) for key in ledger.waiting_keys(result)}
+    asker = CountingAsker(bench.plan(), bench.services)
+    runner = ExperimentRunner(bench.plan(), bench.services, ledger, asker=asker)
+    await runner.prepare(going_on=result)
+    assert set(asker.worked_out) == waiting
+    assert runner.left(result).to_send == len(waiting)
     assert runner.cells.resumable(result)
     assert await runner.run(result) == "done"
     await runner.close()
