@@ -21,16 +21,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from studio.application.experiments.plan import ExperimentServices, plan_experiment
+from studio.application.experiments.prompts import ExperimentError
 from studio.application.inputs.sets import InputFileError, load_rows, read_sets, sets_path
 from studio.application.tools.saved_calls import SavedCallsError, read_calls
-from studio.core.experiments.file.read import read_experiment
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.recognize import import_text
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.secrets import secret_store
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import import_run
 from studio.core.runs.store import RunStore, StoreError
+from studio.core.tools.trust.store import TrustStore
 from tests.fuzz.seeds_of_files import EXPERIMENTS, IMPORTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -172,6 +177,15 @@ def _lines(text: str, chance: random.Random) -> str:
     return "\n".join(lines)
 
 
+_SERVICES = ExperimentServices(
+    TrustStore(),
+    Connections(
+        (EMBEDDED, Connection("small", "compatible", model="m", base_url="http://127.0.0.1:9"))
+    ),
+    secret_store(),
+)
+
+
 def read(name: str, text: str, folder: Path, store: RunStore) -> None:
     """Read one file as the studio does."""
     path = folder / name
@@ -182,7 +196,8 @@ def read(name: str, text: str, folder: Path, store: RunStore) -> None:
         json.dumps(dict(made.input_sets))
         return
     if name.endswith(".experiment.yaml"):
-        read_experiment(text, path)
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        plan_experiment(path, _SERVICES)
         return
     if name == "journal.jsonl":
         import_run(text, store)
@@ -197,7 +212,14 @@ def read(name: str, text: str, folder: Path, store: RunStore) -> None:
         load_rows(path)
 
 
-REFUSALS = (ImportFailure, InputFileError, SavedCallsError, JournalError, StoreError)
+REFUSALS = (
+    ExperimentError,
+    ImportFailure,
+    InputFileError,
+    SavedCallsError,
+    JournalError,
+    StoreError,
+)
 
 
 def findings(seed: int, goes_on: Callable[[int], bool]) -> dict[str, str]:

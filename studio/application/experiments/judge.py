@@ -13,6 +13,7 @@ from studio.application.connections.model import Answerers
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import (
     ExperimentError,
+    as_undecided,
     documents_of,
     inputs_read,
 )
@@ -159,17 +160,14 @@ class PromptJudge:
         text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
         if isinstance(value, list) and spec.type == "g-eval":
             text = "\n".join(f"{number}. {each}" for number, each in enumerate(value, 1))
-        try:
+        folder = self._plan.folder
+        with as_undecided():
             if text.startswith("file://") and text.endswith(".prompty"):
-                path = self._plan.folder.find(text.removeprefix("file://"))
-                return parse(self._plan.folder.read(text), path), ""
+                return parse(folder.read(text), folder.find(text.removeprefix("file://"))), ""
             if text.startswith("file://"):
-                text = self._plan.folder.read(text).strip()
+                text = folder.read(text).strip()
             if named.endswith(".prompty"):
-                path = self._plan.folder.find(named.removeprefix("file://"))
-                return parse(self._plan.folder.read(named), path), text
-        except ExperimentError as error:
-            raise UndecidedError(str(error)) from None
+                return parse(folder.read(named), folder.find(named.removeprefix("file://"))), text
         if spec.rubric:
             return self._own_prompt(spec.rubric), text
         path = resource("rubrics", _RUBRICS[spec.type])
@@ -182,12 +180,10 @@ class PromptJudge:
             entry = PromptEntry(text, "rubricPrompt", text=text)
             if text.startswith("file://"):
                 entry = PromptEntry(text.removeprefix("file://"), "rubricPrompt")
-            try:
+            with as_undecided():
                 self._prompts[text] = next(
                     found for _, found in documents_of(entry, self._plan.folder)
                 )
-            except ExperimentError as error:
-                raise UndecidedError(str(error)) from None
         return self._prompts[text]
 
     def _provider(self, spec: AssertionSpec, use: str = "text") -> ProviderEntry:

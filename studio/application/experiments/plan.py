@@ -17,6 +17,8 @@ from studio.application.experiments.planned_files import (
 )
 from studio.application.experiments.planned_variants import (
     PlannedVariant,
+    at_place,
+    files_at,
     message_at,
     planned_variants,
     with_revision,
@@ -32,7 +34,7 @@ from studio.application.experiments.report import GIT
 from studio.application.run.start.readiness import refusal_of
 from studio.application.words import tr
 from studio.core.experiments.assertions.marking import judged_by, lacks_judge
-from studio.core.experiments.datasets import DatasetError, read_dataset, unread_columns
+from studio.core.experiments.datasets import read_dataset, unread_columns
 from studio.core.experiments.file.cases import DATA_SUFFIXES, expand_rows
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import (
@@ -162,22 +164,13 @@ def _dataset(
 ) -> Iterator[ExperimentCase]:
     paths = [folder.path / reference.path]
     if "*" in reference.path:
-        try:
-            found = folder.matching(reference.path)
-        except ExperimentError as error:
-            raise ExperimentError(message_at(file, reference.span.start, str(error))) from None
-        paths = [each for each in found if each.suffix.lower() in DATA_SUFFIXES]
-    if not paths:
-        message = tr("{name}: no file has such a name.").format(name=reference.path)
-        raise ExperimentError(message_at(file, reference.span.start, message))
+        paths = files_at(reference, file, folder, DATA_SUFFIXES)
     for path in paths:
         name = path.relative_to(folder.path) if path.is_relative_to(folder.path) else path
-        try:
+        with at_place(file, reference.span.start):
             if path.exists():
                 folder.find(str(reference.path if "*" not in reference.path else name))
             dataset = read_dataset(reference, path, on_rows)
-        except (DatasetError, ExperimentError) as error:
-            raise ExperimentError(message_at(file, reference.span.start, str(error))) from None
         warnings += dataset.warnings
         yield from dataset.cases
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TypeGuard
 
-from studio.application.experiments.planned_variants import message_at
+from studio.application.experiments.planned_variants import at_place, files_at, message_at
 from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.words import tr
 from studio.core.experiments.file.cases import read_case
@@ -109,11 +109,9 @@ def with_values(case: ExperimentCase, file: ExperimentFile, folder: Folder) -> E
     for reference in case.files:
         for name in _names(file, reference, folder):
             root, findings, _ = _read(file, reference, name, folder)
-            wrong = next(iter(findings.problems), None)
-            if wrong is not None:
-                raise ExperimentError(
-                    message_at(file, reference.span.start, f"{name}: {wrong.message}")
-                )
+            if findings.problems:
+                message = f"{name}: {findings.problems[0].message}"
+                raise ExperimentError(message_at(file, reference.span.start, message))
             assert isinstance(root.value, Mapping)
             values = {**values, **{str(key): value for key, value in root.value.items()}}
     return replace(case, variables={**values, **case.variables}, files=())
@@ -123,13 +121,7 @@ def _names(file: ExperimentFile, reference: FileReference, folder: Folder) -> It
     if "*" not in reference.path:
         yield reference.path
         return
-    try:
-        found = folder.matching(reference.path)
-    except ExperimentError as error:
-        raise ExperimentError(message_at(file, reference.span.start, str(error))) from None
-    if not found:
-        message = tr("{name}: no file has such a name.").format(name=reference.path)
-        raise ExperimentError(message_at(file, reference.span.start, message))
+    found = files_at(reference, file, folder)
     yield from (str(each.relative_to(folder.path)) for each in found)
 
 
@@ -138,20 +130,18 @@ def _read(
 ) -> tuple[YamlNode, ExperimentFindings, SourceText]:
     """A mapping of YAML or JSON, with what is wrong in its text."""
     findings = ExperimentFindings()
-    try:
-        text = folder.read(name)
-    except ExperimentError as error:
-        raise ExperimentError(message_at(file, reference.span.start, str(error))) from None
-    root = read_nodes(text, findings)
-    if not isinstance(root.value, Mapping) and not findings.problems:
-        message = tr("{name}: it holds no names with values (YAML or JSON).").format(name=name)
-        raise ExperimentError(message_at(file, reference.span.start, message))
-    wrong = next((each for each in findings.problems if each.severity is Severity.ERROR), None)
-    if wrong is not None:
-        line = SourceText(text).position(wrong.span.start).line
-        message = f"{name}:{line}: {wrong.message}"
-        raise ExperimentError(message_at(file, reference.span.start, message))
-    return root, findings, SourceText(text)
+    with at_place(file, reference.span.start):
+        source = SourceText(folder.read(name))
+        root = read_nodes(source.text, findings)
+        if not isinstance(root.value, Mapping) and not findings.problems:
+            raise ExperimentError(
+                tr("{name}: it holds no names with values (YAML or JSON).").format(name=name)
+            )
+        wrong = next((each for each in findings.problems if each.severity is Severity.ERROR), None)
+        if wrong is not None:
+            line = source.position(wrong.span.start).line
+            raise ExperimentError(f"{name}:{line}: {wrong.message}")
+    return root, findings, source
 
 
 class ValueFiles:

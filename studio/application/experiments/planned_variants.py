@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,9 +11,16 @@ from studio.application.experiments.prompts import ExperimentError, Folder, docu
 from studio.application.experiments.providers import choice_for, with_options
 from studio.application.experiments.report import GIT
 from studio.application.words import tr
+from studio.core.experiments.datasets import DatasetError
 from studio.core.experiments.file.nodes import ExperimentFindings, read_nodes
 from studio.core.experiments.file.read import is_provider_file, read_providers
-from studio.core.experiments.values import ExperimentCase, ExperimentFile, VariantEntry
+from studio.core.experiments.values import (
+    DatasetReference,
+    ExperimentCase,
+    ExperimentFile,
+    FileReference,
+    VariantEntry,
+)
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections
 from studio.core.prompty.document import PromptDocument
@@ -58,6 +66,45 @@ def message_at(file: ExperimentFile, offset: int, message: str) -> str:
     place = file.source.position(offset)
     name = file.path.name if file.path is not None else "experiment"
     return f"{name}:{place.line}:{place.column}: {message}"
+
+
+@contextmanager
+def at_place(file: ExperimentFile, offset: int) -> Iterator[None]:
+    """Name a place of the experiment file in what goes wrong there."""
+    try:
+        yield
+    except (DatasetError, ExperimentError) as error:
+        raise ExperimentError(message_at(file, offset, str(error))) from None
+
+
+def files_at(
+    reference: FileReference | DatasetReference,
+    file: ExperimentFile,
+    folder: Folder,
+    endings: Sequence[str] = (),
+) -> list[Path]:
+    """The files that a pattern means, at least one.
+
+    Args:
+        reference: the pattern.
+        file: the experiment, in which its place is.
+        folder: where the files are.
+        endings: of the names of those that are meant; none means all.
+
+    Raises:
+        ExperimentError: there is none, or they may not be read.
+    """
+    with at_place(file, reference.span.start):
+        found = [
+            path
+            for path in folder.matching(reference.path)
+            if not endings or path.suffix.lower() in endings
+        ]
+        if not found:
+            raise ExperimentError(
+                tr("{name}: no file has such a name.").format(name=reference.path)
+            )
+    return found
 
 
 def _is_named(names: Sequence[str], references: Sequence[str] | None) -> bool:
@@ -170,18 +217,15 @@ def with_revision(
         prompt = each.entry.prompt
         if prompt.is_prompty and not prompt.revision:
             pairs.setdefault((prompt.id, each.entry.provider.id), each)
+    place = file.source.text.find(baseline)
     if not pairs:
-        place = file.source.text.find(baseline)
         message = tr("{name} needs a prompt that is a file.").format(name=baseline)
         raise ExperimentError(message_at(file, max(0, place), message))
     bases: dict[tuple[str, str], PlannedVariant] = {}
     for pair, each in pairs.items():
         entry = replace(each.entry.prompt, revision=baseline.removeprefix(GIT), edit={})
-        try:
+        with at_place(file, max(0, place)):
             ((_, document),) = documents_of(entry, folder)
-        except ExperimentError as error:
-            place = file.source.text.find(baseline)
-            raise ExperimentError(message_at(file, max(0, place), str(error))) from None
         name = baseline if len(pairs) == 1 else f"{each.name} @ {baseline}"
         bases[pair] = replace(
             each,

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -241,6 +242,15 @@ class ExperimentError(Exception):
         super().__init__(text)
         self.unconnected = unconnected
         """A prompt that names a connection that is not set up; None where nothing does."""
+
+
+@contextmanager
+def as_undecided() -> Iterator[None]:
+    """Make a check undecided where something that it names cannot be used."""
+    try:
+        yield
+    except ExperimentError as error:
+        raise UndecidedError(str(error)) from None
 
 
 class Folder:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from studio.application.experiments.facets import slice_sentences
 from studio.application.experiments.prompts import ExperimentError
@@ -26,7 +27,7 @@ from studio.core.experiments.results.ratings import JudgeAgreement, judge_agreem
 from studio.core.experiments.statistics import mcnemar, quantile, shown_p, wilson
 from studio.core.experiments.values import Gates, PassRule
 from studio.core.paths import user_paths
-from studio.core.text.values import Json
+from studio.core.text.values import Json, object_of
 
 # The report on a result: its figures, and what they say in sentences.
 
@@ -392,27 +393,14 @@ def pass_rule_of(spec: Mapping[str, Json]) -> PassRule:
 
 def gates_of(spec: Mapping[str, Json]) -> Gates:
     """The gates that a result was run with."""
-    kept = spec.get("gates")
-    return _gates(kept) if isinstance(kept, Mapping) else Gates()
+    return _gates(object_of(spec.get("gates")))
 
 
-def _gates(kept: Mapping[str, Json]) -> Gates:
-    hat, slices = kept.get("pass_hat"), kept.get("slices")
-    lost = kept.get("lost_rows")
-    return Gates(
-        pass_rate=_number(kept.get("pass_rate")),
-        row_pass_rate=_number(kept.get("row_pass_rate")),
-        pass_hat=(int(str(hat[0])), float(str(hat[1]))) if isinstance(hat, list) else None,
-        lost_rows=lost if isinstance(lost, int) else None,
-        p_value=_number(kept.get("p_value")),
-        cost=_number(kept.get("cost")),
-        p95_ms=_number(kept.get("p95_ms")),
-        slices={
-            name: _gates(item)
-            for name, item in (slices.items() if isinstance(slices, Mapping) else ())
-            if isinstance(item, Mapping)
-        },
-    )
+def _gates(kept: Mapping[str, Any]) -> Gates:
+    """Make gates again of what `asdict` kept of them."""
+    hat, slices = kept.get("pass_hat"), object_of(kept.get("slices"))
+    inner = {name: _gates(object_of(item)) for name, item in slices.items()}
+    return Gates(**{**kept, "pass_hat": tuple(hat) if hat else None, "slices": inner})
 
 
 def _bases(

@@ -10,7 +10,7 @@ import csv
 import html
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
 from xml.etree import ElementTree
 
@@ -33,6 +33,9 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MOST_HTML = 400
 _COLUMNS = "row variant repeat state passed score cost tokens ms left_out output reasons".split()
 _MOST_NOTES = 50
+
+_OF_ASSERTION = ("label", "state", "score", "metric", "reason")
+_OF_OUTCOME = ("output", "passed", "score", "cost", "input_tokens", "output_tokens")
 
 EVENT = "gen_ai.evaluation.result"
 
@@ -118,27 +121,13 @@ def _lines(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[dict[
             "state": outcome.state.name.lower(),
             "vars": cell.row.facts.get("vars"),
             "metadata": cell.row.facts.get("metadata", {}),
-            "output": outcome.output,
-            "passed": outcome.passed,
-            "score": outcome.score,
-            "cost": outcome.cost,
-            "input_tokens": outcome.input_tokens,
-            "output_tokens": outcome.output_tokens,
+            **_fields(outcome, _OF_OUTCOME),
             "ms": round(outcome.ms, 1),
             "steps": outcome.steps,
             "cached": outcome.is_cached,
             "left_out": list(left_out_of(outcome)),
             "error": outcome.error,
-            "assertions": [
-                {
-                    "label": each.label,
-                    "state": each.state,
-                    "score": each.score,
-                    "metric": each.metric,
-                    "reason": each.reason,
-                }
-                for each in outcome.results
-            ],
+            "assertions": [_fields(each, _OF_ASSERTION) for each in outcome.results],
         }
 
 
@@ -163,10 +152,7 @@ def summary_of(report: ExperimentReport) -> dict[str, Json]:
                 "interval": list(each.interval),
                 "cells": each.total.cells,
                 "cells_passed": each.total.passed,
-                "errors": each.total.errors,
-                "cached": each.total.cached,
-                "cost": each.total.cost,
-                "tokens": each.total.tokens,
+                **_fields(each.total, ("errors", "cached", "cost", "tokens")),
                 "p50_ms": each.p50_ms,
                 "p95_ms": each.p95_ms,
                 "same_as": each.same_as,
@@ -185,16 +171,14 @@ def summary_of(report: ExperimentReport) -> dict[str, Json]:
             for each in report.variants
         ],
         "gates": [
-            {
-                "gate": each.name,
-                "variant": each.variant,
-                "held": each.held,
-                "measured": each.measured,
-                "wanted": each.wanted,
-            }
+            {"gate": each.name, **_fields(each, ("variant", "held", "measured", "wanted"))}
             for each in report.gates
         ],
     }
+
+
+def _fields(record: object, names: Sequence[str]) -> dict[str, Json]:
+    return {name: getattr(record, name) for name in names}
 
 
 def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:

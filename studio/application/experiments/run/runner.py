@@ -20,7 +20,7 @@ from studio.application.experiments.plan import (
     ExperimentPlan,
     ExperimentServices,
 )
-from studio.application.experiments.prompts import CONVERSATION, ExperimentError, starts_as_chat
+from studio.application.experiments.prompts import CONVERSATION, as_undecided, starts_as_chat
 from studio.application.experiments.report import check_baseline
 from studio.application.experiments.run.estimate import ExperimentEstimate, SentCells, transform_of
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
@@ -422,13 +422,9 @@ class ExperimentRunner:
         return without_replies(asked.journal) if is_good else asked.journal
 
     def _read(self, name: str) -> str:
-        try:
+        with as_undecided():
             return self.plan.folder.read(name)
-        except ExperimentError as error:
-            raise UndecidedError(str(error)) from None
 
     def _find(self, name: str) -> str:
-        try:
+        with as_undecided():
             return str(self.plan.folder.find(name))
-        except ExperimentError as error:
-            raise UndecidedError(str(error)) from None

@@ -25,6 +25,9 @@ from studio.core.text.files import read_text
 JAVASCRIPT_SECONDS = 1.0
 """The longest time of one JavaScript assertion."""
 
+_NODE_START_SECONDS = 15.0
+"""The longest time until Node.js begins, on a busy machine too; a call ends after 20 seconds."""
+
 JAVASCRIPT_BYTES = 64 * 1024 * 1024
 """The most memory of one."""
 
@@ -144,7 +147,7 @@ def _by_node(node: str, code: str, values: str) -> object:
             capture_output=True,
             text=True,
             encoding="utf-8",
-            timeout=JAVASCRIPT_SECONDS + 4,
+            timeout=JAVASCRIPT_SECONDS + _NODE_START_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:

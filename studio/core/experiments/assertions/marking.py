@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from studio.core.experiments.assertions.child import CodeLanguage, CodeRunner, verdict_of_code
 from studio.core.experiments.assertions.overlap import OVERLAP
@@ -21,10 +21,11 @@ from studio.core.experiments.assertions.result import (
 )
 from studio.core.experiments.assertions.structure import MARKUP, decide_json
 from studio.core.experiments.assertions.text import TEXT_DECISIONS, TextDecision
-from studio.core.experiments.assertions.trajectory import MEASURES, TRAJECTORY
+from studio.core.experiments.assertions.trajectory import OF_THE_RUN
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.templates import render_template
 from studio.core.text.problem import Severity
+from studio.core.text.source import Span
 from studio.core.text.values import Json
 
 JUDGED = (
@@ -44,7 +45,7 @@ _BY_ANSWER: Mapping[str, TextDecision] = {
     **TEXT_DECISIONS,
     **OVERLAP,
     **MARKUP,
-    **MEASURES,
+    **OF_THE_RUN,
     "is-json": decide_json,
     "contains-json": decide_json,
 }
@@ -275,8 +276,6 @@ async def _decide(
             value = value.strip()
     if kind in _BY_ANSWER:
         return _BY_ANSWER[kind](spec, value, answer)
-    if kind in TRAJECTORY:
-        return TRAJECTORY[kind](spec, value, answer, context)
     if markers.judge is None:
         raise NotRunError(f"There is no judge for {kind!r}.")
     if kind == "similar":
@@ -391,23 +390,6 @@ def _as_json(result: AssertionResult) -> dict[str, Json]:
     return made
 
 
-def _of_json(data: Mapping[str, Json]) -> AssertionResult:
-    from studio.core.text.source import Span
-
-    span = data.get("span")
-    nested = data.get("nested", [])
-    state = data["state"]
-    assert state in ("passed", "failed", "error", "not_run")
-    return AssertionResult(
-        str(data["label"]),
-        state,  # type: ignore[arg-type]
-        float(str(data["score"])),
-        str(data["reason"]),
-        float(str(data.get("weight", 1.0))),
-        str(data.get("metric", "")),
-        Span(int(str(span[0])), int(str(span[1]))) if isinstance(span, list) else None,
-        tuple(_of_json(each) for each in nested if isinstance(each, Mapping))
-        if isinstance(nested, list)
-        else (),
-        float(str(data.get("cost", 0.0))),
-    )
+def _of_json(data: Mapping[str, Any]) -> AssertionResult:
+    span, nested = data.get("span"), tuple(map(_of_json, data.get("nested", ())))
+    return AssertionResult(**{**data, "nested": nested, "span": Span(*span) if span else None})

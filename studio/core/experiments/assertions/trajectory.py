@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from studio.core.experiments.assertions.result import (
-    AssertionContext,
     CellAnswer,
     MadeCall,
     UndecidedError,
     Verdict,
 )
-from studio.core.experiments.assertions.text import as_number, as_text, as_texts
+from studio.core.experiments.assertions.text import TextDecision, as_number, as_text, as_texts
 from studio.core.experiments.values import AssertionSpec
 from studio.core.text.amounts import counted, money
 from studio.core.text.values import Json
 
-TrajectoryDecision = Callable[[AssertionSpec, Json, CellAnswer, AssertionContext], Verdict]
-
 _MARKERS = re.compile(r"[\s,]+")
 
-Measure = Callable[[AssertionSpec, Json, CellAnswer], Verdict]
 
-
-def decide_tool_used(
-    spec: AssertionSpec,
-    value: Json,
-    answer: CellAnswer,
-    context: AssertionContext,
-) -> Verdict:
+def decide_tool_used(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """The tools were called: one, each of a list, or as often as `{name, min, max}` says."""
     called = [each.tool for each in answer.calls]
     if isinstance(value, Mapping):
@@ -46,12 +36,7 @@ def decide_tool_used(
     return Verdict(True, f"{', '.join(wanted)} was called.")
 
 
-def decide_tool_sequence(
-    spec: AssertionSpec,
-    value: Json,
-    answer: CellAnswer,
-    context: AssertionContext,
-) -> Verdict:
+def decide_tool_sequence(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """The tools were called in this order; `exact` allows no others between."""
     mode = "in_order"
     steps = value
@@ -67,12 +52,7 @@ def decide_tool_sequence(
     return Verdict(in_order, f"{_called(called).capitalize()}.")
 
 
-def decide_tool_arguments(
-    spec: AssertionSpec,
-    value: Json,
-    answer: CellAnswer,
-    context: AssertionContext,
-) -> Verdict:
+def decide_tool_arguments(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """A call of the tool has these arguments, or among others where the mode is `partial`."""
     if not isinstance(value, Mapping):
         raise UndecidedError("The value is {name: …, args: {…}, mode: partial or exact}.")
@@ -89,12 +69,7 @@ def decide_tool_arguments(
     return Verdict(False, f"{name} was called with {as_text(dict(calls[-1].arguments))}.")
 
 
-def decide_step_count(
-    spec: AssertionSpec,
-    value: Json,
-    answer: CellAnswer,
-    context: AssertionContext,
-) -> Verdict:
+def decide_step_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """As many steps as wanted: at most a number, or `{min, max, type, pattern}`."""
     count, what = answer.steps, "model calls"
     low, high = 0.0, float("inf")
@@ -111,12 +86,7 @@ def decide_step_count(
     return Verdict(low <= count <= high, f"The run made {count} {what}.")
 
 
-def decide_tool_f1(
-    spec: AssertionSpec,
-    value: Json,
-    answer: CellAnswer,
-    context: AssertionContext,
-) -> Verdict:
+def decide_tool_f1(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """The called tools are the expected ones, as the F1 of both sets."""
     wanted, called = set(as_texts(value)), {each.tool for each in answer.calls}
     both = len(wanted & called)
@@ -125,12 +95,7 @@ def decide_tool_f1(
     return Verdict(score >= least, f"F1 {score:.2f}: {_called(sorted(called))}.", score)
 
 
-def decide_valid_calls(
-    spec: AssertionSpec,
-    value: Json,
-    answer: CellAnswer,
-    context: AssertionContext,
-) -> Verdict:
+def decide_valid_calls(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """Every call names a tool and has arguments that fit it; there is one at least."""
     if not answer.calls:
         return Verdict(False, "The model called no tool.")
@@ -140,19 +105,6 @@ def decide_valid_calls(
     return Verdict(
         True, f"{counted(len(answer.calls), 'call fits its tool', 'calls fit their tools')}."
     )
-
-
-TRAJECTORY: Mapping[str, TrajectoryDecision] = {
-    "trajectory:tool-used": decide_tool_used,
-    "trajectory:tool-sequence": decide_tool_sequence,
-    "trajectory:tool-args-match": decide_tool_arguments,
-    "trajectory:step-count": decide_step_count,
-    "trace-span-count": decide_step_count,
-    "tool-call-f1": decide_tool_f1,
-    "is-valid-openai-tools-call": decide_valid_calls,
-    "is-valid-openai-function-call": decide_valid_calls,
-}
-"""Function that decides each type."""
 
 
 def _list(value: Json) -> list[Json]:
@@ -267,7 +219,15 @@ def _most(spec: AssertionSpec, value: Json, name: str, unit: str) -> float:
     return as_number(value)
 
 
-MEASURES: Mapping[str, Measure] = {
+OF_THE_RUN: Mapping[str, TextDecision] = {
+    "trajectory:tool-used": decide_tool_used,
+    "trajectory:tool-sequence": decide_tool_sequence,
+    "trajectory:tool-args-match": decide_tool_arguments,
+    "trajectory:step-count": decide_step_count,
+    "trace-span-count": decide_step_count,
+    "tool-call-f1": decide_tool_f1,
+    "is-valid-openai-tools-call": decide_valid_calls,
+    "is-valid-openai-function-call": decide_valid_calls,
     "latency": decide_latency,
     "cost": decide_cost,
     "tokens": decide_tokens,

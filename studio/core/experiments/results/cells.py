@@ -6,13 +6,13 @@ An answer and its marks become a kept cell, and come back from one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import IntEnum
 
 from studio.core.experiments.assertions.marking import CellMarks
 from studio.core.experiments.assertions.result import AssertionResult, CellAnswer, MadeCall
 from studio.core.experiments.values import ExperimentRow
-from studio.core.text.values import Json, object_of
+from studio.core.text.values import Json, object_of, objects_of
 
 
 class CellState(IntEnum):
@@ -166,33 +166,21 @@ def facts_of(calls: tuple[MadeCall, ...], **others: Json) -> dict[str, Json]:
     """Return the facts for judging again, as they are stored."""
     made: dict[str, Json] = {name: value for name, value in others.items() if value}
     if calls:
-        made["calls"] = [
-            {
-                "tool": each.tool,
-                "arguments": dict(each.arguments),
-                "is_error": each.is_error,
-                "is_valid": each.is_valid,
-            }
-            for each in calls
-        ]
+        made["calls"] = [asdict(each) for each in calls]
     return made
 
 
 def calls_of(facts: Mapping[str, Json]) -> tuple[MadeCall, ...]:
     """The kept tool calls."""
-    kept = facts.get("calls")
-    made = []
-    for each in kept if isinstance(kept, list) else []:
-        if isinstance(each, Mapping):
-            made.append(
-                MadeCall(
-                    str(each.get("tool", "")),
-                    object_of(each.get("arguments")),
-                    is_error=each.get("is_error") is True,
-                    is_valid=each.get("is_valid") is not False,
-                )
-            )
-    return tuple(made)
+    return tuple(
+        MadeCall(
+            str(each.get("tool", "")),
+            object_of(each.get("arguments")),
+            is_error=each.get("is_error") is True,
+            is_valid=each.get("is_valid") is not False,
+        )
+        for each in objects_of(facts.get("calls"))
+    )
 
 
 def done_outcome(
