@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.pause_point import PausePoint
+from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 from studio.ui.preview.answer_card import AnswerCard
 from tests.journeys.test_first_answer import is_in_sight, press_f5
@@ -232,3 +233,26 @@ def test_an_experiment_has_the_width_and_f5_in_the_run_beside_it_runs_it(
     qtbot.waitUntil(
         lambda: table.viewport().rect().contains(table.visualRect(table.currentIndex()))
     )
+
+
+def test_figures_of_a_chat_prompt_after_f5(
+    qtbot: QtBot, bench: Workbench, server: ChatServer
+) -> None:
+    """The text, its messages, the whole answer and what it took are seen at once."""
+    answer = "\n".join(f"This is line {number} of the answer." for number in range(1, 13))
+    server.always(streamed(answer))
+    bench.window.resize(1440, 900)
+    bench.window.tabs.open(resource("examples", "chat.prompty"))
+    qtbot.waitUntil(lambda: bench.is_settled)
+    card = run(qtbot, bench)
+    page = bench.window.tabs.current
+    assert page is not None
+    qtbot.waitUntil(lambda: is_in_sight(bench, answer))
+    rows = page.editor.viewport().height() // page.editor.fontMetrics().lineSpacing()
+    assert rows >= 34
+    for message in bench.preview_pane.messages.cards:
+        assert message.visibleRegion().boundingRect() == message.rect()
+    assert "ms" in words_of(card) or " s" in words_of(card)
+    assert "price unknown" in words_of(card)
+    assert not bench.run_pane.isVisible()
+    assert bench.inputs_pane.height() <= 40

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Final, Literal, TypeAlias, assert_never
+from typing import Final, Literal, NamedTuple, TypeAlias, assert_never
 
 from studio.application.words import tr
 from studio.core.patterns import SLOW_SECONDS, PatternError, schema_pattern
@@ -135,10 +135,29 @@ class FieldSpec:
     """Place of the declaration, else of the first use."""
 
 
-def own_count(specs: Sequence[FieldSpec], given: Mapping[str, Json]) -> tuple[int, int]:
-    """Count the user's own fields that have a value, and all of them."""
-    own = [spec.name for spec in specs if not spec.supplied]
-    return sum(name in given for name in own), len(own)
+class InputCount(NamedTuple):
+    """The user's own inputs, by what has a value and what waits for one."""
+
+    given: int
+    """Those that the user gave."""
+
+    total: int
+    """All of them."""
+
+    samples: tuple[str, ...]
+    """Names of those of which the preview shows a sample, which a run does not send."""
+
+    missing: tuple[str, ...]
+    """Names of the required ones that have nothing."""
+
+
+def own_count(specs: Sequence[FieldSpec], given: Mapping[str, Json]) -> InputCount:
+    """Count the user's own fields that have a value, and name those that wait for one."""
+    own = [spec for spec in specs if not spec.supplied]
+    absent = [spec for spec in own if spec.name not in given]
+    samples = tuple(spec.name for spec in absent if spec.fallback_origin == "sample")
+    missing = (spec.name for spec in absent if spec.required and spec.fallback is ABSENT)
+    return InputCount(len(own) - len(absent), len(own), samples, tuple(missing))
 
 
 def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:

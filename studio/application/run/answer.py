@@ -12,7 +12,7 @@ from studio.application.run.displayed_run import RunView
 from studio.application.run.inspector.reply import thread_markdown
 from studio.application.run.offers.at_problem import detail_of
 from studio.application.run.offers.offer import Offer
-from studio.application.run.words import is_only_title, sentence_of, work_time
+from studio.application.run.words import error_title, is_only_title, sentence_of, work_time
 from studio.application.words import tr
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.state import RunState
@@ -127,7 +127,7 @@ def _problem(state: RunState, *, has_rows: bool) -> str:
     """Say what went wrong, unless the fields say it."""
     error = state.error
     if error is not None and not (error.kind == "output" and has_rows):
-        return sentence_of(state) if is_only_title(error) else detail_of(error)
+        return error_title(error) if is_only_title(error) else detail_of(error)
     is_usual = has_rows or state.status in ("running", "done")
     return "" if is_usual else sentence_of(state)
 

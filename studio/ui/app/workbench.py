@@ -211,6 +211,11 @@ class Workbench(QObject):
         window.tabs.path_moved.connect(pane.library.follow_path)
         window.tabs.first_saved.connect(pane.library.follow_path)
         window.tabs.input_renamed.connect(pane.library.note_rename)
+        actions = window.actions_by_id
+        actions["view.inputs"].triggered.connect(pane.fold_button.click)
+        actions["view.inputs"].triggered.connect(lambda: window.docks.show("inputs"))
+        actions["view.set_before"].triggered.connect(lambda: pane.library.step(-1))
+        actions["view.set_after"].triggered.connect(lambda: pane.library.step(1))
 
     def _connect_preview(self) -> None:
         """Connect the preview and what is made of it."""

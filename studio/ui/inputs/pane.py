@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from html import escape
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPalette, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
@@ -28,7 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.inputs.fields import FieldSpec, own_count, show_value
+from studio.application.inputs.fields import FieldSpec, own_count
 from studio.application.inputs.sets import InputRow
 from studio.application.words import marked, tr
 from studio.core.prompty.document import PromptDocument
@@ -38,7 +39,6 @@ from studio.core.text.values import Json
 from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.dropped import FileDrop
-from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.labels import icon_button
 from studio.ui.parts.layouts import ClosingDialog, column_of
 from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
@@ -65,9 +65,9 @@ class SetsButton(QToolButton):
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill)
         self.setMenu(self._menu)
-        library.changed.connect(self._describe)
+        library.changed.connect(self.describe)
         library.rows_loaded.connect(self._ask_row)
-        self._describe()
+        self.describe()
         self.setIcon(icon("list", "muted"))
 
     def _fill(self) -> None:
@@ -95,8 +95,10 @@ class SetsButton(QToolButton):
         menu.addSeparator()
         menu.addAction(tr("Load from a file…"), self._ask_file)
 
-    def _describe(self) -> None:
-        self.setText(_literal(self._library.current) or tr("Sets"))
+    def describe(self) -> None:
+        """Name the set in use, and whether its values were changed since."""
+        name, words = _literal(self._library.current), tr("{name}, edited")
+        self.setText(words.format(name=name) if self._library.is_edited else name or tr("Sets"))
         self.setAccessibleName(": ".join(filter(None, (tr("Input sets"), self._library.current))))
         count = len(self._library.sets)
         kept = (
@@ -225,13 +227,15 @@ class InputsPane(FollowsTheme, QWidget):
         """
         super().__init__(parent)
         self.setAccessibleName(tr("Inputs"))
-        self._summary = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self._summary = QLabel(textFormat=Qt.TextFormat.RichText)
         self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._names: tuple[str, ...] = ()
         self.fold_button = self._head()
         self.library = InputLibrary(self, memory)
         FileDrop(self, self.library.load, _OF_VALUES)  # beside the fields; others are the window's
         self.sets = SetsButton(self.library, self)
+        self.before = icon_button("chevron-left", tr("The set before"))
+        self.after = icon_button("chevron-right", tr("The set after"))
         self.json_button = icon_button("braces", tr("Edit the values as JSON"))
         self.json_button.setCheckable(True)
         self.reset_button = icon_button("rotate-ccw", tr("Clear all: use defaults and samples"))
@@ -239,21 +243,24 @@ class InputsPane(FollowsTheme, QWidget):
         self.form = SchemaForm(colored=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
         self.raw_problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self.empty = EmptyState(
-            "sliders-horizontal",
-            tr("No inputs"),
-            tr("Write {{ name }} in the prompt, or declare inputs in its front matter."),
-        )
-        self._scroll = _scrolled(self.form)
+        self._form_page = _page(self.form)
+        self._scroll = QScrollArea(widgetResizable=True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setWidget(self._form_page)
+        self._form_page.installEventFilter(self)
         self._raw_page = _page(self.raw, self.raw_problem)
         self._height_wanted = self._later(self._ask_height)
         """Once new fields have the style that their size depends on."""
         self._stack = QStackedWidget()
-        for page in (self.empty, self._scroll, self._raw_page):
+        for page in (self._scroll, self._raw_page):
             self._stack.addWidget(page)
         self._arrange()
         self.fold_button.toggled.connect(self._fold)
-        self._fold(False)
+        self.fold_button.setChecked(True)
+        self._summary.linkActivated.connect(self.focus_input)
+        self.before.clicked.connect(partial(self.library.step, -1))
+        self.after.clicked.connect(partial(self.library.step, 1))
+        self.library.changed.connect(self._describe)
         self.json_button.toggled.connect(self._switch)
         self.reset_button.clicked.connect(self.clear)
         self.form.value_changed.connect(self._from_form)
@@ -285,9 +292,11 @@ class InputsPane(FollowsTheme, QWidget):
         bar = self._bar = QHBoxLayout()
         bar.setContentsMargins(4, 4, 8, 4)
         bar.setSpacing(4)
-        bar.addWidget(self.fold_button)
+        for button in (self.before, self.after):
+            button.setAutoRaise(True)
+        for part in (self.fold_button, self.before, self.sets, self.after):
+            bar.addWidget(part)
         bar.addWidget(self._summary, 1)
-        bar.addWidget(self.sets)
         bar.addWidget(self.reset_button)
         bar.addWidget(self.json_button)
         column_of(bar, (self._stack, 1), on=self, margins=0, spacing=0)
@@ -332,6 +341,7 @@ class InputsPane(FollowsTheme, QWidget):
 
     def focus_input(self, name: str) -> None:
         """Put the keyboard into an input's field and bring it into view."""
+        self.fold_button.setChecked(False)
         if self.json_button.isChecked():
             self.json_button.setChecked(False)
         self.form.focus_field(name)
@@ -343,39 +353,37 @@ class InputsPane(FollowsTheme, QWidget):
         """Take the colors of the theme in use."""
         theme = theme_in_use()
         self.raw.setStyleSheet(self.form.styleSheet())
+        self._describe()
         for area in (self._scroll, self._raw_page):
             palette = area.palette()
             palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
             area.setPalette(palette)
 
     def _fold(self, folded: bool) -> None:
-        """Leave one line, which says the values; or show the form."""
+        """Leave one line, or show the form."""
         self.fold_button.setIcon(icon("chevron-right" if folded else "chevron-down"))
-        self._stack.setVisible(not folded)
+        for part in (self._stack, self.reset_button, self.json_button):
+            part.setVisible(not folded)
         self.setMaximumHeight(self.sizeHint().height() if folded else _NO_LIMIT)
         self._describe()
         self._height_wanted.start()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """In another width the sentence of an empty pane has another number of lines."""
-        super().resizeEvent(event)
-        if not self.form.rows and event.size().width() != event.oldSize().width():
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A field that has grown tells the layouts around it later."""
+        if event.type() == QEvent.Type.LayoutRequest:
             self._height_wanted.start()
+        return super().eventFilter(watched, event)
 
     def _ask_height(self) -> None:
         head = self._bar.sizeHint().height() + _OF_THE_DOCK
         if self.fold_button.isChecked():
             self.request_height.emit(head)
-        elif self.form.rows:
-            self.request_height.emit(head + _height_of(self._scroll.widget(), self.width()))
         else:
-            self.request_height.emit(head + _height_of(self.empty, self.width()))
+            self.request_height.emit(head + _height_of(self._form_page, self.width()))
 
     def _choose_page(self) -> None:
-        if self.json_button.isChecked():
-            self._stack.setCurrentWidget(self._raw_page)
-        else:
-            self._stack.setCurrentWidget(self._scroll if self.form.rows else self.empty)
+        is_raw = self.json_button.isChecked()
+        self._stack.setCurrentWidget(self._raw_page if is_raw else self._scroll)
 
     def _switch(self, as_json: bool) -> None:
         if as_json:
@@ -404,27 +412,29 @@ class InputsPane(FollowsTheme, QWidget):
         self.given_changed.emit(given)
 
     def _describe(self) -> None:
-        values, specs = self.values(), self.library.specs
-        given, total = own_count(specs, values)
-        words = tr("{given} of {total} given").format(given=given, total=total) if total else ""
-        if self.fold_button.isChecked() and values:
-            words = " · ".join(f"{name} = {show_value(value)}" for name, value in values.items())
-        self._summary.setText(words)
+        values, specs, theme = self.values(), self.library.specs, theme_in_use()
+        count = own_count(specs, values)
+        words = tr("{given} of {total} given").format(given=count.given, total=count.total)
+        parts = [words if count.total else tr("none")]
+        for names, one, many, color in (
+            (count.samples, tr("1 sample"), tr("{count} samples"), theme.warning),
+            (count.missing, tr("1 missing"), tr("{count} missing"), theme.error),
+        ):
+            if names:
+                text = one if len(names) == 1 else many.format(count=len(names))
+                style = f"color: {color}; text-decoration: none"
+                parts.append(f'<a href="{escape(names[0])}" style="{style}">{text}</a>')
+        self._summary.setText(" · ".join(parts))
+        self.sets.describe()
+        for button in (self.before, self.after):
+            button.setVisible(len(self.library.sets) > 1)
         self.reset_button.setEnabled(bool(values))
         self.json_button.setEnabled(bool(specs or values))
 
 
-def _height_of(part: QWidget | None, width: int) -> int:
+def _height_of(part: QWidget, width: int) -> int:
     """The height that a part needs in a width, where its lines wrap."""
-    assert part is not None
     return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
-
-
-def _scrolled(form: QWidget) -> QScrollArea:
-    area = QScrollArea(widgetResizable=True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidget(_page(form))
-    return area
 
 
 def _page(*parts: QWidget) -> QWidget:

@@ -368,6 +368,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self.older.hide()
         self.older.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.line.hide()
+        self.steps.setAccessibleName(tr("Details of the run"))
         self.setAccessibleName(tr("Answer"))
 
     def _connect(self) -> None:

@@ -85,6 +85,18 @@ class InputLibrary(QObject):
         return self._now.chosen
 
     @property
+    def is_edited(self) -> bool:
+        """Whether the values are others by now than those of the set in use."""
+        return self.current in self._sets and self.given != self._of_set(self.current)
+
+    def step(self, by: int) -> None:
+        """Take the set that many places after the one in use; without one, the first or last."""
+        names = list(self._sets)
+        if names:
+            at = names.index(self.current) + by if self.current in names else min(by - 1, 0)
+            self.take(names[at % len(names)])
+
+    @property
     def can_keep(self) -> bool:
         """Whether there is a file beside which sets can be kept."""
         return self._prompt is not None and not self._is_broken

@@ -114,7 +114,7 @@ def test_only_a_persons_own_inputs_are_counted() -> None:
     specs = input_fields(parse(DOC))
     supplied = [spec.name for spec in specs if spec.supplied]
     assert supplied == ["history"]
-    assert own_count(specs, {"city": "Rome", "history": []}) == (1, 5)
+    assert own_count(specs, {"city": "Rome", "history": []})[:2] == (1, 5)
 
 
 def test_the_history_goes_back_and_returns_to_the_draft() -> None:
