@@ -183,6 +183,58 @@ def test_every_chosen_run_stays_chosen(pane: HistoryPane) -> None:
     assert {run.id for run in pane.table.chosen_runs()} == {"a", "b"}
 
 
+WHOLE = RunSummary(
+    "w",
+    1.0,
+    76.0,
+    prompt="Trip",
+    protocol="json_action",
+    model="gpt-5-mini",
+    question="Where to?",
+    status="limit",
+    calls_model=1200,
+    calls_tool=2,
+    tokens=12345,
+    cost=0.25,
+    answer="Oslo",
+    branches=2,
+    tags=("late", "good"),
+    note="ask again",
+    pinned=True,
+)
+TEXTS = {
+    "Prompt": "★ Trip",
+    "Question": "Where to?",
+    "Model": "gpt-5-mini",
+    "Protocol": "JSON action",
+    "Model calls": "1,200",
+    "Tool calls": "2",
+    "Tokens": "12,345",
+    "Cost": "$0.2500",
+    "End": "limit reached",
+    "Tags": "late, good",
+    "Answer": "Oslo",
+    "Duration": "1 min 15 s",
+    "Branches": "3",
+    "Note": "ask again",
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_each_column_shows_its_head_and_what_it_is_of_the_run(pane: HistoryPane, name: str) -> None:
+    pane.show_runs((WHOLE,))
+    column = HEADS.index(name)
+    table = pane.table
+    assert table.model().headerData(column, Qt.Orientation.Horizontal) == name
+    shown = table.model().index(0, column).data()
+    assert shown == TEXTS[name] if name in TEXTS else shown
+    table.scrollTo(table.model().index(0, column))
+    place = table.visualRect(table.model().index(0, column))
+    assert table.viewport().rect().intersects(place)
+    metrics = table.horizontalHeader().fontMetrics()
+    assert place.width() > metrics.horizontalAdvance(name)
+
+
 def _ids(pane: HistoryPane) -> list[str]:
     return [row.run.id for row in pane.model.rows]
 

@@ -250,6 +250,7 @@ def test_parameters_stand_in_a_group_of_their_own(qtbot: QtBot, pane: InputsPane
 def test_sets_are_kept_taken_and_removed(qtbot: QtBot, pane: InputsPane, tmp_path: Path) -> None:
     prompt = tmp_path / "trip.prompty"
     pane.set_document(parse(DOC, prompt))
+    assert pane.sets.accessibleName() == "Input sets"
     pane.set_values({"city": "Rome"})
     choose(pane.sets, "Save as a set…")
     dialog = pane.sets.findChild(QInputDialog)
@@ -257,6 +258,7 @@ def test_sets_are_kept_taken_and_removed(qtbot: QtBot, pane: InputsPane, tmp_pat
     dialog.accept()
     assert (tmp_path / "trip.inputs.json").exists()
     assert pane.sets.text() == "Italy"
+    assert pane.sets.accessibleName() == "Input sets: Italy"
     pane.set_values({"city": "Oslo"})
     choose(pane.sets, "Update “Italy”")
     pane.clear()
