@@ -14,7 +14,7 @@ def filled(page: str, version: str, day: str) -> str:
         day: of the page, as an ISO date.
     """
     from studio.cli.completion import every_parser
-    from studio.cli.exit_codes import COMMANDS
+    from studio.cli.terminal import COMMANDS
     from studio.cli.window_arguments import window_parser
 
     parts = []

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from studio.cli.exit_codes import COMMANDS, USAGE
-from studio.cli.terminal import ended, tell
+from studio.cli.terminal import COMMANDS, USAGE, ended, tell
 from studio.cli.window_arguments import window_parser
 
 MODEL_CHILD = "--embedded-model-child"

@@ -7,10 +7,8 @@ from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.imports.imported import Imported, Importer, ImportFailure, ImportSource
 from studio.core.models.connections import Connection, Preset
 from studio.core.prompty.checks import Check
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.prompty.document import PromptDocument, ToolSpec
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceKind
 

@@ -11,14 +11,12 @@ from shots_editor import Camera, dialog, wait
 
 from studio.application.tools.pasted_server import KnownServer
 from studio.application.tools.saved_calls import SavedCall
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
-from studio.core.tools.mcp.values import InputWanted
-from studio.core.tools.openapi.choice import OperationRow
-from studio.core.tools.openapi.progress import ReadingProgress
+from studio.core.tools.mcp.connection import InputWanted
+from studio.core.tools.openapi.loading import OperationRow, ReadingProgress
 from studio.core.tools.registry import SourceStatus, ToolEntry
-from studio.core.tools.source import OfferArgument, ServerOffer
-from studio.core.tools.traffic import TrafficLog
+from studio.core.tools.source import OfferArgument, ServerOffer, TrafficLog
 from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.comparison import RewriteDialog
 from studio.ui.dialogs.crash import CrashDialog

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import COMMANDS
 from studio.cli.main import parser_of
+from studio.cli.terminal import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -14,8 +14,8 @@ from studio.application.exchange.export import make_export
 from studio.application.preview.build import build_preview
 from studio.application.preview.requests import request_of
 from studio.application.preview.value import PreviewJob
-from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.run.performer import check_answer
 from studio.core.agent.values.options import RunOptions
@@ -26,7 +26,7 @@ from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
 from studio.core.models.embedded.model import build_grammar
 from studio.core.models.scripted import ScriptedModel
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.wire.request import Provider
 

@@ -6,14 +6,14 @@ from typing import get_args
 
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.words import PROTOCOL_WORDS
+from studio.application.words import PROTOCOL_WORDS
 from studio.core.agent.protocols import convert, loops
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.python.code import RUNS
 from studio.core.models.base import PROTOCOLS, ModelRequest, ProtocolName
 from studio.core.models.embedded.model import build_grammar
+from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.ui.dialogs.comparison import RewriteDialog
 
 PROMPT = parse("---\nname: a\n---\nsystem:\nHello {{question}}.\n")
@@ -26,7 +26,7 @@ def test_no_table_lacks_a_protocol() -> None:
         "PROTOCOLS of core/models/base": PROTOCOLS,
         "_LOOPS of core/agent/protocols/loops": loops._LOOPS,
         "RUNS of core/export/python/code": RUNS,
-        "PROTOCOL_WORDS of application/run/words": PROTOCOL_WORDS,
+        "PROTOCOL_WORDS of application/words": PROTOCOL_WORDS,
     }
     wrong = [
         f"{where}: {name}" for where, table in tables.items() for name in set(NAMES) ^ set(table)

@@ -9,8 +9,7 @@ from itertools import accumulate, pairwise
 from typing import Literal, TypeAlias
 
 from studio.core.text.diff import changes, common_ends, line_edits
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 
 LineKind: TypeAlias = Literal["same", "added", "removed", "gap"]
 

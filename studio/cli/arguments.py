@@ -8,8 +8,7 @@ from pathlib import Path
 
 from studio.application.document.prompt_files import prompt_files
 from studio.application.document.reading import not_a_prompt, read_document
-from studio.cli.exit_codes import UsageError
-from studio.cli.terminal import tell
+from studio.cli.terminal import UsageError, tell
 from studio.core.prompty.checks.variables import used_elsewhere
 from studio.core.prompty.document import TEXT_KINDS, PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits
@@ -17,9 +16,7 @@ from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import value_kind
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.files import read_bounded
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json
+from studio.core.text.values import Json, parse_json, reason_of
 from studio.core.tools.trust.store import TooWideError, TrustStore
 
 

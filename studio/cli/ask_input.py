@@ -11,7 +11,7 @@ from functools import partial
 from studio.cli.terminal import tell
 from studio.core.text.invisible import reveal
 from studio.core.text.values import Json, JsonObject, list_of
-from studio.core.tools.mcp.values import AskForInput, InputGiven, InputWanted
+from studio.core.tools.mcp.connection import AskForInput, InputGiven, InputWanted
 
 _TRUE, _FALSE = ("y", "yes", "true", "1"), ("n", "no", "false", "0")
 

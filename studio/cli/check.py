@@ -28,16 +28,13 @@ from studio.application.document.project_settings import (
 )
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.arguments import add_trust, read_text, trust_of
-from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.findings import shown_path
-from studio.cli.terminal import printable
+from studio.cli.terminal import FINE, PROBLEMS, UsageError, printable
 from studio.core.project_file import SettingsError
 from studio.core.prompty.evaluation import in_worker
 from studio.core.text.amounts import counted
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.reason import reason_of
-from studio.core.text.source import SourceText
-from studio.core.text.values import Json
+from studio.core.text.source import Problem, Severity, SourceText
+from studio.core.text.values import Json, reason_of
 from studio.core.text.workflow_commands import command_property, command_text
 from studio.core.tools.trust.store import TrustStore
 

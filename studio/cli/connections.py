@@ -10,18 +10,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from studio.application.connections.editing import keyless_if_local, problems_of, with_folder
-from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
-from studio.cli.terminal import printable, tell
-from studio.core.models.connection_file import Connections, read_connections, write_connections
+from studio.cli.terminal import FINE, PROBLEMS, UsageError, printable, tell
 from studio.core.models.connections import (
     EMBEDDED,
     Connection,
+    Connections,
     address_of,
     all_presets,
+    read_connections,
+    write_connections,
 )
 from studio.core.paths import user_paths
 from studio.core.text.amounts import size
-from studio.core.text.reason import named_reason
+from studio.core.text.values import named_reason
 
 _OPTIONS = {"name": "NAME", "base_url": "--url", "key": "--key"}
 

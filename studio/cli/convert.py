@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from studio.cli.arguments import named_files, read_text, refuse_other_file
-from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
-from studio.cli.terminal import tell
+from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.convert.whole import convert, prove
@@ -19,7 +18,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.diff import unified_diff
 from studio.core.text.files import write_atomically
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 
 
 def add_convert(parser: argparse.ArgumentParser) -> None:

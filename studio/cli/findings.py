@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from studio.cli.exit_codes import FINE, PROBLEMS
-from studio.cli.terminal import tell
+from studio.cli.terminal import FINE, PROBLEMS, tell
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import Problem, Severity
+from studio.core.text.source import Problem, Severity
 
 
 def report(document: PromptDocument, problems: Iterable[Problem]) -> int:

@@ -12,8 +12,7 @@ import importlib
 from collections.abc import Sequence
 
 from studio import __version__
-from studio.cli.exit_codes import COMMANDS, FINE, PROBLEMS, USAGE, UsageError
-from studio.cli.terminal import tell
+from studio.cli.terminal import COMMANDS, FINE, PROBLEMS, USAGE, UsageError, tell
 from studio.core.paths import narrow_home, user_paths
 from studio.core.prompty.evaluation import TooLongError, failure
 

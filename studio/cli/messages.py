@@ -18,9 +18,9 @@ from studio.cli.findings import report
 from studio.cli.prepared import prepared_prompt
 from studio.cli.run.model import add_choice, choice_for
 from studio.cli.terminal import printable, tell
-from studio.core.models.connection_file import user_connections
+from studio.core.models.connections import user_connections
 from studio.core.prompty.agent_files.read import agent_file_kind
-from studio.core.prompty.messages import OpenThread
+from studio.core.prompty.document import OpenThread
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
 from studio.core.text.amounts import counted

@@ -10,11 +10,10 @@ from studio.application.preview.build import shown_prompt
 from studio.application.tools.server_content import asks_sources, registry_of
 from studio.cli.arguments import allow_named, given_inputs, load, trust_of
 from studio.cli.terminal import tell
-from studio.core.models.connection_file import user_connections
+from studio.core.models.connections import user_connections
 from studio.core.models.secrets import secret_store
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.prepare import Prepared
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.trust.store import TrustStore
 

@@ -11,11 +11,19 @@ from typing import Any
 from studio.application.run.words import rate_of
 from studio.cli.terminal import printable, tell
 from studio.core.agent.loop.steps import steps_of
-from studio.core.agent.values.events import CallsChecked, Event, ModelFailed, ReplyRead, ToolEnded
+from studio.core.agent.values.events import (
+    CallDecided,
+    CallsChecked,
+    Event,
+    ModelChosen,
+    ModelFailed,
+    ObservationEdited,
+    ReplyRead,
+    ToolEnded,
+)
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Action, FormatError
-from studio.core.agent.values.user_events import CallDecided, ModelChosen, ObservationEdited
-from studio.core.models.endpoint_trust import is_local
+from studio.core.models.connections import is_local
 from studio.core.runs.codec import encode_event
 from studio.core.text.amounts import counted, duration, money
 from studio.core.text.values import Json

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from studio.application.history.find import find_run
 from studio.application.run.breakpoints import describe
 from studio.application.run.text_commands import CommandError, breakpoint_of
-from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UsageError
 from studio.cli.numbers import whole
 from studio.cli.run.drive import PLACES
 from studio.cli.run.step import ask, standing
-from studio.cli.terminal import tell
+from studio.cli.terminal import FINE, INTERRUPTED, PROBLEMS, UsageError, tell
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import PausePoint
 from studio.core.masking.masker import Masker
 from studio.core.models.base import ModelError
 from studio.core.paths import user_paths

@@ -20,9 +20,8 @@ from studio.application.exchange.runs import kept_words
 from studio.application.history.find import call_of_step, find_run, raw_reply
 from studio.application.history.rows import end_of
 from studio.application.run.past.again import PastRun, past_run
-from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.numbers import amount, whole
-from studio.cli.terminal import printable, tell
+from studio.cli.terminal import FINE, PROBLEMS, UsageError, printable, tell
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import branch_path
@@ -33,11 +32,11 @@ from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import FORMS, export_run, form_of, import_run
+from studio.core.runs.rows import WAITING, RunSummary
 from studio.core.runs.store import RunFilter, RunStore, StoreError
-from studio.core.runs.summary import WAITING, RunSummary
 from studio.core.text.amounts import counted, one_line, whole_number
 from studio.core.text.files import MOST_RECORD_BYTES, read_text, write_atomically
-from studio.core.text.reason import named_reason, reason_of
+from studio.core.text.values import named_reason, reason_of
 
 _DAY = 86_400
 _MOST_DAYS = 1_000_000

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from studio import __version__
-from studio.cli.exit_codes import COMMANDS
+from studio.cli.terminal import COMMANDS
 from studio.core.text.amounts import whole_number
 
 _MOST_PIXELS = 16_384

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from studio.core.text.files import read_text
-from studio.core.text.reason import reason_of
+from studio.core.text.values import reason_of
 
 OWN_FILE = "prompt-studio.toml"
 

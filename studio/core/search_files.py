@@ -8,8 +8,7 @@ from pathlib import Path
 
 from studio.core.patterns import compile_pattern, expanded, matches
 from studio.core.text.files import read_bounded
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 
 SKIPPED = frozenset(
     {"node_modules", "__pycache__", ".git", ".venv", "venv", "dist", "build", ".mypy_cache"}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from studio.application.comparison import compare_for_taking_back, compare_texts
 from studio.core.text.diff import changes
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 
 
 def test_the_words_that_differ_are_marked() -> None:

@@ -15,7 +15,7 @@ from studio.application.trust import (
     references_of,
     shown_before_trust,
 )
-from studio.core.models.connection_file import Connections
+from studio.core.models.connections import Connections
 from studio.core.paths import resource
 from studio.core.prompty.parse import parse
 from studio.core.tools.trust.store import TrustStore

@@ -8,7 +8,7 @@ import pytest
 
 from studio.application.run.breakpoints import place_name
 from studio.application.words import translate_by
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 
 
 @pytest.fixture

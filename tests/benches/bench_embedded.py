@@ -33,7 +33,7 @@ from studio.core.prompty.document import PromptDocument  # noqa: E402
 from studio.core.prompty.parse import parse  # noqa: E402
 from studio.core.prompty.prepare import prepare  # noqa: E402
 from studio.core.text.values import Json  # noqa: E402
-from studio.core.tools.session import ToolSession  # noqa: E402
+from studio.core.tools.document_tools import ToolSession  # noqa: E402
 from studio.core.tools.trust.store import TrustStore  # noqa: E402
 from tests.support.start_run import start_run  # noqa: E402
 

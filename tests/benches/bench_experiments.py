@@ -32,8 +32,11 @@ from studio.application.experiments.run.runner import ExperimentRunner  # noqa: 
 from studio.core.experiments.results.cells import CellKey, CellState, NewResult, ResultRow  # noqa: E402  # noqa: E402
 from studio.core.experiments.results.ledger import ExperimentLedger  # noqa: E402
 from studio.core.experiments.results.scans import sum_up  # noqa: E402
-from studio.core.models.connection_file import Connections  # noqa: E402
-from studio.core.models.connections import EMBEDDED, Connection  # noqa: E402
+from studio.core.models.connections import (  # noqa: E402
+    EMBEDDED,
+    Connection,
+    Connections,
+)
 from studio.core.models.secrets import secret_store  # noqa: E402
 from studio.core.tools.trust.store import TrustStore  # noqa: E402
 

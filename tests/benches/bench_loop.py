@@ -241,11 +241,9 @@ async def bare_stream(url: str, steps: int) -> str:
 async def ours(url: str, steps: int) -> str:
     """Prompt Studio's loop, streaming and with its whole journal in memory."""
     from studio.core.agent.values.options import RunOptions
-    from studio.core.agent.values.run_setup import Limits
-    from studio.core.models.choice import choose_connection
-    from studio.core.models.connection_file import Connections
-    from studio.core.models.connections import Connection
-    from studio.core.models.factory import open_model
+    from studio.core.agent.values.step import Limits
+    from studio.core.models.choice import choose_connection, open_model
+    from studio.core.models.connections import Connection, Connections
     from tests.core.agent.runs import Functions, document
     from tests.support.start_run import start_run
 

@@ -33,7 +33,7 @@ from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.step import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.codec import encode_event
 from studio.core.runs.store import RunStore

@@ -21,9 +21,9 @@ sys.path.insert(0, str(ROOT))
 from studio.core.models.base import ModelRequest  # noqa: E402
 from studio.core.models.connections import Connection  # noqa: E402
 from studio.core.models.remote.model import RemoteModel  # noqa: E402
-from studio.core.prompty.messages import Message, TextPart  # noqa: E402
-from studio.core.tools.limits import ToolLimits  # noqa: E402
+from studio.core.prompty.document import Message, TextPart  # noqa: E402
 from studio.core.tools.python.source import PythonFileSource  # noqa: E402
+from studio.core.tools.source import ToolLimits  # noqa: E402
 from tests.support.chat_server import ChatServer, chat_server, silent, streamed  # noqa: E402
 
 ROUNDS = 7

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from studio.core.paths import resource
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.tools.binding import build_registry
 from studio.core.tools.python.interpreter import server_environment
 from studio.core.tools.python.source import PythonFileSource

@@ -13,7 +13,7 @@ from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.connections import Connection
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from studio.core.wire.reply import Reply, accumulate
 from tests.chaos.faults import FAULTS, KEY, Api, Fault
 from tests.support.chat_server import Answer, ChatServer, Received, chat_server

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import USAGE
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from studio.cli.ask_input import ask_by_lines, terminal_asker
-from studio.core.tools.mcp.values import InputGiven, InputWanted
+from studio.core.tools.mcp.connection import InputGiven, InputWanted
 
 SEAT = {
     "type": "object",

@@ -13,8 +13,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from studio.__main__ import main
-from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, INTERRUPTED, PROBLEMS, USAGE
 from tests.support.no_files import REASONS, each_kind, make_no_file, needs_posix
 from tests.support.soon import soon
 

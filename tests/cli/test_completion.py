@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from studio.cli.completion import FILES, SHELLS, every_parser, offers
-from studio.cli.exit_codes import COMMANDS
+from studio.cli.terminal import COMMANDS
 from studio.core.paths import resource_text
 
 

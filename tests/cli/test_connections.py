@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
-from studio.core.models.connection_file import read_connections
+from studio.cli.terminal import FINE, PROBLEMS, USAGE
+from studio.core.models.connections import read_connections
 from tests.support.chat_server import ChatServer, Exchange, chat_server, chunk
 
 ABILITIES = ("streaming", "tools", "parallel", "schema", "vision", "reasoning", "stop")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, PROBLEMS, USAGE
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.paths import resource
 from studio.core.prompty.parse import parse

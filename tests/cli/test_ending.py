@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from studio.__main__ import main
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
+from studio.cli.terminal import FINE, PROBLEMS, USAGE
 from tests.support import patience
 
 FULL = Path("/dev/full")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, PROBLEMS
 from tests.cli.test_main import script
 
 PLAIN = "---\nname: plain\n---\nuser:\nHello?\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, PROBLEMS, USAGE
 from studio.core.export.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from studio.cli.exit_codes import COMMANDS
-from studio.cli.late_commands import LateCommands
+from studio.cli.completion import LateCommands
 from studio.cli.main import parser_of
 from studio.cli.numbers import amount, whole
+from studio.cli.terminal import COMMANDS
 from studio.cli.window_arguments import window_parser
 
 _SAMPLES = ("1", "0.5", "800x600")

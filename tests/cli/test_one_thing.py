@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE
 from tests.cli.test_main import script
 
 _WRONG = re.compile(r"(?<![\d.,-])1 [a-z]+s\b(?<!is)(?<!has)(?<!was)")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
-from studio.core.models.connection_file import Connections, write_connections
-from studio.core.models.connections import Connection
+from studio.cli.terminal import FINE, PROBLEMS, USAGE
+from studio.core.models.connections import Connection, Connections, write_connections
 from tests.support.chat_server import chat_server, streamed
 
 TEXT = """---

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, USAGE
 from tests.cli.test_main import script
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE
 from tests.support.chat_server import chat_server, failure, streamed
 
 

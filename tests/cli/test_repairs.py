@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE
 from tests.cli.test_main import script
 from tests.cli.test_run import ANSWER, CALL, RUN
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from studio.__main__ import main
-from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, INTERRUPTED, PROBLEMS, USAGE
 from studio.core.paths import resource
 from tests.cli.test_main import script
 

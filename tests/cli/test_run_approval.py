@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE
 from studio.core.tools.trust.store import TrustStore
 from tests.cli.test_main import script
 from tests.core.tools.trust.test_review import WEATHER, Server

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, PROBLEMS, USAGE
 from studio.core.agent.loop.setup import limits_of
 from studio.core.prompty.parse import parse
 from tests.support.chat_server import ChatServer, Exchange, chat_server, chunk, events

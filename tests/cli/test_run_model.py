@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, PROBLEMS
 from studio.core.models.scripted import ScriptedModel
 from tests.cli.test_run import ANSWER, CALL, REACT, last_run, say
 

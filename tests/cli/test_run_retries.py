@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import PROBLEMS
 from studio.cli.main import run_command
+from studio.cli.terminal import PROBLEMS
 from tests.support.chat_server import (
     Answer,
     ChatServer,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, USAGE
 from studio.core.paths import resource
 from tests.cli.test_main import script
 

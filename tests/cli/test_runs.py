@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, PROBLEMS, USAGE
 from studio.core.agent.values.commands import Approve
 from studio.core.agent.values.events import ModelCalled
 from studio.core.agent.values.options import RunOptions

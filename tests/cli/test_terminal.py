@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import PROBLEMS, USAGE
 from studio.cli.main import run_command
-from studio.cli.terminal import printable, tell
+from studio.cli.terminal import PROBLEMS, USAGE, printable, tell
 
 COMMANDS = Path(__file__).resolve().parents[2] / "studio" / "cli"
 OWN_SIGNS = ("\\r", "\\x1b")

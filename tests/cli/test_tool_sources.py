@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, PROBLEMS, USAGE
 from studio.core.tools.trust.store import TrustStore
 
 KEY = "planted-cli-key-5150"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, PROBLEMS, USAGE
 from studio.core.tools.python.interpreter import server_environment
 from studio.core.tools.trust.store import TrustStore
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE, PROBLEMS, USAGE
 from studio.core.tools.trust.store import TrustStore
 from tests.support.chat_server import ChatServer, chat_server
 

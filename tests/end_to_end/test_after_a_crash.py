@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.past.tree import walk
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
+from studio.core.runs.rows import RunSummary
 from studio.core.runs.store import RunStore
-from studio.core.runs.summary import RunSummary
 from studio.ui.app.workbench import Workbench
 
 Open = Callable[[Path], Workbench]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from tests.support.screen import Screen, needs_screen, studio_on_screen
 
 pytestmark = needs_screen

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidg
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.past.tree import branch_path
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
 from studio.core.runs.store import RunStore
-from studio.core.tools.mock import FixedMock
+from studio.core.tools.registry import FixedMock
 from studio.ui.app.workbench import Workbench
 from studio.ui.run.pane import RunPane
 from studio.ui.run.side.edit_in_place import MessagesEditor

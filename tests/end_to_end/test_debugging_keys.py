@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
 from tests.end_to_end.test_debugging import ASKS, FIRST, SECOND
 from tests.support.screen import Screen, needs_screen, studio_on_screen

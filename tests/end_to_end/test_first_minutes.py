@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPushBut
 from pytestqt.qtbot import QtBot
 
 from studio.application.connections import provider_start
-from studio.core.models.connection_file import read_connections
-from studio.core.models.connections import PRESETS, Preset
+from studio.core.models.connections import PRESETS, Preset, read_connections
 from studio.core.paths import user_paths
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.export.dialog import ExportDialog

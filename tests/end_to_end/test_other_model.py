@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.user_events import ModelChosen
+from studio.core.agent.values.events import ModelChosen
+from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import ChatServer, Exchange, chat_server, streamed

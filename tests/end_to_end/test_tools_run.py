@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.ui.app.workbench import Workbench
 from studio.ui.tools.questions import AnswerDialog
 from tests.support.tool_ids import tool_id

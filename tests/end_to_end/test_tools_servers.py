@@ -11,9 +11,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
-from studio.core.prompty.tool_spec import ToolId
+from studio.cli.terminal import FINE
+from studio.core.prompty.document import ToolId
 from studio.ui.app.workbench import Workbench
 from studio.ui.tools.add_server import AddServerDialog
 from tests.support.tool_ids import tool_id

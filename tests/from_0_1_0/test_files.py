@@ -9,14 +9,13 @@ import pytest
 from studio.application.inputs.sets import read_sets
 from studio.application.run.debugging.memory import DebugStore
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
-from studio.core.models.connection_file import read_connections, write_connections
+from studio.core.models.connections import read_connections, write_connections
 from studio.core.models.replay import ReplayModel
 from studio.core.models.scripted import ScriptedTurn, read_script
 from studio.core.paths import user_paths
-from studio.core.prompty.messages import Message, TextPart
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import Message, TextPart, ToolId
 from studio.core.session import OpenFile, Session, load_session
 from studio.core.settings import Settings, load_settings, save_settings
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, find_own_servers

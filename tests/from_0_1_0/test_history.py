@@ -19,14 +19,21 @@ from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.past.tree import walk
 from studio.core.agent.values.events import Event, ModelReplied
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Action, Call, Final, FormatError, Refused, Step
-from studio.core.prompty.messages import MediaPart, Message, Part, TextPart, ToolCallPart
+from studio.core.agent.values.step import (
+    Action,
+    Call,
+    Final,
+    FormatError,
+    PausePoint,
+    Refused,
+    Step,
+)
+from studio.core.prompty.document import MediaPart, Message, Part, TextPart, ToolCallPart
 from studio.core.runs.codec import encode_event
 from studio.core.runs.exchange import FORMS, export_run, import_run, read_journal, write_journal
+from studio.core.runs.rows import RunSummary
 from studio.core.runs.store import RunStore
-from studio.core.runs.summary import RunSummary
 from studio.core.runs.traces import chat_reply
 from studio.core.wire.reply import Reply
 

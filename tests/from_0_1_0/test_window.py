@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.paths import user_paths
 from studio.ui.app.lifecycle import Lifecycle
 from studio.ui.app.main_window import MainWindow

@@ -27,8 +27,7 @@ from studio.application.inputs.sets import InputFileError, load_rows, read_sets,
 from studio.application.tools.saved_calls import SavedCallsError, read_calls
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.recognize import import_text
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, Connections
 from studio.core.models.secrets import secret_store
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import write_yaml

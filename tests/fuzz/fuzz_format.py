@@ -35,7 +35,7 @@ with atheris.instrument_imports(
     from studio.core.prompty.prepare import Prepared, prepare
     from studio.core.prompty.reference_values import ReferenceContext
     from studio.core.prompty.shapes import messages_to_json, tools_to_json
-    from studio.core.text.problem import apply_edits
+    from studio.core.text.source import apply_edits
     from studio.core.tools.document import declared_tools
     from studio.core.wire.request import Provider, to_request
     from tests.support.errors import has_errors

@@ -18,14 +18,14 @@ from studio.core.models.base import ModelRequest
 from studio.core.models.connections import Connection
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    ToolSpec,
 )
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, accumulate
 from tests.interop.environments import LIMIT, build

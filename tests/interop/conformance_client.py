@@ -14,10 +14,10 @@ from typing import Any
 
 import httpx2
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
+from studio.core.tools.mcp.connection import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import HttpLogin, HttpServer
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.mcp.values import InputGiven, InputWanted
 from tests.interop.environments import PATIENT
 
 SCENARIO = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")

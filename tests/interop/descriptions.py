@@ -25,8 +25,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from studio.core.tools.openapi.description import JSON_TYPE
-from studio.core.tools.openapi.operation import Operation
 from studio.core.tools.openapi.request import build_request
+from studio.core.tools.openapi.schemas import Operation
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.source import ToolOutcome
 from tests.interop.body_judge import BodyJudge

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from studio.core.tools.limits import ToolLimits
+from studio.core.tools.source import ToolLimits
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ.get("INTEROP_ENVIRONMENTS", ROOT / "build" / "interop")).resolve()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx2
 
+from studio.core.tools.mcp.connection import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import (
     HttpLogin,
     HttpServer,
@@ -18,7 +19,6 @@ from studio.core.tools.mcp.server_config import (
     StdioServer,
 )
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.mcp.values import InputGiven, InputWanted
 from studio.core.tools.source import ToolSourceError
 from tests.interop.environments import PATIENT, build
 from tests.support.ports import free_port

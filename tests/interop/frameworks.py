@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.binding import build_registry
 from studio.core.tools.python.source import PythonFileSource

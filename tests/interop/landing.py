@@ -22,7 +22,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import yaml
 
-from studio.core.tools.openapi.operation import Operation
+from studio.core.tools.openapi.schemas import Operation
 from studio.core.tools.openapi.source import OpenApiSource
 from tests.interop.descriptions import arguments_of, descriptions
 from tests.interop.environments import PATIENT, build

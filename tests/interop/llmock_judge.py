@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from studio.core.agent.loop.toolbox import NoTools
+from studio.core.agent.loop.calls import NoTools
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.models.connections import Connection

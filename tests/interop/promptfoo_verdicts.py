@@ -21,8 +21,7 @@ from studio.application.experiments.report import report_of
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED
+from studio.core.models.connections import EMBEDDED, Connections
 from studio.core.models.secrets import secret_store
 from studio.core.tools.trust.store import TrustStore
 from tests.interop.environments import LIMIT, build, promptfoo_command

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from studio.core.agent.values.commands import ChooseModel, StepOn
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.step import PausePoint, RunModel
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.exchange import export_run, form_of
 from tests.core.agent.runs import NATIVE, Session, call, calling

@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 
 from studio.core.text.values import JsonObject
+from studio.core.tools.mcp.connection import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import StdioServer
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.mcp.values import InputGiven, InputWanted
 from studio.core.tools.source import ToolSourceError
 from tests.interop.environments import (
     LIMIT,

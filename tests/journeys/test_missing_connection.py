@@ -17,9 +17,9 @@ from mcp_types import ElicitResult
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.cli.main import run_command
-from studio.core.models.connection_file import read_connections
+from studio.cli.terminal import FINE, PROBLEMS
+from studio.core.models.connections import read_connections
 from studio.core.paths import user_paths
 from studio.core.tools.trust.store import TrustStore
 from studio.servers.mcp.served_folder import ServedFolder

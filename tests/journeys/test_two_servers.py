@@ -21,8 +21,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE
 from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import Answer, ChatServer, chunk, events, streamed
 from tests.support.tool_ids import tool_id

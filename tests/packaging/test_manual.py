@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import COMMANDS
+from studio.cli.terminal import COMMANDS
 from tests.packaging.tool import ROOT, load
 
 MANUAL = load("manual")

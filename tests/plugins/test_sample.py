@@ -23,7 +23,7 @@ ASK_DICE = """
 import asyncio, sys
 from pathlib import Path
 from studio.core.prompty.parse import parse
-from studio.core.tools.session import ToolSession
+from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.trust.store import TrustStore
 
 async def main() -> None:

@@ -12,6 +12,7 @@ from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.values.events import (
     AnswerChecked,
+    CallDecided,
     Event,
     ModelCalled,
     ModelReplied,
@@ -23,9 +24,8 @@ from studio.core.agent.values.events import (
     ToolCalled,
     ToolEnded,
 )
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.user_events import CallDecided
+from studio.core.agent.values.step import PausePoint
 
 AT_REQUEST, AT_STEP_END = PausePoint.BEFORE_REQUEST, PausePoint.STEP_END
 

@@ -11,7 +11,7 @@ from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
-from studio.core.prompty.messages import Message, ToolCallPart
+from studio.core.prompty.document import Message, ToolCallPart
 
 Aspect: TypeAlias = Literal["request", "reply", "calls", "observations", "answer", "steps"]
 """What may differ, in the order in which a step goes through it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from studio.core.agent.loop.calls import NoTools, RunToolbox
 from studio.core.agent.loop.setup import make_setup
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.past.replay import Reenactment
 from studio.core.agent.run.plan import OnEvent, OnStream, RunPlan
 from studio.core.agent.run.runner import Run

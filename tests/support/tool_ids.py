@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import ToolId
 from studio.core.tools.registry import ToolRegistry
 
 

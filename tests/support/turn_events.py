@@ -12,6 +12,7 @@ from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.values.events import (
     AnswerChecked,
+    CallDecided,
     Event,
     Failed,
     ModelCalled,
@@ -23,10 +24,8 @@ from studio.core.agent.values.events import (
     ToolCalled,
     ToolEnded,
 )
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Action, Call, Final
-from studio.core.agent.values.user_events import CallDecided
+from studio.core.agent.values.step import Action, Call, Final, PausePoint
 
 
 def turn_events(path: Iterable[Event], session: str, turn: str) -> tuple[str, ...]:

@@ -13,10 +13,14 @@ from urllib.parse import urlsplit
 from studio.application.words import tr
 from studio.core.masking.redact import names_secret
 from studio.core.models.base import ModelError
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, Connection, ConnectionKind
+from studio.core.models.connections import (
+    EMBEDDED,
+    Connection,
+    ConnectionKind,
+    Connections,
+    is_local,
+)
 from studio.core.models.embedded.weights import weights_at
-from studio.core.models.endpoint_trust import is_local
 from studio.core.models.scripted import read_script
 from studio.core.models.secrets import KEYRING, environment_name, is_reference
 from studio.core.text.naming import free_name

@@ -10,13 +10,12 @@ from pathlib import Path
 from studio.application.trust import is_trusted
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
-from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ChatModel, ModelError, ModelRequest, WrappingModel
-from studio.core.models.choice import ModelChoice, choose_connection
-from studio.core.models.connection_file import Connections
+from studio.core.models.choice import ModelChoice, choose_connection, open_model
+from studio.core.models.connections import Connections
 from studio.core.models.embedded.model import EmbeddedModel, Speed
 from studio.core.models.embedded.server import EmbeddedServer
-from studio.core.models.factory import open_model
 from studio.core.models.secrets import SecretStore
 from studio.core.project_file import SettingsError, sections
 from studio.core.prompty.document import ModelDeclaration, PromptDocument

@@ -12,9 +12,14 @@ from studio.application.connections.provider_start import ProviderAnswers, Provi
 from studio.application.words import tr
 from studio.core.models.capabilities import ModelFacts, facts_of
 from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, Connection, address_of
-from studio.core.models.endpoint_trust import is_local, origin
+from studio.core.models.connections import (
+    EMBEDDED,
+    Connection,
+    Connections,
+    address_of,
+    is_local,
+    origin,
+)
 from studio.core.models.prices import is_loaded
 from studio.core.models.remote.offers import FoundServer
 from studio.core.models.secrets import KEYRING, environment_name

@@ -9,8 +9,7 @@ from typing import Literal, TypeAlias
 
 from studio.application.connections.editing import problems_of, with_added, with_changed
 from studio.application.words import tr
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import PRESETS, Connection, Preset, address_of
+from studio.core.models.connections import PRESETS, Connection, Connections, Preset, address_of
 from studio.core.models.probe import Probe
 from studio.core.models.secrets import KEYRING, environment_name
 from studio.core.text.naming import free_name

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import Connection, address_of
+from studio.core.models.connections import Connection, Connections, address_of
 from studio.core.models.secrets import SecretStore
 from studio.core.paths import user_paths
+from studio.core.tools.document_tools import ToolSession
+from studio.core.tools.mcp.connection import AskForInput
 from studio.core.tools.mcp.server_config import OWN_FILE
-from studio.core.tools.mcp.values import AskForInput
 from studio.core.tools.openapi.credentials import NamedConnection
-from studio.core.tools.session import ToolSession
 from studio.core.tools.trust.store import TrustStore
 
 

@@ -15,8 +15,7 @@ from studio.application.trust import references_of
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits, failure
 from studio.core.prompty.prepare import Prepared, prepare
-from studio.core.text.problem import Problem, Severity, TextEdit, apply_edits
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import Problem, Severity, SourceText, Span, TextEdit, apply_edits
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.request import NO_MESSAGE, message_problems, provider_of, to_request

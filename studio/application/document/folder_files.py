@@ -13,8 +13,7 @@ from studio.application.document.files import FileError, read_file, write_file
 from studio.application.words import tr
 from studio.core.search_files import files_below
 from studio.core.text.files import read_bounded
-from studio.core.text.problem import TextEdit, apply_edits
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit, apply_edits
 
 _TEXTS = frozenset({".prompty", ".md", ".txt", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".py"})
 _MOST_FILES = 5000

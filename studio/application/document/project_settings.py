@@ -12,8 +12,7 @@ from studio.core.prompty.checks.echoes import without_echoes
 from studio.core.prompty.checks.portability import CODES, GROUP, check_portability
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.runtimes.prompty1 import refusals
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from studio.core.text.source import Span
 
 if TYPE_CHECKING:
-    from studio.core.prompty.tool_spec import ToolSpec
+    from studio.core.prompty.document import ToolSpec
     from studio.core.text.values import Json
 
 

@@ -23,8 +23,7 @@ from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.front.schema import Key, keys_below
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.tree import KeyPath, value_at
-from studio.core.text.problem import TextEdit, apply_edits
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit, apply_edits
 from studio.core.text.values import Json
 
 # Whole items of the front matter: a tool that is added, a tool or input that is taken out.

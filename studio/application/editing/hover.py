@@ -13,14 +13,13 @@ from studio.application.editing.experiment.assist import experiment_hover
 from studio.application.editing.names import file_at, name_at, variable_at, word_at
 from studio.application.editing.template import loops_at, tag_at
 from studio.application.editing.words import FILTERS, LOOP_FIELDS, TESTS
-from studio.application.preview.secrets import mask_secrets
+from studio.application.preview.variables import mask_secrets
 from studio.application.words import tr
-from studio.core.prompty.document import EACH, LOOP, InputDeclaration, PromptDocument
+from studio.core.prompty.document import EACH, LOOP, InputDeclaration, PromptDocument, ToolSpec
 from studio.core.prompty.front.schema import key_at
 from studio.core.prompty.known_fields import known_at
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import shortened, size
-from studio.core.text.problem import Problem
+from studio.core.text.source import Problem
 from studio.core.text.values import Json
 
 _LONGEST = 240

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
@@ -153,7 +152,7 @@ def tool_on_line(document: PromptDocument, line: int) -> str | None:
 
 def message_on_line(document: PromptDocument, line: int) -> str | None:
     """Return the message whose role marker is on a line, counted from 0: `user 2`."""
-    from studio.core.prompty.messages import named_messages
+    from studio.core.prompty.document import named_messages
 
     source = document.source
     for name, section in named_messages(document):
@@ -164,7 +163,7 @@ def message_on_line(document: PromptDocument, line: int) -> str | None:
 
 def message_around(document: PromptDocument, line: int) -> str | None:
     """The message whose text a line is of, counted from 0: `user 2`."""
-    from studio.core.prompty.messages import named_messages
+    from studio.core.prompty.document import named_messages
 
     source = document.source
     for name, section in named_messages(document):

@@ -18,7 +18,7 @@ from studio.application.editing.snippets import Snippet, fitting
 from studio.application.editing.template import expression_words, format_fields, variables
 from studio.core.prompty.body.media import kind_of_source
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.split import in_front_matter
+from studio.core.prompty.foreign import in_front_matter
 from studio.core.text.naming import score
 from studio.core.text.source import Span
 from studio.core.text.values import Json

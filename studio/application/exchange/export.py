@@ -18,7 +18,7 @@ from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.reference_values import references_beside
 from studio.core.text.diff import unified_diff
 from studio.core.text.files import read_bounded
-from studio.core.text.problem import Fix, Problem, TextEdit
+from studio.core.text.source import Fix, Problem, TextEdit
 
 _MOST_LINES = 4000
 

@@ -53,8 +53,7 @@ from studio.core.prompty.document import TEXT_KINDS
 from studio.core.prompty.inputs import value_kind
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, list_of, object_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of, reason_of
 from studio.core.wire.request import Provider
 
 ADDRESS_HEADER = "x-studio-address"

@@ -32,31 +32,30 @@ from studio.application.experiments.turns import (
     LimitedTurns,
     Turns,
 )
-from studio.application.run.start.begin import (
+from studio.application.run.start.session import (
     begin_run,
     open_tools,
     tool_scores_of,
 )
 from studio.application.trust import references_of
+from studio.core.agent.loop.calls import NoTools, RunToolbox
 from studio.core.agent.loop.machine import advance
-from studio.core.agent.loop.setup import limits_of, make_setup, with_inputs
+from studio.core.agent.loop.setup import BY_WORDS, limits_of, make_setup, with_inputs
 from studio.core.agent.loop.steps import new_state, request_of
-from studio.core.agent.loop.tool_choice import BY_WORDS
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.run.performer import Performer
 from studio.core.agent.run.plan import OnStream, RunPlan
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values.events import Event, Rendered, Started
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import RunSetup
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall, UndecidedError
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
-from studio.core.models.factory import EmbeddedServers
+from studio.core.models.choice import EmbeddedServers
 from studio.core.models.refused_options import LearnedRefusal
 from studio.core.models.remote.model import RemoteModel
 from studio.core.prompty.document import PromptDocument
@@ -66,7 +65,7 @@ from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.exchange import write_journal
 from studio.core.text.files import read_bounded
 from studio.core.text.values import Json
-from studio.core.tools.session import ToolSession
+from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import RefusedOption, Reply, ReplyDelta
 from studio.core.wire.wire_call import KeptCall, WireCall

@@ -21,7 +21,7 @@ from studio.application.experiments.make import with_item
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for
-from studio.application.run.start.begin import begin_run
+from studio.application.run.start.session import begin_run
 from studio.application.words import tr
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
@@ -38,8 +38,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.declarations import property_schema
 from studio.core.prompty.parse import parse
 from studio.core.text.files import read_bounded, read_text, write_atomically
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.values import Json, JsonObject, object_of, reason_of
 
 # Accepting an answer: it is written to its row as the expected one, and can be taken back.
 

@@ -32,8 +32,7 @@ from studio.core.experiments.results.scans import (
     CellStanding,
 )
 from studio.core.experiments.values import PassRule
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import JsonObject, object_of, text_or_json
+from studio.core.text.values import JsonObject, object_of, parse_json, text_or_json
 
 RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "slow", "errors"]
 """Which rows are shown."""

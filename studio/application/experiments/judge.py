@@ -25,7 +25,7 @@ from studio.application.experiments.turns import (
     Limiters,
     Turns,
 )
-from studio.application.run.start.begin import begin_run
+from studio.application.run.start.session import begin_run
 from studio.application.trust import references_of
 from studio.application.words import tr
 from studio.core.agent.run.plan import RunPlan

@@ -45,15 +45,13 @@ from studio.core.experiments.values import (
     ExperimentFile,
     ExperimentRow,
 )
-from studio.core.models.connection_file import Connections
+from studio.core.models.connections import Connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import TEXT_KINDS, InputDeclaration, PromptDocument
 from studio.core.text.files import read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.problem import Severity
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json
+from studio.core.text.source import Severity
+from studio.core.text.values import Json, parse_json, reason_of
 from studio.core.tools.trust.store import TrustStore
 
 # The rows of an experiment: its tests and data files, with values as its prompts declare them.

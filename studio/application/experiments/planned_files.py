@@ -22,10 +22,8 @@ from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode, rea
 from studio.core.experiments.values import ExperimentCase, ExperimentFile, FileReference
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.promptfoo import value_of_file
-from studio.core.text.problem import Severity
-from studio.core.text.reason import reason_of
-from studio.core.text.source import SourceText, Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.source import Severity, SourceText, Span
+from studio.core.text.values import Json, JsonObject, reason_of
 from studio.core.wire.media import media_type_of
 
 _MARK = "file://"

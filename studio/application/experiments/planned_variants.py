@@ -22,9 +22,9 @@ from studio.core.experiments.values import (
     VariantEntry,
 )
 from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import Connections
+from studio.core.models.connections import Connections
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import Severity
+from studio.core.text.source import Severity
 from studio.core.text.values import JsonObject
 
 

@@ -27,19 +27,15 @@ from studio.core.imports.promptfoo_parts import (
     prompts_of,
     unread_part,
 )
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import Message, PromptDocument, Segment, TextPart
 from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.inputs import resolve_inputs
-from studio.core.prompty.messages import Message, Segment, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.templates import find_variables, render_template
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.files import OutsidePatternError, files_matching, read_bounded
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.problem import Severity, TextEdit, apply_edits
-from studio.core.text.reason import reason_of
-from studio.core.text.source import SourceText, Span
-from studio.core.text.values import Json
+from studio.core.text.source import Severity, SourceText, Span, TextEdit, apply_edits
+from studio.core.text.values import Json, parse_json, reason_of
 from studio.core.tools.trust.store import TrustStore
 
 # Prompts that are texts or chats as promptfoo writes them, as documents of the studio.

@@ -19,15 +19,18 @@ from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
 from studio.core.models.capabilities import facts_of
 from studio.core.models.choice import ModelChoice, provider_connection
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import Api, Connection, provider_at
-from studio.core.models.endpoint_trust import BUILT_IN, origin
+from studio.core.models.connections import (
+    BUILT_IN,
+    Api,
+    Connection,
+    Connections,
+    origin,
+    provider_at,
+)
 from studio.core.models.prices import Price
-from studio.core.prompty.document import ModelDeclaration, PromptDocument
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, ModelDeclaration, PromptDocument, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject, object_of, objects_of
+from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json
 from studio.core.tools.arguments import check_arguments
 from studio.core.wire.draft import UNSUPPORTED_OPTION
 from studio.core.wire.reply import Finished, Reply, ReplyDelta, TextDelta, ToolCall

@@ -12,7 +12,7 @@ from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.prompts import ExperimentError, Folder, for_row
 from studio.application.tools.saved_calls import SavedCallsError, answers_of, calls_of_text
 from studio.application.words import tr
-from studio.core.agent.loop.toolbox import RunToolbox, ToolboxAround
+from studio.core.agent.loop.calls import RunToolbox, ToolboxAround
 from studio.core.agent.run.plan import OpenToolbox
 from studio.core.agent.values.step import ResultOrigin
 from studio.core.models.base import ProtocolName
@@ -20,7 +20,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject, text_or_json
 from studio.core.tools.binding import prefixed_name
-from studio.core.tools.mock import (
+from studio.core.tools.registry import (
     FixedMock,
     Mock,
     MockAnswers,

@@ -23,8 +23,7 @@ from studio.core.prompty.document import FrontMatterEntry, InputDeclaration, Pro
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.files import files_beside
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import Fix, Problem, Severity, SourceText, Span, TextEdit
 from studio.core.tools.trust.store import TrustStore
 
 _MOST_VALUES = 2000

@@ -9,8 +9,8 @@ from studio.application.run.inspector.tool import not_kept
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
+from studio.core.runs.rows import Fits, RunSummary
 from studio.core.runs.store import RunFilter, RunStore
-from studio.core.runs.summary import Fits, RunSummary
 from studio.core.text.values import Json
 from studio.core.wire.wire_call import WireCall
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from studio.application.words import marked, tr
 from studio.core.agent.values.state import Status
 from studio.core.models.base import PROTOCOLS
-from studio.core.runs.summary import WAITING, RunSummary
+from studio.core.runs.rows import WAITING, RunSummary
 from studio.core.text.amounts import duration, money, one_line
 
 HEADS: tuple[str, ...] = (

@@ -23,9 +23,8 @@ from studio.core.prompty.inputs import (
 from studio.core.prompty.known_fields import shaped, used_kinds
 from studio.core.prompty.loop_format import undeclared_question
 from studio.core.text.amounts import one_line
-from studio.core.text.foreign_json import JsonBoundError, parse_json
 from studio.core.text.source import Span
-from studio.core.text.values import Json, JsonObject, object_of, text_of
+from studio.core.text.values import Json, JsonBoundError, JsonObject, object_of, parse_json, text_of
 
 FieldKind: TypeAlias = Literal[
     "string",

@@ -23,8 +23,7 @@ from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import shortened
 from studio.core.text.diff import smallest_edit
 from studio.core.text.files import read_text, write_atomically
-from studio.core.text.problem import TextEdit, apply_edits
-from studio.core.text.source import SourceText
+from studio.core.text.source import SourceText, TextEdit, apply_edits
 from studio.core.text.values import Json, JsonObject
 
 SUFFIX = ".inputs.json"

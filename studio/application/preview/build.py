@@ -14,14 +14,17 @@ from studio.application.preview.value import Preview, PreviewJob
 from studio.application.preview.variables import cards
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import is_trusted, references_of
-from studio.core.agent.loop.setup import previewed_values, question_of, told_tools
-from studio.core.agent.loop.tool_choice import choice_before_run
-from studio.core.prompty.document import PromptDocument, hides_text
+from studio.core.agent.loop.setup import (
+    choice_before_run,
+    previewed_values,
+    question_of,
+    told_tools,
+)
+from studio.core.prompty.document import PromptDocument, ToolSpec, hides_text
 from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import references_beside
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Problem
+from studio.core.text.source import Problem
 from studio.core.text.values import Json
 from studio.core.tools.document import declared_tools
 from studio.core.tools.trust.store import TrustStore

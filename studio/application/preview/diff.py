@@ -22,8 +22,7 @@ from studio.application.preview.requests import (
 from studio.application.preview.value import Preview, PreviewJob
 from studio.application.words import tr
 from studio.core.export.request_script import ApiEndpoint, curl_command, endpoint_of, python_script
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import Message
+from studio.core.prompty.document import Message, PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.shapes import message_text, part_text
 from studio.core.text.diff import changes

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.application.preview.requests import RequestPreview
-from studio.application.preview.secrets import unmasked_place
-from studio.application.preview.variables import attribute_place
+from studio.application.preview.variables import attribute_place, unmasked_place
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS
 from studio.core.text.source import Span

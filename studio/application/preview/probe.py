@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from studio.application.words import marked, tr
-from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.document import InputDeclaration, PromptDocument, PromptMessages
 from studio.core.prompty.inputs import resolve_inputs
-from studio.core.prompty.messages import PromptMessages
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.source import Span

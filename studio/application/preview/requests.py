@@ -10,27 +10,25 @@ from pathlib import Path
 
 from studio.application.connections.model import choice_words
 from studio.application.preview.build import sent_now
-from studio.application.preview.secrets import mask_secrets
 from studio.application.preview.value import Preview, PreviewTarget
+from studio.application.preview.variables import mask_secrets
 from studio.application.words import tr
 from studio.core.agent.loop.setup import stop_sequences
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.models.base import ModelError, ProtocolName
 from studio.core.models.bodies import fitting
 from studio.core.models.capabilities import facts_of
-from studio.core.models.choice import ModelChoice
+from studio.core.models.choice import ModelChoice, embedded_settings
 from studio.core.models.connections import address_of, provider_at
 from studio.core.models.embedded.server import EmbeddedSettings
 from studio.core.models.embedded.weights import bundled_weights
-from studio.core.models.factory import embedded_settings
 from studio.core.models.refused_options import LearnedRefusal, kept_refusals, without_refused
 from studio.core.models.remote.model import refusals_of
-from studio.core.prompty.document import ModelDeclaration, PromptDocument
+from studio.core.prompty.document import ModelDeclaration, PromptDocument, ToolSpec
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import sent_options
 from studio.core.prompty.prepare import Prepared
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaData, MediaFault, MediaReader
 from studio.core.wire.request import Provider, WireRequest, provider_of, to_request

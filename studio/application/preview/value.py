@@ -1,22 +1,196 @@
-"""The frozen value that the preview shows, made from a document and its inputs."""
+"""The frozen value that the preview shows, made from a document and its inputs; its cards."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from studio.application.preview.cards import CardData
 from studio.core.models.base import Capabilities, ProtocolName
 from studio.core.models.connections import Connection
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import PromptMessages
+from studio.core.prompty.document import (
+    MediaPart,
+    Message,
+    Part,
+    PromptDocument,
+    PromptMessages,
+    Segment,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    ToolSpec,
+)
 from studio.core.prompty.prepare import Prepared
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Problem
+from studio.core.text.diff import common_ends
+from studio.core.text.source import Problem, Span
 from studio.core.text.values import Json
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.wire.request import Provider
+
+# The cards of the preview as values: which text, which of it is a value, and from where.
+
+CUT_CHARACTERS = 12_000
+CUT_LINES = 200
+"""Number of lines of a long text that a card shows before the user expands it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueReference:
+    """A piece of a card's text that an input put there."""
+
+    input: str
+    """The input's name; empty where the expression names none."""
+
+    span: Span | None
+    """The expression in the source."""
+
+    warning: str = ""
+    """Set where the value carries something that looks like structure (a role marker)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """A run of text with one origin."""
+
+    text: str
+    """The text."""
+
+    value: ValueReference | None = None
+    """Value that was inserted here; `None` for the author's own text."""
+
+    span: Span | None = None
+    """Place in the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardData:
+    """One message, ready to be shown."""
+
+    number: int
+    """Place among the messages, from 1."""
+
+    message: Message
+    """The message."""
+
+    line: int | None = None
+    """Source line of its marker, from 1."""
+
+    colors: Mapping[str, int] = field(default_factory=dict)
+    """Input name → its number, by which the theme picks a color."""
+
+    warnings: tuple[Problem, ...] = ()
+    """Problems about values in this message."""
+
+    is_open_thread: bool = False
+    """Whether it is no message but the place of a conversation that the run fills."""
+
+    samples: tuple[str, ...] = ()
+    """Inputs in it whose value is only a sample, which a run does not send."""
+
+    missing: tuple[str, ...] = ()
+    """Declared inputs that it names and that have no value: they render as nothing."""
+
+    attribute_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
+    """Attribute → where its value is written."""
+
+    look: tuple[object, ...] = field(init=False, compare=False, default=())
+    """Everything that is drawn, without places: equal looks need no drawing again."""
+
+    extent: tuple[int, int] = field(init=False, compare=False, default=(0, 0))
+    """Characters and lines of its text, for an estimate of the card's height."""
+
+    def __post_init__(self) -> None:
+        """Work the look out at once, which is in the pool: comparing is all the GUI thread does."""
+        look = (
+            self.message.role,
+            tuple(self.message.attributes.items()),
+            tuple(_part_look(part) for part in self.message.parts),
+            tuple(self.colors.items()),
+            tuple(sorted({problem.message for problem in self.warnings})),
+            self.samples,
+            self.missing,
+            self.is_open_thread,
+        )
+        object.__setattr__(self, "look", look)
+        text = self.message.text[:CUT_CHARACTERS]
+        extent = (len(text), min(CUT_LINES, text.count("\n") + 1))
+        object.__setattr__(self, "extent", extent)
+
+    @property
+    def role(self) -> str:
+        """The word for who speaks."""
+        return "thread" if self.is_open_thread else self.message.role
+
+    def holds(self, offset: int) -> bool:
+        """Return whether the source offset of a caret is in this message."""
+        span = self.message.origin.span
+        return span is not None and span.start <= offset < max(span.end, span.start + 1)
+
+    def ends_at(self, offset: int) -> bool:
+        """Return whether the message ends at the caret, as at the end of the text."""
+        span = self.message.origin.span
+        return span is not None and span.end == offset
+
+    def runs(self, part: TextPart | ToolResultPart) -> Iterator[TextRun]:
+        """The text of one part, cut where its origin changes; made as far as it is read."""
+        if not part.segments:
+            if part.text:
+                yield TextRun(part.text, None, part.span or self.message.origin.span)
+            return
+        warned = {problem.span: problem.message for problem in self.warnings}
+        for segment in part.segments:
+            if segment.text:
+                yield _run(segment, warned)
+
+    def shown_runs(
+        self, part: TextPart | ToolResultPart, characters: int, lines: int
+    ) -> tuple[tuple[TextRun, ...], int]:
+        """The start of a part's text, and how many lines of it are left out (0: all is there)."""
+        if len(part.text) <= characters and part.text.count("\n") < lines:
+            return tuple(self.runs(part)), 0
+        kept = cut_runs(self.runs(part), characters, lines)
+        shown = sum(run.text.count("\n") for run in kept)
+        return kept, max(1, part.text.count("\n") - shown)
+
+
+def cut_runs(runs: Iterable[TextRun], characters: int, lines: int) -> tuple[TextRun, ...]:
+    """The start of a long text."""
+    kept: list[TextRun] = []
+    room, line_room = characters, lines
+    for run in runs:
+        text = "".join(run.text[:room].splitlines(keepends=True)[:line_room])
+        if text:
+            kept.append(replace(run, text=text))
+        room -= len(text)
+        line_room -= text.count("\n")
+        if len(text) < len(run.text) or not room or not line_room:
+            break
+    return tuple(kept)
+
+
+def same_ends(old: Sequence[CardData], new: Sequence[CardData]) -> tuple[int, int]:
+    """Count the cards at the start and at the end that did not change."""
+    return common_ends([card.look for card in old], [card.look for card in new])
+
+
+def _run(segment: Segment, warned: Mapping[Span, str]) -> TextRun:
+    if segment.kind == "literal":
+        return TextRun(segment.text, None, segment.span)
+    warning = warned.get(segment.span, "") if segment.span else ""
+    return TextRun(
+        segment.text, ValueReference(segment.input or "", segment.span, warning), segment.span
+    )
+
+
+def _part_look(part: Part) -> tuple[object, ...]:
+    match part:
+        case TextPart(text, segments) | ToolResultPart(text, segments):
+            pieces = tuple((item.kind, item.text, item.input) for item in segments)
+            return (type(part).__name__, text, pieces)
+        case MediaPart(kind, source, attributes, alt):
+            return ("media", kind, source, tuple(attributes.items()), alt)
+        case ToolCallPart(identifier, name, arguments):
+            return ("call", identifier, name, arguments)
 
 
 @dataclass(frozen=True, slots=True)

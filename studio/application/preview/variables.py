@@ -7,27 +7,51 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from studio.application.preview.cards import CardData
-from studio.application.preview.secrets import mask_secrets
-from studio.application.preview.value import Preview
+from studio.application.preview.value import CardData, Preview
 from studio.application.words import marked, tr
+from studio.core.masking.redact import DOTS, keys_in, redact
 from studio.core.prompty.body.sections import read_marker
-from studio.core.prompty.document import EACH, PromptDocument
-from studio.core.prompty.inputs import GivenInputs, GivenValue, InputOrigin, resolve_inputs
-from studio.core.prompty.known_fields import Known
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
+    EACH,
     MediaPart,
     Message,
     MessageOrigin,
     OpenThread,
+    PromptDocument,
     Segment,
     TextPart,
     ToolResultPart,
 )
+from studio.core.prompty.inputs import GivenInputs, GivenValue, InputOrigin, resolve_inputs
+from studio.core.prompty.known_fields import Known
 from studio.core.prompty.prepare import Prepared
-from studio.core.text.problem import Problem
-from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.source import Problem, Span
+from studio.core.text.values import Json, JsonObject
+
+# Mask texts that look like secrets before they are shown or copied.
+
+MASK = DOTS
+"""Text that replaces a secret."""
+
+
+def unmasked_place(text: str, at: int) -> int:
+    """Map an offset in `without_keys(text)` to the offset in `text`."""
+    shift = 0
+    for first, last in keys_in(text):
+        start = first - shift
+        if start > at:
+            break
+        if at < start + len(MASK):
+            return first
+        shift += last - first - len(MASK)
+    return at + shift
+
+
+def mask_secrets(value: JsonObject) -> JsonObject:
+    """A JSON object with everything that looks like a secret hidden."""
+    hidden = redact(value, MASK, inside=False)
+    assert isinstance(hidden, dict)
+    return hidden
 
 
 @dataclass(frozen=True, slots=True)

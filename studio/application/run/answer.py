@@ -10,8 +10,7 @@ from typing import Literal, TypeAlias
 
 from studio.application.run.displayed_run import RunView
 from studio.application.run.inspector.reply import thread_markdown
-from studio.application.run.offers.at_problem import detail_of
-from studio.application.run.offers.offer import Offer
+from studio.application.run.offers.offer import Offer, detail_of
 from studio.application.run.words import error_title, is_only_title, sentence_of, work_time
 from studio.application.words import tr
 from studio.core.agent.values.json_text import Decoded, decode_at

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from studio.application.words import marked, tr
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import USUAL_EXCEPTIONS, ExceptionFilter
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 
 _PLACES: dict[PausePoint, str] = {
     PausePoint.BEFORE_REQUEST: marked("Before the model"),

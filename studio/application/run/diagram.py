@@ -9,7 +9,6 @@ from typing import Literal, TypeAlias
 from studio.application.run.breakpoints import NO_BREAKPOINTS, BreakpointSet
 from studio.application.run.words import plural, rate_of
 from studio.application.words import marked, tr
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import (
     Action,
@@ -18,6 +17,7 @@ from studio.core.agent.values.step import (
     ErrorKind,
     Final,
     FormatError,
+    PausePoint,
     Refused,
     Step,
     StepError,

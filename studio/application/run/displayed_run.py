@@ -30,11 +30,9 @@ from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree, state_at
 from studio.core.agent.run.requests import Choice, allowed, choice_at
 from studio.core.agent.values.commands import Approve, Continue, StepOn
-from studio.core.agent.values.events import Event, Logged, ToolCalled, ToolEnded
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.events import Event, Logged, Paused, ToolCalled, ToolEnded
 from studio.core.agent.values.state import PersistentList, RunState
-from studio.core.agent.values.user_events import Paused
+from studio.core.agent.values.step import PausePoint, RunModel
 from studio.core.models.base import PROTOCOLS
 from studio.core.text.amounts import money
 from studio.core.wire.reply import Reply

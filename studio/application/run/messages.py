@@ -10,7 +10,7 @@ from studio.application.run.text import Block, Blocks, Piece, plain_text
 from studio.application.run.words import plural
 from studio.application.words import tr
 from studio.core.agent.values.state import known_common_length
-from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.diff import changes
 
 _FOLD_FROM = 6

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.run.gate import RunTarget
-from studio.core.agent.values import commands, user_events
+from studio.core.agent.run.effect_runner import RunTarget
+from studio.core.agent.values import commands, events
 from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.commands import Command
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import PausePoint
 from studio.core.prompty.shapes import message_text
 from studio.core.text.amounts import whole_number
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
+from studio.core.text.values import parse_json, reason_of
 from studio.core.wire.reply import Reply
 
 HELP = """\
@@ -102,7 +101,7 @@ def command_of(line: str, state: RunState, tree: RunTree) -> Command | str:
             return state.step.reply.text if state.step.reply is not None else "(no reply yet)"
         case "limit":
             allowed = rest or str((state.limits.iterations or state.iteration) + 5)
-            return user_events.LimitRaised("iterations", _number(allowed, "limit 20"))
+            return events.LimitRaised("iterations", _number(allowed, "limit 20"))
         case "to":
             target = target_of(rest)
             return commands.RunTo(target.place, target.iteration)
@@ -126,14 +125,14 @@ def _said(word: str, rest: str, state: RunState) -> Command:
     texts: Mapping[str, Callable[[], Command]] = {
         "reply": lambda: commands.EditReply(Reply(rest, finish_reason="stop")),
         "final": lambda: (
-            user_events.AnswerEdited(rest)
+            events.AnswerEdited(rest)
             if state.place == PausePoint.ANSWER and rest
             else commands.TreatAsFinal(rest or None)
         ),
         "obs": lambda: (
-            user_events.ErrorObservationEdited(rest)
+            events.ErrorObservationEdited(rest)
             if state.place == PausePoint.ERROR
-            else user_events.ObservationEdited(row, rest)
+            else events.ObservationEdited(row, rest)
         ),
         "y": lambda: commands.Approve(row, others=rest == "all"),
         "no": lambda: commands.Reject(row, rest),
@@ -142,9 +141,9 @@ def _said(word: str, rest: str, state: RunState) -> Command:
         "say": lambda: (
             commands.SendBack(rest) if state.place == PausePoint.ANSWER else commands.Steer(rest)
         ),
-        "ran": lambda: user_events.OutcomeTold(row, "ran"),
-        "not-run": lambda: user_events.OutcomeTold(row, "did-not-run"),
-        "result": lambda: user_events.OutcomeTold(row, "result", rest),
+        "ran": lambda: events.OutcomeTold(row, "ran"),
+        "not-run": lambda: events.OutcomeTold(row, "did-not-run"),
+        "result": lambda: events.OutcomeTold(row, "result", rest),
     }
     make = texts.get(word)
     if make is None:
@@ -195,4 +194,4 @@ def _arguments(rest: str, state: RunState) -> Command:
         raise CommandError(f"the arguments are not JSON: {reason_of(error)}") from None
     if not isinstance(value, dict):
         raise CommandError("the arguments are one JSON object")
-    return user_events.CallEdited(row, state.step.calls[row].tool, value)
+    return events.CallEdited(row, state.step.calls[row].tool, value)

@@ -8,19 +8,11 @@ from typing import Literal
 from studio.application.words import marked, tr
 from studio.core.agent.protocols.findings import remark
 from studio.core.agent.values.breakpoints import HERE
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, PauseReason, RunState
-from studio.core.agent.values.step import Call, Step, StepError
-from studio.core.models.base import ProtocolName
+from studio.core.agent.values.step import Call, PausePoint, Step, StepError
 from studio.core.runs.run_index import arguments_text
 from studio.core.text.amounts import duration, money, one_line
 from studio.core.text.values import JsonObject
-
-PROTOCOL_WORDS: dict[ProtocolName, str] = {
-    "native": marked("Native tool calls"),
-    "react": marked("ReAct text"),
-    "json_action": marked("JSON actions"),
-}
 
 _AT_PLACE = {
     PausePoint.BEFORE_REQUEST: marked("before the request is sent"),

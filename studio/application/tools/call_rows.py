@@ -8,9 +8,8 @@ from pathlib import Path
 from studio.application.tools.saved_calls import SavedCall, SavedCallsError
 from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference, ExperimentCase
-from studio.core.prompty.tool_spec import ToolId
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.prompty.document import ToolId
+from studio.core.text.values import Json, JsonObject, object_of, parse_json
 
 
 def calls_of_rows(path: Path, tool: ToolId, schema: JsonObject) -> tuple[SavedCall, ...]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from studio.core.text.files import read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import JsonObject
+from studio.core.text.values import JsonObject, parse_json
 from studio.core.tools.document import McpServer, OpenApi, PythonFile, SourceDeclaration
 from studio.core.tools.mcp.server_config import HttpServer, listed_servers, read_workspace_servers
 

@@ -12,14 +12,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from studio.core.masking.masker import Masker
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.files import read_text, write_private
-from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import free_name
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.values import Json, JsonObject, object_of, parse_json, reason_of
 from studio.core.tools.document import McpServer
-from studio.core.tools.limits import DEFAULT_LIMITS
+from studio.core.tools.mcp.connection import AskForInput
 from studio.core.tools.mcp.server_config import (
     HttpServer,
     StdioServer,
@@ -27,9 +25,8 @@ from studio.core.tools.mcp.server_config import (
     server_address,
     shown_command,
 )
-from studio.core.tools.mcp.values import AskForInput
 from studio.core.tools.secrets import ToolSecrets
-from studio.core.tools.source import ToolSourceError
+from studio.core.tools.source import DEFAULT_LIMITS, ToolSourceError
 from studio.core.tools.sources.opening import open_source, source_key
 
 # MCP servers of other programs, or that the user writes down, put into the user's own file.

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.step import Step
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.runs.codec import JournalError
 from studio.core.runs.opened import StoredSteps
 from studio.core.runs.store import RunFilter, RunStore
-from studio.core.tools.mock import RecordedAnswer
+from studio.core.tools.registry import RecordedAnswer
 
 _RUNS_READ = 40
 """Runs that are looked at, the newest."""

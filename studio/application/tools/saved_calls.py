@@ -12,16 +12,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from studio.application.words import tr
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import ToolId
 from studio.core.text.amounts import shortened
 from studio.core.text.diff import ABSENT, json_difference
 from studio.core.text.files import read_bounded, write_atomically
-from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import unique_names
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject
-from studio.core.tools.mock import RecordedAnswer
-from studio.core.tools.registry import ToolRegistry
+from studio.core.text.values import Json, JsonObject, parse_json, reason_of
+from studio.core.tools.registry import RecordedAnswer, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 
 CALLS_SUFFIX = ".calls.jsonl"

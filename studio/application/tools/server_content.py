@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from studio.application.connections.tools import tool_session
 from studio.application.trust import is_trusted
 from studio.core.imports.compose import literal, placeholder, with_quoted_markers
-from studio.core.models.connection_file import Connections
+from studio.core.models.connections import Connections
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import PromptDocument, TemplateFormat
 from studio.core.prompty.edit.edits import insert_below
 from studio.core.text.naming import free_name
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 from studio.core.tools.document import named_sources
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.source import OfferContent

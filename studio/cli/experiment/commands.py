@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from studio.cli.late_commands import add_commands
+from studio.cli.completion import add_commands
 
 _COMMANDS = {
     "run": ("run all cells, mark them, and check the gates", "experiment.run:add_run"),

@@ -19,19 +19,17 @@ from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.trust import is_trusted
 from studio.cli.arguments import add_trust, trust_of
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.numbers import whole
-from studio.cli.terminal import agreed, tell
+from studio.cli.terminal import FINE, PROBLEMS, USAGE, agreed, tell
 from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference
 from studio.core.models.base import ModelError
-from studio.core.models.connection_file import user_connections
+from studio.core.models.connections import user_connections
 from studio.core.models.secrets import secret_store
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import counted
 from studio.core.text.files import read_bounded, read_text
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json
+from studio.core.text.values import Json, reason_of
 
 
 def add_generate(parser: argparse.ArgumentParser) -> None:

@@ -40,10 +40,18 @@ from studio.application.experiments.plan import (
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for
 from studio.cli.arguments import add_trust
-from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UNFINISHED, USAGE
 from studio.cli.experiment.plan import Interruption, open_ledger, services_of
 from studio.cli.numbers import amount, whole
-from studio.cli.terminal import agreed, printable, tell
+from studio.cli.terminal import (
+    FINE,
+    INTERRUPTED,
+    PROBLEMS,
+    UNFINISHED,
+    USAGE,
+    agreed,
+    printable,
+    tell,
+)
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ProviderEntry
@@ -53,8 +61,8 @@ from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import counted, money
 from studio.core.text.files import read_bounded, write_atomically
-from studio.core.text.problem import apply_edits
-from studio.core.text.reason import named_reason, reason_of
+from studio.core.text.source import apply_edits
+from studio.core.text.values import named_reason, reason_of
 from studio.core.tools.source import ToolSourceError
 
 

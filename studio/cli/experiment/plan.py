@@ -26,14 +26,13 @@ from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.application.experiments.run.spending import ExperimentProgress, progress_line
 from studio.cli.arguments import add_trust, needs, trust_of
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE, UsageError
 from studio.cli.numbers import whole
-from studio.cli.terminal import printable, tell
+from studio.cli.terminal import FINE, PROBLEMS, USAGE, UsageError, printable, tell
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import MOST_REPEATS
 from studio.core.models.base import ModelError
-from studio.core.models.connection_file import user_connections
+from studio.core.models.connections import user_connections
 from studio.core.models.secrets import secret_store
 from studio.core.text.amounts import counted, money
 from studio.core.tools.source import ToolSourceError

@@ -17,16 +17,15 @@ from pathlib import Path
 from studio.application.experiments.exports.forms import FORMS, summary_of
 from studio.application.experiments.report import ExperimentReport, report_of
 from studio.application.experiments.run.spending import ended_words
-from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
 from studio.cli.experiment.plan import open_ledger
-from studio.cli.terminal import printable, tell
+from studio.cli.terminal import FINE, PROBLEMS, UNFINISHED, UsageError, printable, tell
 from studio.core.experiments.results.cells import CellKey, ResultHead
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.models.connection_file import user_connections
+from studio.core.models.connections import user_connections
 from studio.core.models.secrets import secret_store
 from studio.core.text.amounts import counted, duration, money, whole_number
-from studio.core.text.reason import named_reason
+from studio.core.text.values import named_reason
 
 # A report on the terminal, or in a form for other programs.
 

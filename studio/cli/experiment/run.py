@@ -16,7 +16,6 @@ from studio.application.experiments.report import report_of
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.arguments import add_allow
-from studio.cli.exit_codes import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError
 from studio.cli.experiment.plan import (
     Interruption,
     RunProgress,
@@ -27,7 +26,7 @@ from studio.cli.experiment.plan import (
 )
 from studio.cli.experiment.results import add_form, exit_code, notify, write_report
 from studio.cli.numbers import amount, whole
-from studio.cli.terminal import tell
+from studio.cli.terminal import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError, tell
 from studio.core.experiments.results.cells import ResultHead
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger

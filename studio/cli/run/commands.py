@@ -22,14 +22,13 @@ from studio.cli.arguments import (
     trust_of,
     unread_inputs,
 )
-from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, USAGE, UsageError
 from studio.cli.findings import report
 from studio.cli.numbers import amount, whole
 from studio.cli.printer import LiveAnswer, print_end
 from studio.cli.run.drive import PLACES, RunOrder, drive
 from studio.cli.run.model import add_choice
 from studio.cli.runs import past_to_fork, past_to_replay
-from studio.cli.terminal import agreed, tell
+from studio.cli.terminal import FINE, INTERRUPTED, PROBLEMS, USAGE, UsageError, agreed, tell
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.state import RunState
@@ -38,8 +37,7 @@ from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.reason import named_reason
-from studio.core.text.values import Json, text_or_json
+from studio.core.text.values import Json, named_reason, text_or_json
 
 _LEFT_AS_LETTERS = ("fstring-suggested", "single-braces")
 """Problems of text that the author means as a value and the model gets as letters."""

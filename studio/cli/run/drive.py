@@ -15,7 +15,7 @@ from typing import Any
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
 from studio.application.run.past.again import PastRun, exactly
-from studio.application.run.start.begin import begin_run, tool_scores_of
+from studio.application.run.start.session import begin_run, tool_scores_of
 from studio.application.run.text_commands import target_of
 from studio.application.trust import references_of
 from studio.cli.ask_input import terminal_asker
@@ -24,19 +24,17 @@ from studio.cli.printer import LiveAnswer, event_printer, print_notice
 from studio.cli.run.model import model_of_fork, model_of_prompt, open_named
 from studio.cli.run.step import OpenModel, step_through
 from studio.cli.terminal import tell
-from studio.core.agent.loop.setup import limits_of
-from studio.core.agent.loop.tool_choice import choice_words
+from studio.core.agent.loop.setup import choice_words, limits_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, StopRun
-from studio.core.agent.values.events import Event
+from studio.core.agent.values.events import Event, LimitRaised
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, RunState
-from studio.core.agent.values.user_events import LimitRaised
+from studio.core.agent.values.step import PausePoint
 from studio.core.models.base import ChatModel
-from studio.core.models.connection_file import user_connections
+from studio.core.models.connections import user_connections
 from studio.core.models.secrets import secret_store
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare, settled_document

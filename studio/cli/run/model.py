@@ -16,14 +16,13 @@ from studio.application.connections.model import (
 )
 from studio.application.run.past.again import PastRun
 from studio.application.trust import is_trusted
-from studio.cli.exit_codes import UsageError
-from studio.cli.terminal import tell
+from studio.cli.terminal import UsageError, tell
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command
-from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import Connections
+from studio.core.models.connections import Connections
 from studio.core.models.replay import RecordingModel, ReplayModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.tools.trust.store import TrustStore

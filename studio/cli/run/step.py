@@ -16,15 +16,14 @@ from typing import Any, TextIO, TypeAlias
 from studio.application.run.breakpoints import describe
 from studio.application.run.text_commands import CommandError, command_of
 from studio.application.run.words import place_in_group
-from studio.cli.exit_codes import UsageError
-from studio.cli.terminal import tell
+from studio.cli.terminal import UsageError, tell
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values import commands
 from studio.core.agent.values.commands import Command
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import PausePoint
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.text.amounts import counted
 from studio.core.wire.reply import Reply

@@ -18,15 +18,12 @@ from studio.application.tools.saved_calls import (
     saved,
 )
 from studio.cli.arguments import needs
-from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
-from studio.cli.terminal import tell
+from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell
 from studio.cli.tools.opening import SourceToolSet, ToolSet, opened, wanted
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.amounts import counted
-from studio.core.text.foreign_json import parse_json
 from studio.core.text.invisible import reveal
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json, reason_of
 from studio.core.tools.source import ServerOffer
 
 

@@ -13,26 +13,24 @@ from typing import TypeAlias, cast
 from studio.application.tools.named_source import UnknownSourceError, is_address, named_by
 from studio.cli.arguments import allow_named, load, needs, trust_of
 from studio.cli.ask_input import terminal_asker
-from studio.cli.exit_codes import UsageError
-from studio.cli.terminal import agreed, tell
+from studio.cli.terminal import UsageError, agreed, tell
 from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.text.invisible import reveal
-from studio.core.text.reason import named_reason
-from studio.core.text.values import JsonObject
+from studio.core.text.values import JsonObject, named_reason
 from studio.core.tools.arguments import check_arguments
 from studio.core.tools.document import OpenApi
-from studio.core.tools.limits import DEFAULT_LIMITS
+from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
 from studio.core.tools.secrets import ToolSecrets
-from studio.core.tools.session import ToolSession
 from studio.core.tools.source import (
+    DEFAULT_LIMITS,
     LiveSource,
     OfferContent,
     ServerOffer,

@@ -20,10 +20,8 @@ from studio.core.prompty.templates.jinja.conditions import ConditionError, compi
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import counted, size
 from studio.core.text.files import open_regular, open_text, read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
-from studio.core.text.values import Json, text_or_json
+from studio.core.text.values import Json, parse_json, reason_of, text_or_json
 
 MOST_ROWS = 200_000
 """Rows that are taken from one file without `take`."""

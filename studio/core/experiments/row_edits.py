@@ -21,9 +21,8 @@ from studio.core.experiments.datasets import (
 from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
-from studio.core.text.foreign_json import parse_json
 from studio.core.text.source import SourceText
-from studio.core.text.values import Json, JsonObject, text_or_json
+from studio.core.text.values import Json, JsonObject, parse_json, text_or_json
 
 _TABLES = (".csv", ".tsv")
 _LINES = (".jsonl", ".ndjson")

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from studio.core.text.amounts import one_line
-from studio.core.text.problem import Problem
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import Problem, SourceText, Span
 from studio.core.text.values import Json, JsonObject
 
 _NOWHERE = Span(0, 0)

@@ -22,8 +22,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.prompty.yaml.tree import value_at
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json
 
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")

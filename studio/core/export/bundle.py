@@ -17,7 +17,7 @@ from typing import assert_never
 
 from studio.core.export.prompt_files import prompt_rounds, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
-from studio.core.prompty.messages import MediaPart
+from studio.core.prompty.document import MediaPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import is_local
 from studio.core.prompty.reference_values import (
@@ -28,8 +28,7 @@ from studio.core.prompty.reference_values import (
 )
 from studio.core.text.amounts import counted, size
 from studio.core.text.files import read_bounded
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.tools.document import (
     McpServer,
     OpenApi,

@@ -17,16 +17,14 @@ from studio.core.export.target import ExportSource
 from studio.core.prompty.body.read import read_messages
 from studio.core.prompty.document import (
     InputDeclaration,
-    ModelDeclaration,
-    PromptDocument,
-    TemplateFormat,
-)
-from studio.core.prompty.messages import (
     MediaPart,
     Message,
+    ModelDeclaration,
     Part,
+    PromptDocument,
     Rendering,
     Segment,
+    TemplateFormat,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -36,8 +34,7 @@ from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.templates import find_variables, render_template
 from studio.core.prompty.templates.writer import rich_placeholder
 from studio.core.prompty.threads import read_thread
-from studio.core.text.problem import Problem
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Span
 from studio.core.text.values import Json, JsonObject, list_of
 from studio.core.wire.message_rules import CHAT, NAME_CHANGED, sendable_name
 from studio.core.wire.request import to_request

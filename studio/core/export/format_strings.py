@@ -12,7 +12,7 @@ from studio.core.export.chat_template import (
     TemplatePart,
     ThreadPlace,
 )
-from studio.core.prompty.messages import MediaPart, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.document import MediaPart, TextPart, ToolCallPart, ToolResultPart
 from studio.core.prompty.templates import find_variables
 
 _VALUE = re.compile(r"\{\{ *([A-Za-z_]\w*) *\}\}")

@@ -10,17 +10,18 @@ from dataclasses import dataclass
 from studio.core.export.prompt_files import utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.imports.markdown_document import read_markdown
-from studio.core.prompty.document import InputDeclaration, PromptDocument
-from studio.core.prompty.meaning import first_difference
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
+    InputDeclaration,
     MediaPart,
     Message,
     Part,
+    PromptDocument,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    ToolSpec,
 )
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.meaning import first_difference
 from studio.core.text.values import text_or_json
 from studio.core.tools.forms import argument_items
 

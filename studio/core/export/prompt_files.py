@@ -29,8 +29,7 @@ from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.runtimes.prompty2 import CannotRender, RuntimeRefusal, render_chevron
 from studio.core.prompty.templates import render_template
 from studio.core.prompty.templates.faults import LIMIT
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, object_of
 
 # Proves that a prompt file makes the request of the prompt in the editor, for every input set.

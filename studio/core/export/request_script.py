@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from studio.core.models.batches.values import unstreamed
+from studio.core.models.batches.open_batches import unstreamed
 from studio.core.prompty.reference_values import find_references
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.request import Provider

@@ -26,7 +26,7 @@ from studio.core.export.target import ExportResult, ExportSource, TargetGroup, r
 from studio.core.export.unresolved import unlisted_tools, unresolved_references
 from studio.core.models.connections import address_of
 from studio.core.prompty.reference_values import whole_reference
-from studio.core.text.problem import Problem
+from studio.core.text.source import Problem
 from studio.core.text.values import JsonObject
 from studio.core.wire.request import Provider
 

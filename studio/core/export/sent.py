@@ -15,14 +15,14 @@ from studio.core.models.choice import provider_connection
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.secrets import environment_name
 from studio.core.prompty.convert.compare import comparable
+from studio.core.prompty.document import Message
 from studio.core.prompty.loop_format import sent_options
 from studio.core.prompty.meaning import first_difference
-from studio.core.prompty.messages import Message
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.runtimes.prompty2 import CannotRender, RuntimeRefusal
 from studio.core.prompty.threads import read_thread
 from studio.core.text.amounts import shortened
-from studio.core.text.problem import Problem, Severity
+from studio.core.text.source import Problem, Severity
 from studio.core.text.values import Json, JsonObject, list_of, object_of
 from studio.core.wire.request import Provider, WireRequest, to_request
 

@@ -11,14 +11,13 @@ from typing import Literal, Protocol, TypeAlias
 from studio.core.agent.loop.setup import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.checks.secrets import written_secrets
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.parameters import missing_parameters
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.references import resolve_document
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Problem, Severity
+from studio.core.text.source import Problem, Severity
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.document import declared_tools
 from studio.core.wire.media import MediaReader

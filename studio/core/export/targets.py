@@ -15,8 +15,7 @@ from studio.core.export.python.script import PythonScript
 from studio.core.export.requests import CurlCommand, MessagesJsonl, RequestBody
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget, TargetGroup
 from studio.core.plugins import Plugin, fault, installed
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 
 TARGETS: tuple[ExportTarget, ...] = (
     PromptFile(),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from studio.core.export.target import ExportSource
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import TextPart, ToolResultPart
+from studio.core.prompty.document import PromptDocument, TextPart, ToolResultPart
 from studio.core.prompty.reference_values import Protocol, ReferenceContext, find_references
 from studio.core.prompty.references import resolve_document
 from studio.core.tools.document import McpServer, PythonFile, named_sources

@@ -15,7 +15,7 @@ from studio.core.prompty.edit.edits import ConversionDraft, flow_value, unnest
 from studio.core.prompty.front.front_matter import read_bindings
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
-from studio.core.text.problem import TextEdit
+from studio.core.text.source import TextEdit
 from studio.core.text.values import Json, JsonObject, text_of
 from studio.core.wire.request import provider_of
 

@@ -25,10 +25,8 @@ from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.front.declarations import function_tool
 from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.parse import parse
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.problem import apply_edits
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, object_of, objects_of
+from studio.core.text.source import apply_edits
+from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json, reason_of
 
 _HERE = re.compile(r"<<-?\s*'?(\w+)'?[^\n]*\n(.*?)\n[ \t]*\1\s*$", re.DOTALL | re.MULTILINE)
 _DATA = ("-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json")

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from studio.core.prompty.document import TemplateFormat
-from studio.core.prompty.edit.edits import write_scalar
-from studio.core.prompty.front.declarations import kind_of_value
-from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     PromptMessages,
+    TemplateFormat,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.prompty.edit.edits import write_scalar
+from studio.core.prompty.front.declarations import kind_of_value
+from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
@@ -33,7 +33,7 @@ from studio.core.prompty.threads import read_thread, thread_calls
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.amounts import counted
 from studio.core.text.naming import free_name
-from studio.core.text.problem import Severity
+from studio.core.text.source import Severity
 from studio.core.text.values import Json, JsonObject
 
 _MARKER = re.compile(

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.imported import Imported, ImportFailure, with_unread_keys
+from studio.core.prompty.document import Message, TextPart
+from studio.core.prompty.foreign import split_front_matter
 from studio.core.prompty.front.declarations import (
     INPUT_KINDS,
     kind_of_value,
@@ -19,8 +21,6 @@ from studio.core.prompty.front.declarations import (
     properties_of_schema,
 )
 from studio.core.prompty.front.front_matter import legacy_options
-from studio.core.prompty.messages import Message, TextPart
-from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject, object_of
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from studio.core.imports.compose import Composition, compose, declare_string, read_items, set_model
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.request_json import read_outputs
+from studio.core.prompty.document import Message, TextPart
 from studio.core.prompty.front.declarations import function_tool, kind_of_value
-from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.yaml.reader import plain
 from studio.core.text.naming import unique_names
 from studio.core.text.values import Json, JsonObject, object_of

@@ -21,13 +21,10 @@ from studio.core.imports.compose import (
     set_model,
 )
 from studio.core.imports.imported import Imported, ImportFailure, implied
-from studio.core.prompty.document import TemplateFormat
+from studio.core.prompty.document import MediaPart, Message, Part, Role, TemplateFormat, TextPart
 from studio.core.prompty.front.declarations import function_tool
-from studio.core.prompty.messages import MediaPart, Message, Part, Role, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, list_of, object_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of, parse_json, reason_of
 
 _FORMATS: dict[str, TemplateFormat] = {
     "f-string": "fstring",

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from studio.core.imports.imported import ImportFailure
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     Part,
@@ -15,8 +15,7 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
+from studio.core.text.values import parse_json, reason_of
 
 MESSAGES = "\n## Messages\n"
 """Heading above the messages."""

@@ -28,10 +28,15 @@ from studio.core.imports.promptfoo_parts import (
 from studio.core.prompty.front.declarations import function_tool
 from studio.core.prompty.yaml.reader import plain, read_yaml
 from studio.core.text.amounts import counted
-from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import unique_names
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, object_of, whole_numbers
+from studio.core.text.values import (
+    Json,
+    JsonObject,
+    object_of,
+    parse_json,
+    reason_of,
+    whole_numbers,
+)
 
 _MOST_SETS = 100
 _PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs", ".mts", ".cts")

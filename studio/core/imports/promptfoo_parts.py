@@ -11,11 +11,10 @@ from typing import TypeAlias
 
 from studio.core.imports.compose import read_items
 from studio.core.imports.imported import ImportFailure
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from studio.core.prompty.threads import PART_KINDS, part_kind
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject, objects_of
+from studio.core.text.values import Json, JsonObject, objects_of, parse_json
 
 ReadFile: TypeAlias = Callable[[str], str]
 """Reads a file beside the configuration; raises `ImportFailure` where it cannot."""

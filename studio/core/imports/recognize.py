@@ -44,9 +44,8 @@ from studio.core.imports.request_json import import_request, is_request
 from studio.core.plugins import Plugin, fault, installed
 from studio.core.prompty.agent_files.read import TITLES, agent_file_kind
 from studio.core.prompty.convert.whole import convert
-from studio.core.prompty.document import first_unreadable
-from studio.core.prompty.foreign import foreign_problem
-from studio.core.prompty.messages import Message, Role, TextPart
+from studio.core.prompty.document import Message, Role, TextPart, first_unreadable
+from studio.core.prompty.foreign import foreign_problem, split_front_matter
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import (
@@ -54,16 +53,12 @@ from studio.core.prompty.reference_values import (
     UnresolvedReference,
     confined_path,
 )
-from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.faults import VALUE
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.amounts import counted
 from studio.core.text.files import files_matching, read_bounded, read_text
-from studio.core.text.foreign_json import is_json, parse_json
-from studio.core.text.problem import Severity, apply_edits
-from studio.core.text.reason import reason_of
-from studio.core.text.source import SourceText
-from studio.core.text.values import Json
+from studio.core.text.source import Severity, SourceText, apply_edits
+from studio.core.text.values import Json, is_json, parse_json, reason_of
 
 # Every format that is told by what stands in its JSON or YAML, the studio's own and plug-ins'.
 

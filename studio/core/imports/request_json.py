@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.imported import Imported, ImportFailure, implied
+from studio.core.prompty.document import Message, TextPart, ToolResultPart
 from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.front.declarations import properties_of_schema
 from studio.core.prompty.front.front_matter import parameter_schema
-from studio.core.prompty.messages import Message, TextPart, ToolResultPart
 from studio.core.prompty.threads import PART_KINDS, part_kind, read_thread
 from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of
 from studio.core.wire import anthropic, chat, gemini, responses

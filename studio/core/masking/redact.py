@@ -12,8 +12,7 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json
+from studio.core.text.values import Json, parse_json
 
 DOTS = "••••••"
 """Replacement of a secret without a name."""

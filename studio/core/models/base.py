@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from studio.core.prompty.document import Message, ToolSpec
 from studio.core.prompty.loop_format import TextFormat
-from studio.core.prompty.messages import Message
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import ReplyDelta
 from studio.core.wire.wire_call import WireRecorder

@@ -8,9 +8,7 @@ from dataclasses import replace
 
 from studio.core.masking.walk import changed
 from studio.core.models.base import Capabilities, ModelRequest, Reveal
-from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.messages import Message, ToolCallPart
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import Message, ModelDeclaration, ToolCallPart, ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.media import MediaSource
 from studio.core.wire.request import Provider, to_request

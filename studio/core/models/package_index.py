@@ -22,7 +22,7 @@ from urllib.parse import urljoin, urlsplit
 from studio.core.models.base import ModelError
 from studio.core.models.proxies import transport_to
 from studio.core.text.files import read_text
-from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import parse_json
 
 if TYPE_CHECKING:
     import httpx2

@@ -19,7 +19,7 @@ from studio.core.models.connections import Connection, ConnectionKind, address_o
 from studio.core.models.proxies import transport_to
 from studio.core.paths import user_paths
 from studio.core.text.files import read_bounded, write_private
-from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import parse_json
 from studio.core.whole_imports import import_whole
 from studio.core.wire.reply import Usage
 

@@ -13,20 +13,17 @@ from functools import reduce
 from typing import Literal, TypeAlias, get_args
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
-from studio.core.models.choice import needs_address
+from studio.core.models.choice import embedded_settings, needs_address
 from studio.core.models.connections import Api, Connection
 from studio.core.models.embedded.server import EmbeddedServer
-from studio.core.models.factory import embedded_settings
 from studio.core.models.remote.faults import Endpoint
 from studio.core.models.remote.model import RemoteModel, shown_address
 from studio.core.models.remote.offers import listed_models
 from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.secrets import SecretStore
-from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import MediaPart, Message, Part, TextPart, ToolSpec
 from studio.core.text.amounts import counted, duration
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json
 from studio.core.wire.reply import Reply, ReplyDelta, accumulate
 
 _NO_LIST = frozenset(("not-found", "bad-reply", "bad-request", "forbidden"))

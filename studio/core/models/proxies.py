@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from studio.core.models.base import ModelError
-from studio.core.models.endpoint_trust import is_this_machine
+from studio.core.models.connections import is_this_machine
 from studio.core.models.secrets import Secret
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from pathlib import Path
 from studio.core.paths import user_paths
 from studio.core.text.amounts import one_line
 from studio.core.text.files import read_text, write_private
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import JsonObject
+from studio.core.text.values import JsonObject, parse_json
 from studio.core.wire.reply import RefusedOption
 
 KEPT = timedelta(days=30)

@@ -26,8 +26,7 @@ from studio.core.models.base import (
 from studio.core.models.bodies import request_body
 from studio.core.text.diff import json_difference
 from studio.core.text.files import MOST_RECORD_BYTES, read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import JsonObject
+from studio.core.text.values import JsonObject, parse_json
 from studio.core.wire.reply import (
     Finished,
     ReasoningDelta,

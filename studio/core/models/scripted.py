@@ -13,9 +13,7 @@ from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.bodies import request_body
 from studio.core.text.amounts import counted
 from studio.core.text.files import read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject, text_of
+from studio.core.text.values import Json, JsonObject, parse_json, reason_of, text_of
 from studio.core.wire.reply import (
     Finished,
     FinishReason,

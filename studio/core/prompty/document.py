@@ -1,15 +1,147 @@
-"""A parsed prompt file: every value with the place it was written at."""
+"""A parsed prompt file: its values with their places, its messages and its tools."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
 
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import Problem, Severity, SourceText, Span
 from studio.core.text.values import Json, JsonObject
+
+# The description of a tool, for the model and the user.
+
+ToolKind: TypeAlias = Literal["function", "mcp", "openapi", "custom"]
+"""Kind of a tool's declaration."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolId:
+    """Which tool this is: its source, and its name there. Two sources may use the same name."""
+
+    source: str = ""
+    """Key of the source that runs it ("mcp:weather"); empty where nothing does."""
+
+    name: str = ""
+    """Its name at that source, which providers may refuse."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is informed of it."""
+
+    name: str
+    """The name by which the model calls it; unique in a run."""
+
+    description: str = ""
+    """Description of the tool, for the model."""
+
+    parameters: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
+    """JSON schema of the arguments, always an object schema, bound parameters left out."""
+
+    kind: ToolKind = "function"
+    """Kind of the declaration."""
+
+    source: str = "document"
+    """Source of the tool, for people: "document", "tools.py", "mcp: weather"."""
+
+    strict: bool = False
+    """Whether the provider is asked to enforce the schema."""
+
+    bindings: Mapping[str, str] = field(default_factory=dict)
+    """Parameter name → name of the input whose value is put in at the call."""
+
+    has_effects: bool = False
+    """Whether calling it changes something outside; such calls are never repeated unasked."""
+
+    reads_only: bool = False
+    """Whether its author declares that calling it changes nothing. A tool without a declaration
+    is unknown, and asks the first time."""
+
+    dynamic: bool = False
+    """Whether an input's value went into the declaration; such a tool asks for approval."""
+
+    options: JsonObject = field(default_factory=dict)
+    """Settings for the program that runs it, as in the document; not sent to a model."""
+
+    returns: JsonObject = field(default_factory=dict)
+    """JSON schema of the answer, where its source says one; empty otherwise."""
+
+    instructions: str = ""
+    """Instructions of its server for all its tools, for `server_instructions` of a template."""
+
+    span: Span | None = None
+    """Place of the declaration in the document."""
+
+    id: ToolId = ToolId()
+    """Which tool of which source it is; empty for a declaration that nothing runs."""
+
+
+MOST_EXAMPLES = 8
+"""Tools that get an example; more would crowd out the prompt."""
+
+_DEEPEST = 4
+_BY_TYPE: Mapping[str, Json] = {
+    "string": "text",
+    "integer": 1,
+    "number": 1.5,
+    "boolean": True,
+    "null": None,
+}
+
+
+def example_actions(tools: Sequence[ToolSpec]) -> str:
+    """One fenced JSON action for each tool; empty where there are none."""
+    if not tools:
+        return ""
+    blocks = ["## Examples of actions"]
+    for tool in tools[:MOST_EXAMPLES]:
+        action: Json = {"action": tool.name, "action_input": example_of(tool.parameters) or None}
+        blocks.append(f"```json\n{json.dumps(action, ensure_ascii=False, indent=4)}\n```")
+    return "\n".join(blocks)
+
+
+def example_of(schema: Json, depth: int = 0) -> Json:
+    """A value that fits a JSON schema: its own example or default, else one of its type."""
+    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        return None
+    listed: Json
+    for key in ("examples", "enum"):
+        listed = schema.get(key)
+        if isinstance(listed, list) and listed:
+            first: Json = listed[0]
+            return first
+    for key in ("example", "const", "default"):
+        if schema.get(key) is not None:
+            given: Json = schema[key]
+            return given
+    for key in ("anyOf", "oneOf"):
+        forms = schema.get(key)
+        if isinstance(forms, list) and forms:
+            return example_of(forms[0], depth + 1)
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = kind[0] if kind else None
+    properties = schema.get("properties")
+    if kind == "object" or isinstance(properties, Mapping):
+        return _object(schema, properties, depth)
+    if kind == "array":
+        item = example_of(schema.get("items"), depth + 1)
+        return [] if item is None else [item]
+    return _BY_TYPE.get(kind, "text") if isinstance(kind, str) else "text"
+
+
+def _object(schema: Mapping[str, Json], properties: Json, depth: int) -> Json:
+    """The required properties; where none is, the first one, so that the form is seen."""
+    if not isinstance(properties, Mapping):
+        return {}
+    required = schema.get("required")
+    names = [name for name in properties if isinstance(required, list) and name in required]
+    return {name: example_of(properties[name], depth + 1) for name in names or list(properties)[:1]}
+
 
 Dialect: TypeAlias = Literal["prompty", "section", "legacy"]
 """Rule set of the file (docs/design/file-format.md)."""
@@ -351,3 +483,249 @@ def hides_text(problem: Problem) -> bool:
 def first_unreadable(document: PromptDocument) -> Problem | None:
     """Return the first problem that hides a part of a file; None for a file that was read whole."""
     return next(filter(hides_text, document.problems), None)
+
+
+# Messages as values: what a template rendered to, piece by piece, each with where it came from.
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of rendered text with one origin."""
+
+    kind: Literal["literal", "value", "rich"]
+    """`literal`: the author's own text. `value`: put in by an expression. `rich`: a whole thread,
+    image, file or audio input, whose text here is only a placeholder."""
+
+    text: str
+    """The rendered text."""
+
+    span: Span | None
+    """The template source that made it: the literal text itself, or the whole `{{ … }}`."""
+
+    input: str | None = None
+    """For a value: the root name of the input that it came from, where one can be named."""
+
+    value: Json = None
+    """Value of a reference if it is no text; `text` is then its JSON."""
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """A rendered template: `text` is the segments' texts joined."""
+
+    segments: tuple[Segment, ...]
+    """In order. Literal segments may be split anywhere; empty ones are left out."""
+
+    problems: tuple[Problem, ...] = ()
+    """Problems of rendering (syntax, bounds); segments then hold the rendered part."""
+
+    @cached_property
+    def text(self) -> str:
+        """The rendered text."""
+        return "".join(segment.text for segment in self.segments)
+
+
+Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+"""Role of a message. The markers `function:` and `tool:` both give `tool`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Text, with the segments it is made of."""
+
+    text: str
+    """As the model gets it."""
+
+    segments: tuple[Segment, ...] = ()
+    """The pieces, whose texts joined are `text`; empty where the text has no template."""
+
+    span: Span | None = None
+    """Place in the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class MediaPart:
+    """An image, file, recording or video, by reference until a request is made."""
+
+    kind: Literal["image", "file", "audio", "video"]
+    """Kind of the medium."""
+
+    source: str
+    """URL, data URI, or a path as the author wrote it (relative to the prompt's folder)."""
+
+    attributes: Mapping[str, Json] = field(default_factory=dict)
+    """Any further attributes (`quality`, `detail`, `mediaType`, …)."""
+
+    alt: str = ""
+    """Alternative text, where the brackets held some."""
+
+    span: Span | None = None
+    """Place in the source."""
+
+    word: str = ""
+    """Unknown word of the author for its type (`type="hologram"`)."""
+
+    input: str = ""
+    """The input whose value it is; empty for the author's own, or a thread's."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallPart:
+    """A call that the assistant asked for."""
+
+    id: str
+    """Identifier that the result answers to."""
+
+    name: str
+    """The tool."""
+
+    arguments: str
+    """The arguments, as JSON text exactly as they will be sent."""
+
+    raw: JsonObject | None = None
+    """The author's own mapping, where the call was written in the prompt (section dialect)."""
+
+    span: Span | None = None
+    """Place in the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultPart:
+    """The result of a tool; the message's `tool_call_id` attribute names the call."""
+
+    text: str
+    """The observation, as the model gets it."""
+
+    segments: tuple[Segment, ...] = ()
+    """The pieces of it, as in `TextPart`."""
+
+    span: Span | None = None
+    """Place in the source."""
+
+
+Part: TypeAlias = TextPart | MediaPart | ToolCallPart | ToolResultPart
+"""Closed: consumers `match` and `assert_never`."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageOrigin:
+    """The origin of a message."""
+
+    source: Literal["template", "thread", "run", "implicit"]
+    """`template`: a section of the body. `thread`: an item of the thread input. `run`: put in by
+    the agent loop. `implicit`: text with no marker before it."""
+
+    span: Span | None = None
+    """The whole section in the source, marker included."""
+
+    marker: Span | None = None
+    """The role marker line itself."""
+
+    input: str = ""
+    """Of an item of a thread: the input that holds the thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Role
+    """Role of the message."""
+
+    parts: tuple[Part, ...]
+    """Content in order; empty for an empty section."""
+
+    attributes: Mapping[str, Json] = field(default_factory=dict)
+    """Everything beside role and content (`name`, `tool_call_id`, any author's key)."""
+
+    origin: MessageOrigin = field(default=MessageOrigin("run"))
+    """Origin of the message."""
+
+    carried: tuple[JsonObject, ...] = ()
+    """Data that the provider of a reply wants back with it: signed thinking, encrypted
+    reasoning."""
+
+    @property
+    def text(self) -> str:
+        """The texts of all its text and result parts, joined."""
+        return "".join(
+            part.text for part in self.parts if isinstance(part, TextPart | ToolResultPart)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HoistedTool:
+    """A tool of the body's `tools:` section, after its values were rendered."""
+
+    id: str
+    """The author's identifier."""
+
+    type: str
+    """The author's type (`function`, `bing`, …)."""
+
+    options: JsonObject
+    """Options with their values rendered."""
+
+    span: Span | None = None
+    """Place of its list item in the source."""
+
+    dynamic_inputs: tuple[str, ...] = ()
+    """Inputs whose values went into it; such a tool asks for approval."""
+
+    reference: str = ""
+    """The options where they are one reference (`${file:…}`) that has no value here."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenThread:
+    """A place of a conversation that no value fills yet: the program that runs the prompt does.
+
+    The seed calls it a thread item in the messages collection ("Prompt section", "Thread").
+    """
+
+    index: int
+    """Messages before it."""
+
+    input: str
+    """Input that fills the place."""
+
+    attributes: Mapping[str, Json] = field(default_factory=dict)
+    """Attributes of its marker."""
+
+    span: Span | None = None
+    """Place in the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessages:
+    """The messages of one rendering."""
+
+    messages: tuple[Message, ...]
+    """In order, threads expanded."""
+
+    tools: tuple[HoistedTool, ...] = ()
+    """Tools of the body's `tools:` section."""
+
+    problems: tuple[Problem, ...] = ()
+    """Problems of reading, injected markers among them."""
+
+    threads: tuple[OpenThread, ...] = ()
+    """Conversations without a value, in order of their places among the messages."""
+
+    def items(self) -> Iterator[Message | OpenThread]:
+        """Return the messages with the open threads at their places."""
+        waiting = list(self.threads)
+        for index, message in enumerate(self.messages):
+            while waiting and waiting[0].index <= index:
+                yield waiting.pop(0)
+            yield message
+        yield from waiting
+
+
+def named_messages(document: PromptDocument) -> Iterator[tuple[str, BodySection]]:
+    """The sections with a role of their own, in order, each with its name."""
+    counts: Counter[str] = Counter()
+    for section in document.sections:
+        if section.marker is not None and section.role in get_args(Role):
+            counts[section.role] += 1
+            yield f"{section.role} {counts[section.role]}", section

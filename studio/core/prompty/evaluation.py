@@ -19,8 +19,7 @@ from typing import BinaryIO, NoReturn, TypeVar
 
 from studio.core.text.amounts import size
 from studio.core.text.files import read_text
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 
 MOST_MEMORY = 1_000_000_000
 """Bytes that reading a file may add to the address space of the process."""

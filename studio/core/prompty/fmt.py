@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 
 from studio.core.prompty.checks.markers import tidy_marker
 from studio.core.prompty.document import PromptDocument, first_unreadable
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 
 _TRAILING = re.compile(r"(?<![ \t])[ \t]+(?=\r?\n|\Z)")
 

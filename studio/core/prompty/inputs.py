@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
-from studio.core.prompty.document import InputDeclaration, PromptDocument, ResolvedInputs
+from studio.core.prompty.document import (
+    InputDeclaration,
+    PromptDocument,
+    ResolvedInputs,
+    example_actions,
+)
 from studio.core.prompty.loop_format import undeclared_question
-from studio.core.prompty.tool_spec import example_actions
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json
 
 RESERVED_SAMPLES: Mapping[str, Json] = MappingProxyType(

@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import (
+    MediaPart,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    ToolSpec,
+)
 from studio.core.text.amounts import counted
 
 

@@ -27,8 +27,7 @@ from studio.core.prompty.reference_values import (
     whole_reference,
 )
 from studio.core.prompty.yaml.tree import KeyPath, Places
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")

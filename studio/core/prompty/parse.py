@@ -12,15 +12,13 @@ from studio.core.prompty.checks import check_document
 from studio.core.prompty.dialect import decide_dialect
 from studio.core.prompty.document import BodySection, Dialect, PromptDocument, TemplateFormat
 from studio.core.prompty.edit.edits import set_value
-from studio.core.prompty.foreign import foreign_problem
+from studio.core.prompty.foreign import Split, foreign_problem, split_front_matter
 from studio.core.prompty.front.front_matter import read_front_matter
 from studio.core.prompty.parameters import find_parameters
-from studio.core.prompty.split import Split, split_front_matter
 from studio.core.prompty.templates import find_fields, find_variables
 from studio.core.prompty.yaml.reader import YamlReading, read_yaml
 from studio.core.prompty.yaml.tree import Places
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import Fix, Problem, Severity, SourceText, Span, TextEdit
 from studio.core.text.values import JsonObject
 
 MAX_TEXT = 5_000_000

@@ -8,11 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from studio.core.prompty.body.read import read_messages
-from studio.core.prompty.document import PromptDocument, ResolvedInputs
+from studio.core.prompty.document import (
+    MediaPart,
+    Message,
+    PromptDocument,
+    PromptMessages,
+    Rendering,
+    ResolvedInputs,
+)
 from studio.core.prompty.evaluation import failure
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import resolve_inputs
-from studio.core.prompty.messages import MediaPart, Message, PromptMessages, Rendering
 from studio.core.prompty.parameters import parameter_values
 from studio.core.prompty.reference_values import (
     NOT_TRUSTED,
@@ -28,8 +34,7 @@ from studio.core.prompty.references import resolve_document, resolve_rendering
 from studio.core.prompty.templates import render_template
 from studio.core.prompty.templates.faults import SYNTAX, VALUE
 from studio.core.prompty.templates.writer import UnreadText
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json
 
 # Local media of messages: whether the file is there, inside the folder, and of a usable size.

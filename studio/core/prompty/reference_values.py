@@ -18,11 +18,8 @@ from typing import TYPE_CHECKING, Literal
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import size
 from studio.core.text.files import read_bounded, read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.reason import reason_of
-from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.source import Problem, Severity, Span
+from studio.core.text.values import Json, parse_json, reason_of
 
 if TYPE_CHECKING:
     from studio.core.masking.masker import Masker

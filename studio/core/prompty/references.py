@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import PromptDocument, Rendering, Segment
 from studio.core.prompty.front.front_matter import read_front_matter
-from studio.core.prompty.messages import Rendering, Segment
 from studio.core.prompty.reference_values import (
     MOST_INCLUDES,
     PROTOCOLS,
@@ -25,8 +24,7 @@ from studio.core.prompty.reference_values import (
     whole_reference,
 )
 from studio.core.prompty.yaml.tree import KeyPath, Places
-from studio.core.text.problem import Problem
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Span
 from studio.core.text.values import Json, JsonObject
 
 

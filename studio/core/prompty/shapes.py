@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from studio.core.prompty.document import Dialect
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
+    Dialect,
     HoistedTool,
     MediaPart,
     Message,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Literal
 
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     MessageOrigin,

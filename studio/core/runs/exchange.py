@@ -22,8 +22,8 @@ from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import messages_of, models_of, steps_of
 from studio.core.agent.past.tree import branch_path, walk
 from studio.core.agent.values.events import Event, ModelCalled, Started
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import PausePoint
 from studio.core.masking.redact import redact
 from studio.core.paths import resource_text
 from studio.core.prompty.document import ModelDeclaration
@@ -39,9 +39,7 @@ from studio.core.runs.report_cards import STATIONS, ReportCard, bad, cards_of
 from studio.core.runs.store import RunStore
 from studio.core.runs.traces import chat_message, chat_reply, trace
 from studio.core.text.amounts import duration, money
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, list_of
+from studio.core.text.values import Json, list_of, parse_json, reason_of
 from studio.core.wire.request import to_request
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 

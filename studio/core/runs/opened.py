@@ -22,7 +22,7 @@ from studio.core.agent.past.tree import RunTree, walk
 from studio.core.agent.values.events import Started
 from studio.core.agent.values.state import LazySequence, PersistentList, RunState
 from studio.core.agent.values.step import Step
-from studio.core.prompty.messages import Message
+from studio.core.prompty.document import Message
 from studio.core.runs.codec import JournalError
 from studio.core.runs.database import EventRow, StepRecord, StoredEvents
 from studio.core.runs.run_index import note_marks, state_of, summarized_step

@@ -16,19 +16,17 @@ from urllib.parse import urlsplit
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, Step
+from studio.core.agent.values.step import Call, RunModel, Step
 from studio.core.masking.redact import redact
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json
+from studio.core.text.values import Json, parse_json
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 

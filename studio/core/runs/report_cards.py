@@ -10,11 +10,10 @@ from html import escape
 from typing import Literal, TypeAlias
 
 from studio.core.agent.loop.steps import messages_of, steps_of
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, Final, Step, Touch
+from studio.core.agent.values.step import Call, Final, PausePoint, Step, Touch
 from studio.core.masking.redact import redact
-from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
+from studio.core.prompty.document import MediaPart, Message, ToolCallPart
 from studio.core.text.amounts import counted, one_line
 from studio.core.text.diff import common_start
 from studio.core.text.values import Json

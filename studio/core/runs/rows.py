@@ -1,15 +1,37 @@
-"""The rows of one run: writing them event by event, and reading them all at once."""
+"""The rows of one run: its line in the history, its events, and what its model calls sent."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import re
+import sqlite3
 import zlib
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from studio.core.agent.values.events import Event
+from studio.core.agent.loop.steps import status_after
+from studio.core.agent.values.events import (
+    AnswerChecked,
+    AnswerEdited,
+    AnswerReturned,
+    Event,
+    Failed,
+    Forked,
+    ModelCalled,
+    ModelChosen,
+    ModelReplied,
+    ReplyRead,
+    Started,
+    Stopped,
+    ToolCalled,
+    TreatedAsFinal,
+)
+from studio.core.agent.values.state import PauseReason, Status
+from studio.core.agent.values.step import Final, Refused
 from studio.core.runs.codec import decode_value, encode_event, encode_value
 from studio.core.runs.database import (
     Database,
@@ -20,10 +42,268 @@ from studio.core.runs.database import (
     shorten,
 )
 from studio.core.runs.run_index import RunIndexer, StepRow
-from studio.core.runs.summary import RunSummary, summarize, write_line
 from studio.core.text.diff import common_start
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import KeptCall, WireCall
+
+# One line of the history: what a run was, kept beside its events for the list.
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One run of the history."""
+
+    id: str
+    """The run's id."""
+
+    started: float = 0.0
+    """When it began, in seconds since 1970 UTC."""
+
+    updated: float = 0.0
+    """When its last event was written."""
+
+    prompt: str = ""
+    """The prompt's name."""
+
+    path: str = ""
+    """The prompt file."""
+
+    protocol: str = "native"
+    """The protocol."""
+
+    model: str = ""
+    """The model's name for people."""
+
+    question: str = ""
+    """Question of the run."""
+
+    status: Status = "running"
+    """Current or final status."""
+
+    calls_model: int = 0
+    """Model calls, over all branches."""
+
+    calls_tool: int = 0
+    """Tool calls, over all branches."""
+
+    tokens: int = 0
+    """Tokens of all model calls that were really made."""
+
+    cost: float | None = None
+    """US dollars, where known."""
+
+    answer: str = ""
+    """The answer, its beginning."""
+
+    events: int = 0
+    """Length of the journal."""
+
+    branches: int = 0
+    """Number of forks."""
+
+    tags: tuple[str, ...] = ()
+    """The user's tags."""
+
+    note: str = ""
+    """The user's note."""
+
+    pinned: bool = False
+    """Whether it is kept from being tidied away."""
+
+    waits: PauseReason | Literal[""] = ""
+    """Reason of the pause of a run that waits for the user; empty if it goes on."""
+
+
+_LONGEST_SUMMARY = 300
+
+
+def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PLR0912 - arms
+    """The line after one more event; an event that changes nothing of it gives only its time."""
+    line = replace(before, updated=event.at, events=event.seq)
+    match event:
+        case Started(setup=setup):
+            return replace(
+                line,
+                started=event.at,
+                prompt=setup.prompt,
+                path=setup.path,
+                model=setup.model,
+                protocol=setup.protocol,
+                question=setup.question[:_LONGEST_SUMMARY],
+            )
+        case ModelChosen(model=model) if model.name not in line.model.split(", "):
+            return replace(line, model=f"{line.model}, {model.name}")
+        case ModelCalled():
+            return replace(line, calls_model=line.calls_model + 1)
+        case ToolCalled():
+            return replace(line, calls_tool=line.calls_tool + 1)
+        case ModelReplied(reply=reply, origin="live") if reply.usage is not None:
+            cost = line.cost
+            if reply.usage.cost is not None:
+                cost = (cost or 0.0) + reply.usage.cost
+            return replace(line, tokens=line.tokens + reply.usage.total_tokens, cost=cost)
+        case ReplyRead(reading=Final(answer=answer)):
+            return replace(line, answer=answer[:_LONGEST_SUMMARY])
+        case ReplyRead(reading=Refused(text=text)):
+            return replace(line, status="refused", answer=text[:_LONGEST_SUMMARY])
+        case AnswerEdited(text=text) | TreatedAsFinal(text=text):
+            return replace(line, answer=text[:_LONGEST_SUMMARY])
+        case AnswerChecked(problems=problems, accepted=accepted) if accepted or not problems:
+            return replace(line, status="done")
+        case Failed(error=error):
+            return replace(line, status=status_after(error))
+        case Stopped(interrupted=interrupted):
+            return replace(line, status="interrupted" if interrupted else "stopped")
+        case Forked():
+            return replace(line, status="running", branches=line.branches + 1)
+        case AnswerReturned():
+            return replace(line, status="running")
+        case _:
+            return line
+
+
+_SHOWN = tuple(
+    """
+    id started updated prompt path protocol model question status calls_model calls_tool tokens
+    cost answer events branches tags note pinned
+""".split()
+)
+WAITING = "waiting"
+"""A filter's word for runs under way that wait for the user."""
+
+_LEAST_OF_ID = 4
+"""Characters from which a word may begin an id; nearly every id has a given digit somewhere."""
+
+_KEPT = tuple(name for name in _SHOWN if name not in ("id", "tags", "note", "pinned"))
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs a list shows; empty fields filter nothing."""
+
+    text: str = ""
+    """Words that must all be in prompt, question, answer, model, tags or note."""
+
+    status: str = ""
+    """A status; `waiting` for runs under way that wait for the user."""
+
+    path: str = ""
+    """The prompt file."""
+
+    tag: str = ""
+    """A tag."""
+
+    limit: int = 500
+    """Maximum number of runs, newest first; negative for all."""
+
+
+Fits: TypeAlias = Callable[[RunSummary], bool]
+"""Whether a run is listed."""
+
+
+def line_of(connection: sqlite3.Connection, run: str) -> RunSummary | None:
+    """The line of one run."""
+    row = connection.execute(
+        f"SELECT {', '.join(_SHOWN)} FROM runs WHERE id = ?",
+        (run,),
+    ).fetchone()
+    return _waiting(connection, _line(row)) if row is not None else None
+
+
+def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) -> bool:
+    """Write the summary of a run; the user's tags and note stay.
+
+    Returns:
+        Whether the run is there: one that was deleted meanwhile is not, though another may have
+        its number by now.
+    """
+    names = ", ".join(f"{name} = ?" for name in _KEPT)
+    values = (_storable(getattr(line, name)) for name in _KEPT)
+    return bool(
+        connection.execute(
+            f"UPDATE runs SET {names} WHERE number = ? AND id = ?", (*values, number, line.id)
+        ).rowcount
+    )
+
+
+def _storable(value: object) -> object:
+    """A value as SQLite takes it; the events keep the escape of what is replaced."""
+    return storable_text(value) if isinstance(value, str) else value
+
+
+def storable_text(text: str) -> str:
+    """The text with each half of a character (a lone surrogate) replaced."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def lines_of(
+    connection: sqlite3.Connection, wanted: RunFilter, fits: Fits | None = None
+) -> tuple[RunSummary, ...]:
+    """The lines that fit, pinned and newest first; the limit counts only these.
+
+    Args:
+        connection: to the history.
+        wanted: which runs.
+        fits: what else has to hold of a run; None for nothing.
+    """
+    where, values = ["events > 0"], list[Any]()
+    for word in wanted.text.split():
+        columns = ("prompt", "question", "answer", "model", "tags", "note")
+        parts = [f"{name} LIKE ? ESCAPE '\\'" for name in columns]
+        values += [f"%{_literal(word)}%"] * len(columns)
+        if len(word) >= _LEAST_OF_ID:
+            parts.append("id LIKE ? ESCAPE '\\'")
+            values.append(f"{_literal(word)}%")
+        where.append("(" + " OR ".join(parts) + ")")
+    status = "running" if wanted.status == WAITING else wanted.status
+    for name, value in (("status", status), ("path", wanted.path)):
+        if value:
+            where.append(f"{name} = ?")
+            values.append(value)
+    if wanted.tag:
+        where.append("char(10) || tags || char(10) LIKE ? ESCAPE '\\'")
+        values.append(f"%\n{_literal(wanted.tag)}\n%")
+    is_all_asked = fits is None and wanted.status != WAITING
+    rows = connection.execute(
+        f"SELECT {', '.join(_SHOWN)} FROM runs WHERE {' AND '.join(where)} "
+        "ORDER BY pinned DESC, started DESC, number DESC LIMIT ?",
+        (*values, wanted.limit if is_all_asked else -1),
+    )
+    with closing(rows):
+        found = (
+            line
+            for row in rows
+            if (line := _waiting(connection, _line(row))).waits or wanted.status != WAITING
+            if fits is None or fits(line)
+        )
+        return tuple(found if wanted.limit < 0 else islice(found, wanted.limit))
+
+
+def _waiting(connection: sqlite3.Connection, line: RunSummary) -> RunSummary:
+    """Return the summary of a running run, with its last pause."""
+    if line.status != "running":
+        return line
+    last = connection.execute(
+        "SELECT data FROM events WHERE run = (SELECT number FROM runs WHERE id = ?) AND "
+        """(data LIKE '{"t":"Paused"%' OR data LIKE '{"t":"Resumed"%') """
+        "ORDER BY seq DESC LIMIT 1",
+        (line.id,),
+    ).fetchone()
+    pause = json.loads(last[0]) if last is not None else {}
+    return replace(line, waits=pause["reason"]) if pause.get("t") == "Paused" else line
+
+
+def _line(row: Sequence[Any]) -> RunSummary:
+    values: dict[str, Any] = dict(zip(_SHOWN, row, strict=True))
+    values["tags"] = tuple((values["tags"] or "").split("\n")) if values["tags"] else ()
+    values["pinned"] = bool(values["pinned"])
+    defaults = RunSummary("")
+    return replace(defaults, **{name: item for name, item in values.items() if item is not None})
+
+
+def _literal(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
 
 # What each model call of a run sent and received, kept beside its events.
 

@@ -14,21 +14,20 @@ from typing import cast
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.tree import Past, PastStates, RunTree, is_checkpoint
-from studio.core.agent.values.events import Event, Started
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.events import Event, Forked, Started
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import (
     Action,
     Call,
     Final,
     FormatError,
+    PausePoint,
     Reading,
     ReadingWarning,
     Refused,
     Step,
 )
-from studio.core.agent.values.user_events import Forked
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from studio.core.runs.codec import JournalError, decode_onto, decode_value, encode_value
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome

@@ -21,9 +21,18 @@ from studio.core.agent.values.events import Event, Stopped
 from studio.core.runs.codec import JournalError, decode_event, decode_value
 from studio.core.runs.database import Database, StoredEvents, StoreError, names_in, restore
 from studio.core.runs.opened import OpenedRun
-from studio.core.runs.rows import RunWriter, read_call, read_rows
+from studio.core.runs.rows import (
+    Fits,
+    RunFilter,
+    RunSummary,
+    RunWriter,
+    line_of,
+    lines_of,
+    read_call,
+    read_rows,
+    storable_text,
+)
 from studio.core.runs.run_index import FOLD_FAULTS, RunIndexer
-from studio.core.runs.summary import Fits, RunFilter, RunSummary, line_of, lines_of, storable_text
 from studio.core.text.files import private_folder
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import WireCall

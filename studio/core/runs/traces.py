@@ -16,7 +16,7 @@ from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
 from studio.core.masking.redact import redact
-from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
+from studio.core.prompty.document import MediaPart, Message, ToolCallPart
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, Usage
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
 
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 
 Opcode: TypeAlias = tuple[str, int, int, int, int]
 """Kind of change (of `difflib`), start and end in the old sequence, start and end in the new."""

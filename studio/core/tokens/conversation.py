@@ -11,8 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import (
+    MediaPart,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    ToolSpec,
+)
 
 MESSAGE_FRAME = 4
 """Marks around a message: three for its frame and one for its role. OpenAI's published way of

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from studio.core.patterns import with_bounded_patterns
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.amounts import shortened
 from studio.core.text.values import Json, JsonObject
 

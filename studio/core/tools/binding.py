@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.text.naming import free_name
 from studio.core.tools.arguments import with_constraints, without_properties
 from studio.core.tools.registry import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.edit.edits import (
     flow_value,
     insert_below,
@@ -14,12 +14,11 @@ from studio.core.prompty.edit.edits import (
     write_scalar,
 )
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import TextEdit
+from studio.core.text.source import TextEdit
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import required_names
 from studio.core.tools.document import chosen_offers, declared_items, server_names
-from studio.core.tools.openapi.choice import OperationRow
+from studio.core.tools.openapi.loading import OperationRow
 
 _KINDS = {"number": "float"}
 

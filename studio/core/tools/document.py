@@ -29,20 +29,18 @@ from pathlib import Path
 from typing import TypeAlias
 
 from studio.core.plugins import installed
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import HoistedTool, PromptDocument, ToolSpec
 from studio.core.prompty.front.front_matter import parameter_schema, read_bindings
 from studio.core.prompty.loop_format import agent_settings
-from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.reference_values import find_references, whole_reference
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject, object_of
-from studio.core.tools.limits import OutputRule, ToolLimits, read_rule
 from studio.core.tools.mcp.server_config import (
     ServerAddress,
     WorkspaceServers,
     find_workspace_servers,
     server_address,
 )
+from studio.core.tools.source import OutputRule, ToolLimits, read_rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ModelDeclaration, ToolSpec
 from studio.core.text.values import Json, JsonObject, text_of
 from studio.core.tools.arguments import required_names
 from studio.core.wire.chat import function_definition

@@ -1,15 +1,17 @@
-"""The seam between the agent loop and the places where tools run."""
+"""The seam between the agent loop and the places where tools run; bounds, and their messages."""
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.values import Json, JsonObject
 
 
@@ -224,3 +226,197 @@ class LiveSource(Protocol):
 
 class ToolSourceError(Exception):
     """A source of tools that cannot be used; the text is meant for the user."""
+
+
+# Limits of a tool's time and output.
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLimits:
+    """Bounds of one call; exceeding one is a named outcome, never a hang."""
+
+    seconds: float = 30.0
+    """Longest time of a call, counted from the moment its process is ready."""
+
+    start_seconds: float = 30.0
+    """Longest time for a process or server to become ready."""
+
+    characters: int = 1_000_000
+    """Longest answer that is kept; the rest is cut with a remark. The part that the model gets
+    is another rule (`output_rule`)."""
+
+    memory_megabytes: int = 8192
+    """Address space of a Python file's process and of each that it starts, where the system has
+    such a bound (Linux)."""
+
+    resident_megabytes: int = 4096
+    """Memory that an MCP server may hold together with what it started."""
+
+    answer_megabytes: float = 32.0
+    """One answer of an MCP server, or one event of it, as it comes over the wire."""
+
+    at_once: int = 4
+    """Calls of one Python file that may run at the same time, each in a process of its own."""
+
+
+DEFAULT_LIMITS = ToolLimits()
+
+
+# How much of a tool's answer the model gets; the whole answer is kept beside it.
+
+Keep: TypeAlias = Literal["head", "tail", "both"]
+"""Which part of a long answer the model gets: its beginning, its end, or half of each."""
+
+_LEAST, _MOST = 100, 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRule:
+    """The rule for a long answer."""
+
+    characters: int = 100_000
+    """Most characters that the model gets of one answer."""
+
+    keep: Keep = "head"
+    """Which of them."""
+
+
+USUAL_RULE = OutputRule()
+
+
+def read_rule(value: Json) -> OutputRule:
+    """The rule of a prompt's `metadata.agent.tool_output`: a number, or characters and keep.
+
+    What is no usable number or part is as usual.
+    """
+    if not isinstance(value, Mapping):
+        value = {"characters": value}
+    count, keep = value.get("characters"), value.get("keep")
+    rule = USUAL_RULE
+    if isinstance(count, int) and not isinstance(count, bool) and _LEAST <= count <= _MOST:
+        rule = replace(rule, characters=count)
+    part: Keep | None = next((each for each in get_args(Keep) if each == keep), None)
+    return replace(rule, keep=part) if part is not None else rule
+
+
+def limited(outcome: ToolOutcome, rule: OutputRule) -> ToolOutcome:
+    """An outcome with what the model gets as its text, and the whole answer beside it."""
+    text, most = outcome.text, rule.characters
+    if len(text) <= most:
+        return outcome
+    note = f"… cut: {len(text):,} characters, the limit is {most:,}"
+    match rule.keep:
+        case "head":
+            cut = f"{text[:most]}\n{note}"
+        case "tail":
+            cut = f"{note}\n{text[-most:]}"
+        case "both":
+            half = most // 2
+            cut = f"{text[: most - half]}\n{note}\n{text[-half:]}"
+    return replace(outcome, text=cut, truncated=True, whole=text)
+
+
+# Messages to and from a source of tools, newest last, within bounds.
+
+MOST_MESSAGES = 300
+LONGEST_MESSAGE = 20_000
+"""Characters of one message that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficMessage:
+    """One message."""
+
+    number: int
+    """Its place, from 1."""
+
+    when: float
+    """Seconds since the epoch."""
+
+    direction: Literal["sent", "received"]
+    """Sent by the studio, or received by it."""
+
+    title: str
+    """Title in a few words: a method, a request line, a status."""
+
+    size: int
+    """Its size in bytes, as it is on the wire without headers of HTTP."""
+
+    text: str
+    """The message; a long one is cut."""
+
+    seconds: float | None = None
+    """Of an answer, the time since its question."""
+
+    curl: str = ""
+    """Of a request by HTTP, the command that sends it again; keys masked."""
+
+
+class TrafficLog:
+    """Of one source."""
+
+    def __init__(self) -> None:
+        self._messages: deque[TrafficMessage] = deque(maxlen=MOST_MESSAGES)
+        self._count = 0
+        self._asked: dict[object, tuple[str, float]] = {}
+
+    @property
+    def messages(self) -> tuple[TrafficMessage, ...]:
+        """The newest, in order."""
+        return tuple(self._messages)
+
+    def sent(
+        self, title: str, text: str, size: int, question: object = None, curl: str = ""
+    ) -> None:
+        """Note a message that is sent.
+
+        Args:
+            title: what it is.
+            text: the message.
+            size: its bytes.
+            question: by which its answer will be known; None where there will be none.
+            curl: the command that sends it again.
+        """
+        if question is not None:
+            self._asked[question] = (title, time.monotonic())
+        self._add("sent", title, text, size, None, curl)
+
+    def received(self, title: str, text: str, size: int, question: object = None) -> None:
+        """Note a message that came.
+
+        Args:
+            title: what it is; empty for the title of its question.
+            text: the message.
+            size: its bytes.
+            question: which question it answers; None for none.
+        """
+        asked, began = self._asked.pop(question, ("", None)) if question is not None else ("", None)
+        seconds = time.monotonic() - began if began is not None else None
+        self._add("received", title or asked, text, size, seconds, "")
+
+    def _add(
+        self,
+        direction: Literal["sent", "received"],
+        title: str,
+        text: str,
+        size: int,
+        seconds: float | None,
+        curl: str,
+    ) -> None:
+        self._count += 1
+        if len(text) > LONGEST_MESSAGE:
+            text = f"{text[:LONGEST_MESSAGE]}\n… {len(text):,} characters in all"
+        self._messages.append(
+            TrafficMessage(self._count, time.time(), direction, title, size, text, seconds, curl)
+        )
+
+
+def curl_command(method: str, url: str, headers: Mapping[str, str], body: str) -> str:
+    """A request as a command of `curl`, for a POSIX shell."""
+    parts = ["curl", "-X", method, shlex.quote(url)]
+    for name, value in headers.items():
+        if name.lower() not in ("host", "content-length"):
+            parts += ["-H", shlex.quote(f"{name}: {value}")]
+    if body:
+        parts += ["--data-binary", shlex.quote(body)]
+    return " ".join(parts)

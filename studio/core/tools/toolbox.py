@@ -12,14 +12,20 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Literal, TypeAlias, cast
 
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments, inject_bindings
-from studio.core.tools.limits import USUAL_RULE, OutputRule, limited
-from studio.core.tools.mock import MockAnswers
-from studio.core.tools.registry import ToolEntry, ToolRegistry
+from studio.core.tools.registry import MockAnswers, ToolEntry, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
-from studio.core.tools.source import LiveSource, ToolOutcome, ToolSource, tool_asked
+from studio.core.tools.source import (
+    USUAL_RULE,
+    LiveSource,
+    OutputRule,
+    ToolOutcome,
+    ToolSource,
+    limited,
+    tool_asked,
+)
 from studio.core.tools.trust.definitions import change_text
 
 AskUser: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.problem import Severity
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.source import Severity
+from studio.core.text.values import Json, JsonObject, object_of, parse_json
 from studio.core.wire.draft import (
     RequestDraft,
     described_tool,

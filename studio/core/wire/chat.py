@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    ToolSpec,
 )
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.draft import (
     RequestDraft,

@@ -9,19 +9,18 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
+    ModelDeclaration,
     Part,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    ToolSpec,
 )
 from studio.core.prompty.threads import read_call
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, JsonObject, objects_of, text_of
 from studio.core.wire.media import MediaData, MediaFault, MediaSource, is_web, split_data_uri
 from studio.core.wire.origins import OriginNotes, ValueOrigin

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from studio.core.text.files import open_regular
-from studio.core.text.reason import reason_of
+from studio.core.text.values import reason_of
 
 MEDIA_MISSING = "media-missing"
 MEDIA_OUTSIDE = "media-outside"

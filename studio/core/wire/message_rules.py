@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from studio.core.prompty.messages import MediaPart, Message, Role
-from studio.core.text.problem import Severity
+from studio.core.prompty.document import MediaPart, Message, Role
+from studio.core.text.source import Severity
 from studio.core.text.values import Json, text_or_json
 from studio.core.wire.draft import (
     UNSUPPORTED_ATTRIBUTE,

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolResultPart
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.prompty.document import MediaPart, Message, TextPart, ToolResultPart
+from studio.core.text.values import Json, JsonObject, parse_json
 from studio.core.wire.chat import function_definition
 from studio.core.wire.chunks import CallSlots, arguments_text, unlisted
 from studio.core.wire.draft import (

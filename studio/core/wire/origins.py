@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     Part,
@@ -19,8 +19,8 @@ from studio.core.prompty.messages import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    ToolSpec,
 )
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject
 

@@ -7,12 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, assert_never
 
-from studio.core.prompty.document import InputDeclaration, ModelDeclaration
+from studio.core.prompty.document import InputDeclaration, Message, ModelDeclaration, ToolSpec
 from studio.core.prompty.front.declarations import output_schema
-from studio.core.prompty.messages import Message
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.anthropic import anthropic_body
 from studio.core.wire.chat import chat_body

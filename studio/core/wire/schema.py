@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.values import Json, JsonObject, object_of
 
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")

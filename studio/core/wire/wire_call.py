@@ -14,8 +14,7 @@ from typing import TypeAlias
 
 from studio.core.masking.masker import Masker
 from studio.core.masking.redact import DOTS, names_secret, names_secret_variable, without_keys
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import object_of
+from studio.core.text.values import object_of, parse_json
 
 MOST_RAW = 8 * 1024**2
 """Bytes of a reply that are kept."""

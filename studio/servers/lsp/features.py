@@ -24,8 +24,7 @@ from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import declare_input
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.text.amounts import one_line
-from studio.core.text.problem import Fix, Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span
 from studio.servers.lsp.open_text import OpenText
 
 SOURCE = "prompt-studio"

@@ -17,12 +17,11 @@ from studio.application.editing.editor_context import (
     editor_context_of,
 )
 from studio.application.trust import is_trusted
-from studio.core.models.connection_file import user_connections
+from studio.core.models.connections import user_connections
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.text.files import files_beside
-from studio.core.text.problem import Problem, TextEdit
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import Problem, SourceText, Span, TextEdit
 from studio.core.tools.trust.store import TrustStore
 
 # Places of the language server protocol: lines and units of the encoding that was agreed on.

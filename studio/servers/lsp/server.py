@@ -24,7 +24,7 @@ from studio import __version__
 from studio.core.paths import user_paths
 from studio.core.system_libraries import has_display
 from studio.core.text.files import read_bounded
-from studio.core.text.reason import reason_of
+from studio.core.text.values import reason_of
 from studio.servers.lsp import features, names
 from studio.servers.lsp.open_text import OpenText, PositionEncoding, read
 

@@ -1,10 +1,10 @@
 """The debugger as tools: runs that an agent starts, steps through, edits, forks and compares."""
 
+from dataclasses import asdict, replace
+
 # The annotations are values: the SDK makes the schemas of them, and finds what is asked of the user
 # in them. As texts it could not look up the functions that ask.
-
-from dataclasses import asdict, replace
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
@@ -15,18 +15,40 @@ from studio.application.history.find import call_of_step, find_run, raw_reply
 from studio.application.run.past.compare import RunSide, compare
 from studio.application.run.text_commands import CommandError, breakpoint_of, command_of
 from studio.core.agent.run.requests import NotAllowedError, choice_at
-from studio.core.agent.values import commands, user_events
+from studio.core.agent.values import commands, events
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import PausePoint
 from studio.core.masking.walk import masked
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, StoreError
-from studio.servers.mcp.consent import UserConsent, ask, needs
+from studio.core.wire.request import Provider
 from studio.servers.mcp.live_runs import LiveRun, LiveRuns, state_as_json, wish_for
-from studio.servers.mcp.served_folder import ServedFolder
-from studio.servers.mcp.tool_types import READS, Answer, File, Inputs
+from studio.servers.mcp.served_folder import ServedFolder, UserConsent, ask, needs
+
+# Common arguments and results of the tools, and their descriptions for clients.
+
+Answer: TypeAlias = dict[str, Any]
+"""Answer of a tool: a JSON object."""
+
+File: TypeAlias = Annotated[str, Field(description="A prompt file, relative to the served folder")]
+UnsavedText: TypeAlias = Annotated[
+    str | None, Field(description="Look at this text in the file's place; it is not saved")
+]
+Inputs: TypeAlias = Annotated[
+    dict[str, Any] | None, Field(description="Values of the prompt's inputs, by name")
+]
+BodyForm: TypeAlias = Annotated[
+    Provider | None, Field(description="Whose form of the body; the prompt's own otherwise")
+]
+
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+"""Hints of tools that change nothing and reach nothing outside."""
+
+WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
+"""For tools that may write a file of the folder."""
+
 
 OUTWARD = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
 """For tools that may ask a model or call a tool."""
@@ -247,7 +269,7 @@ def _add_decisions(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> N
         if state.error is None or state.error.code != "iterations":
             raise ToolError("This limit is raised in Prompt Studio: open the run in its history.")
         more = (state.limits.iterations or state.iteration) + 5
-        await _send(runs, run, user_events.LimitRaised("iterations", more), 1)
+        await _send(runs, run, events.LimitRaised("iterations", more), 1)
         return await _send(runs, run, commands.Continue(), wait)
 
 

@@ -30,10 +30,8 @@ from studio.core.masking.walk import masked
 from studio.core.models.base import ModelError
 from studio.core.text.amounts import counted
 from studio.core.tools.source import ToolSourceError
-from studio.servers.mcp.consent import UserConsent, ask, needs
-from studio.servers.mcp.debug_tools import OUTWARD
-from studio.servers.mcp.served_folder import ServedFolder
-from studio.servers.mcp.tool_types import READS, Answer
+from studio.servers.mcp.debug_tools import OUTWARD, READS, Answer
+from studio.servers.mcp.served_folder import ServedFolder, UserConsent, ask, needs
 
 ExperimentPath: TypeAlias = Annotated[
     str, Field(description="An .experiment.yaml file, relative to the served folder")

@@ -17,8 +17,8 @@ from studio.application.connections.model import choice_words
 from studio.application.connections.tools import tool_session
 from studio.application.history.find import find_run
 from studio.application.run.past.again import past_run
-from studio.application.run.start.begin import begin_run, tool_scores_of
 from studio.application.run.start.readiness import refusal_of
+from studio.application.run.start.session import begin_run, tool_scores_of
 from studio.application.trust import references_of
 from studio.core.agent.loop.setup import limits_of, run_model_of
 from studio.core.agent.run.plan import RunPlan
@@ -28,9 +28,8 @@ from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import ChooseModel, Command, ForkFrom
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, Step, StepError
+from studio.core.agent.values.step import Call, PausePoint, Step, StepError
 from studio.core.masking.walk import masked
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice

@@ -31,18 +31,24 @@ from studio.application.trust import references_of
 from studio.core.export.target import ExportSource, make_checked
 from studio.core.export.targets import all_targets, find_target
 from studio.core.prompty.convert.whole import convert as convert_document
-from studio.core.prompty.document import Dialect, PromptDocument
+from studio.core.prompty.document import Dialect, PromptDocument, ToolSpec
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.shapes import messages_to_json, tools_to_json
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.diff import unified_diff
 from studio.core.text.files import write_atomically, write_bytes_atomically
 from studio.core.text.source import SourceText, Span
 from studio.core.wire.request import Provider, provider_of
-from studio.servers.mcp.consent import UserConsent, ask, needs
-from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
-from studio.servers.mcp.tool_types import READS, WRITES, Answer, BodyForm, File, Inputs, UnsavedText
+from studio.servers.mcp.debug_tools import (
+    READS,
+    WRITES,
+    Answer,
+    BodyForm,
+    File,
+    Inputs,
+    UnsavedText,
+)
+from studio.servers.mcp.served_folder import ServedFolder, UserConsent, ask, checked_inputs, needs
 
 _MOST = 600
 """Characters of a quote that are followed, each to its own place."""

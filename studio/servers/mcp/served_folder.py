@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from mcp.server.mcpserver import Context, Elicit
 from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import BaseModel, Field
 
 from studio.application.connections.model import Answerers, asked_by, choice_of
 from studio.application.document.prompt_files import prompt_files
@@ -15,18 +17,16 @@ from studio.application.document.reading import not_a_prompt
 from studio.application.tools.server_content import asks_sources, registry_of
 from studio.application.trust import is_trusted
 from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import Connections, user_connections
+from studio.core.models.connections import Connections, user_connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore, secret_store
 from studio.core.paths import user_paths
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.runs.database import StoreError
 from studio.core.runs.store import RunStore
 from studio.core.text.files import read_bounded
-from studio.core.text.reason import named_reason
-from studio.core.text.values import Json
+from studio.core.text.values import Json, named_reason
 from studio.core.tools.trust.store import TrustStore
 
 
@@ -213,3 +213,45 @@ def checked_inputs(document: PromptDocument, inputs: Mapping[str, Json] | None) 
         names = ", ".join(sorted(item.name for item in document.inputs)) or "none"
         raise ToolError(f"The prompt has no input {strange[0]!r}; its inputs are: {names}.")
     return given
+
+
+# Questions to the user before something leaves the machine or changes a file: elicitation.
+
+
+class UserConsent(BaseModel):
+    """The user's word on one act."""
+
+    allow: bool = Field(title="Allow", description="Whether this may be done now")
+
+
+def ask(folder: ServedFolder, context: Context, question: str) -> Elicit[UserConsent] | UserConsent:
+    """Ask the user for an act; nothing is asked where it was allowed at the start of the server.
+
+    Args:
+        folder: the folder, which knows what was allowed.
+        context: the call.
+        question: what is to be done, with a question mark. The same in each round of a call.
+
+    Raises:
+        ToolError: the client cannot ask.
+    """
+    if folder.allow_all:
+        return UserConsent(allow=True)
+    capabilities = context.client_capabilities
+    asked = capabilities.elicitation if capabilities is not None else None
+    if asked is None or (asked.form is None and asked.url is not None):
+        raise ToolError(
+            f"This needs the user's consent, and this client cannot ask for it: {question} "
+            "The user can allow it by starting the server with --yes."
+        )
+    return Elicit(question, UserConsent)
+
+
+def needs(consent: UserConsent) -> None:
+    """Go on only with consent.
+
+    Raises:
+        ToolError: the user did not give it.
+    """
+    if not consent.allow:
+        raise ToolError("The user did not allow it. Nothing was done.")

@@ -59,16 +59,13 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import message_text
 from studio.core.text.files import read_bounded
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json
+from studio.core.text.values import Json, parse_json
 from studio.core.tools.trust.store import TrustStore
-from studio.servers.mcp.consent import UserConsent, needs
-from studio.servers.mcp.debug_tools import OUTWARD, add_debug_tools, ask_to_send
+from studio.servers.mcp.debug_tools import OUTWARD, Answer, add_debug_tools, ask_to_send
 from studio.servers.mcp.experiment_tools import add_experiment_tools
 from studio.servers.mcp.live_runs import LiveRuns, wish_for
 from studio.servers.mcp.prompt_tools import add_prompt_tools
-from studio.servers.mcp.served_folder import ServedFolder
-from studio.servers.mcp.tool_types import Answer
+from studio.servers.mcp.served_folder import ServedFolder, UserConsent, needs
 
 _KINDS: Mapping[str, Any] = {
     "string": str,

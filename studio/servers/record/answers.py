@@ -11,10 +11,8 @@ from itertools import count
 from typing import TypeAlias, assert_never
 
 from studio.core.agent.values.json_text import json_text
-from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.messages import Message
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, list_of, object_of, objects_of
+from studio.core.prompty.document import Message, ModelDeclaration
+from studio.core.text.values import Json, list_of, object_of, objects_of, parse_json
 from studio.core.wire.reply import Reply, Usage
 from studio.core.wire.request import to_request
 from studio.servers.record.exchange import Exchange

@@ -20,9 +20,8 @@ from studio.core.models.base import ModelError
 from studio.core.models.connections import ConnectionKind
 from studio.core.models.proxies import transport_to
 from studio.core.models.scripted import deltas_of
-from studio.core.prompty.messages import Message
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import JsonObject, objects_of
+from studio.core.prompty.document import Message
+from studio.core.text.values import JsonObject, objects_of, parse_json
 from studio.core.wire.bounded import ENCODINGS
 from studio.core.wire.chunks import chunk_error
 from studio.core.wire.events import EventSplitter, LineSplitter, ServerEvent, chunk_reader

@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 import httpx2
 
+from studio.core.agent.loop.calls import NoTools, ToolboxAround
 from studio.core.agent.loop.setup import run_model_of
-from studio.core.agent.loop.toolbox import NoTools, ToolboxAround
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import SendBack
@@ -26,26 +26,24 @@ from studio.core.agent.values.events import (
     Failed,
     ModelFailed,
     Rendered,
+    ReplyEdited,
     ReplyRead,
     Stopped,
     ToolCalled,
 )
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import Limits, RunSetup
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Action, Call, Final, ResultOrigin
-from studio.core.agent.values.user_events import ReplyEdited
+from studio.core.agent.values.step import Action, Call, Final, Limits, ResultOrigin, RunSetup
 from studio.core.imports.request_json import schema_of, tools_of
 from studio.core.masking.masker import Masker
 from studio.core.models.base import Capabilities, ModelPlace, ModelRequest, TellOpening
 from studio.core.models.bodies import as_sent
 from studio.core.models.connections import Connection
 from studio.core.models.prices import Price, listed_price
-from studio.core.prompty.messages import Message, ToolResultPart
+from studio.core.prompty.document import Message, ToolResultPart, ToolSpec
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.runs.rows import RunWriter
 from studio.core.runs.store import RunStore
 from studio.core.text.values import JsonObject

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from studio.core.agent.values.events import ModelCalled
 from studio.core.masking.masker import Masker
 from studio.core.runs.store import RunFilter, RunStore
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json
+from studio.core.text.values import Json, parse_json
 from studio.core.wire.wire_call import WireCall
 from studio.servers.record.exchange import Exchange, Head
 

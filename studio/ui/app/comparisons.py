@@ -26,7 +26,7 @@ from studio.application.preview.diff import (
 )
 from studio.application.words import tr
 from studio.core.agent.values.state import RunState
-from studio.core.text.problem import TextEdit
+from studio.core.text.source import TextEdit
 from studio.core.text.values import Json
 from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.editor.page.page import EditorPage

@@ -24,7 +24,7 @@ from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
-from studio.core.text.reason import named_reason
+from studio.core.text.values import named_reason
 from studio.ui.connections.kinds import ICONS
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import NotificationAction, Notifications

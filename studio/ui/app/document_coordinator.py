@@ -17,9 +17,8 @@ from studio.application.preview.variables import InlineValue
 from studio.application.trust import folder_trust, is_trusted, shown_before_trust
 from studio.application.words import tr
 from studio.core.models.choice import ModelChoice
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import HoistedTool, PromptDocument
 from studio.core.prompty.inputs import GivenInputs
-from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.references import has_references
 from studio.core.tools.registry import ToolRegistry

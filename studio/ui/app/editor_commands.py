@@ -13,7 +13,7 @@ from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
-    from studio.core.text.problem import Fix, TextEdit
+    from studio.core.text.source import Fix, TextEdit
     from studio.ui.window.parts import WindowParts
 
 OnPage = Callable[[Callable[[EditorPage], object]], Callable[[], None]]

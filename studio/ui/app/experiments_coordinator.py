@@ -36,8 +36,7 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.files import write_atomically
-from studio.core.text.reason import named_reason
-from studio.core.text.values import Json
+from studio.core.text.values import Json, named_reason
 from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.improve_dialog import ImproveDialog

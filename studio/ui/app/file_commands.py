@@ -15,13 +15,13 @@ from studio.application.words import tr
 from studio.core.experiments.file.names import SUFFIXES
 from studio.core.paths import resource
 from studio.core.text.files import read_text
-from studio.core.text.problem import Fix
+from studio.core.text.source import Fix
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.icons import icon
 from studio.viewmodels.app.notifications import NotificationAction
 
 if TYPE_CHECKING:
-    from studio.core.prompty.tool_spec import ToolSpec
+    from studio.core.prompty.document import ToolSpec
     from studio.core.settings import Settings
     from studio.ui.dialogs.export.dialog import ExportDialog
     from studio.ui.window.parts import Panes, WindowParts

@@ -23,7 +23,7 @@ from studio.application.document.folder_files import (
 from studio.application.document.revisions import FileState, file_states
 from studio.application.words import tr
 from studio.core.paths import resource_text
-from studio.core.text.problem import Severity
+from studio.core.text.source import Severity
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.files.tree import FileMark, FilesTree
 from studio.ui.window.parts import WindowParts

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.words import tr
 from studio.core.text.diff import smallest_edit
-from studio.core.text.problem import Fix, Problem
+from studio.core.text.source import Fix, Problem
 from studio.ui.base.actions import CLOSING, EDITING
 from studio.ui.window.parts import WindowParts
 

@@ -18,10 +18,10 @@ from studio.application.run.past.record import RunRecord
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command
-from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.runs.exchange import RunForm, form_of
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.rows import RunSummary
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.run.file_choice import ask_journals, ask_target
 from studio.viewmodels.app.notifications import NotificationAction, Notifications

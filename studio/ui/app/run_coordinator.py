@@ -13,18 +13,17 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.connections.model import RequestedModel, asked_by
 from studio.application.experiments.stepping import SteppedCell
-from studio.application.run.offers.at_problem import is_of_model
-from studio.application.run.start.begin import open_tools
+from studio.application.run.offers.offer import is_of_model
 from studio.application.run.start.readiness import Refusal, refusal_of
+from studio.application.run.start.session import open_tools
 from studio.application.trust import references_of
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import ChooseModel, Command, Continue
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import PausePoint, RunModel
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import settled_document

@@ -18,10 +18,9 @@ from studio.application.run.edits.in_place import (
 )
 from studio.application.words import tr
 from studio.core.agent.values.state import RunState
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import PromptDocument, ToolId
 from studio.core.text.source import Span
-from studio.core.tools.mock import FixedMock
+from studio.core.tools.registry import FixedMock
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints

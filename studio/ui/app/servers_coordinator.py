@@ -19,9 +19,8 @@ from studio.application.tools.pasted_server import (
     servers_of,
 )
 from studio.application.words import tr
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.tool_spec import ToolId
-from studio.core.text.problem import TextEdit
+from studio.core.prompty.document import PromptDocument, ToolId
+from studio.core.text.source import TextEdit
 from studio.core.text.values import JsonObject
 from studio.core.tools.declaration import declare_server, write_offers
 from studio.core.tools.mcp.server_config import WORKSPACE_FILE, find_workspace_servers

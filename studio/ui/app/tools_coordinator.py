@@ -28,13 +28,11 @@ from studio.application.tools.saved_calls import (
 from studio.application.tools.server_content import kept_content, offered_text
 from studio.application.trust import FolderTrust, folder_trust
 from studio.application.words import tr
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import PromptDocument, ToolId
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolId
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 from studio.core.tools.declaration import choice_value, declare_tool, write_choice
-from studio.core.tools.openapi.choice import OperationRow
+from studio.core.tools.openapi.loading import OperationRow
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
 from studio.core.tools.trust.store import TooWideError, TrustStore

@@ -18,7 +18,7 @@ from studio.application.words import tr
 from studio.core.agent.values.commands import SendBack
 from studio.core.prompty.document import PromptDocument
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.reason import named_reason
+from studio.core.text.values import named_reason
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.openapi.credentials import NamedConnection

@@ -29,8 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import Connection, all_presets
+from studio.core.models.connections import Connection, Connections, all_presets
 from studio.core.models.secrets import KEYRING
 from studio.ui.connections.kinds import ICONS, preset_words, second_line, state_words
 from studio.ui.parts.labels import icon_button

@@ -25,8 +25,7 @@ from studio.application.connections.editing import (
 )
 from studio.application.connections.model import choice_words
 from studio.application.words import marked, tr
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, Connections
 from studio.core.models.secrets import KEYRING
 from studio.core.text.values import JsonObject
 from studio.ui.connections.connection_list import ConnectionList, DeleteQuestion, ListButtons

@@ -51,8 +51,7 @@ from studio.application.connections.provider_start import (
     offered_models,
     tidied_key,
 )
-from studio.application.run.words import PROTOCOL_WORDS
-from studio.application.words import marked, tr
+from studio.application.words import PROTOCOL_WORDS, marked, tr
 from studio.core.models.connections import Connection
 from studio.core.models.embedded.policy import LEVELS
 from studio.ui.connections.kinds import ICONS, help_words

@@ -14,12 +14,11 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.comparison import ComparedPart, compare_texts
-from studio.application.run.words import PROTOCOL_WORDS
-from studio.application.words import tr
+from studio.application.words import PROTOCOL_WORDS, tr
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import Fix, apply_edits
+from studio.core.text.source import Fix, apply_edits
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import ComparisonView

@@ -34,7 +34,7 @@ from studio.application.editing.front_form import (
 )
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import TextEdit
+from studio.core.text.source import TextEdit
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import ElidedLabel, icon_button
 from studio.ui.parts.layouts import ClosingDialog, column_of

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 from studio.application.document.revisions import FileState
 from studio.application.words import tr
 from studio.core.search_files import SUFFIXES, files_of
-from studio.core.text.problem import Severity
+from studio.core.text.source import Severity
 from studio.core.wire.media import SUFFIXES_OF
 from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.fields import NameField

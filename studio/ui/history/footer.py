@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.rows import RunSummary
 from studio.core.text.amounts import size
 from studio.ui.parts.fields import SpinBox
 from studio.ui.parts.labels import ElidedLabel

@@ -28,7 +28,7 @@ from studio.application.history.rows import (
     waiting_name,
 )
 from studio.application.words import marked, tr
-from studio.core.runs.summary import WAITING, RunSummary
+from studio.core.runs.rows import WAITING, RunSummary
 from studio.ui.history.footer import HistoryFooter
 from studio.ui.history.table import RunTable
 from studio.ui.parts.fields import ComboBox, FieldForm, ask_text

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.history.rows import HEADS
 from studio.application.words import tr
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.rows import RunSummary
 from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.tables import style_table

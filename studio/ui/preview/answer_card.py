@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.preview.cards import CUT_CHARACTERS, TextRun
+from studio.application.preview.value import CUT_CHARACTERS, TextRun
 from studio.application.run.answer import OutputRow, RunAnswer, answer_of_run
 from studio.application.run.displayed_run import RunView
 from studio.application.run.inspector.reply import markdown_parts

@@ -34,8 +34,7 @@ from studio.application.preview.diff import (
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.value import Preview
 from studio.application.words import marked, tr
-from studio.core.text.problem import Fix
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Span
 from studio.core.text.values import JsonObject
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.empty_state import Banner, EmptyState

@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.core.text.problem import Fix, Problem, Severity
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import Fix, Problem, Severity, SourceText, Span
 from studio.ui.base.menus import ON_PROBLEM, add_actions, add_own, own_menu
 from studio.ui.style.icons import icon
 

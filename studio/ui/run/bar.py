@@ -12,7 +12,7 @@ from studio.application.run.displayed_run import RunView, step_verb
 from studio.application.run.past.branches import BranchView, as_tree
 from studio.application.run.words import LimitLine, limit_lines
 from studio.application.words import tr
-from studio.core.agent.values.user_events import LimitRaised
+from studio.core.agent.values.events import LimitRaised
 from studio.core.text.amounts import duration
 from studio.ui.parts.fields import ask_text
 from studio.ui.parts.labels import ElidedLabel

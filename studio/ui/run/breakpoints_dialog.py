@@ -26,7 +26,7 @@ from studio.application.run.breakpoints import (
 from studio.application.words import tr
 from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.ui.parts.fields import ComboBox, FieldForm
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.state.panel import BREAKPOINT_ID, BreakpointList

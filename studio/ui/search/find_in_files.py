@@ -24,7 +24,7 @@ from studio.application.document.files import FileError, read_file, write_file
 from studio.application.words import tr
 from studio.core.patterns import PatternError
 from studio.core.search_files import Query, SearchMatch, below, innermost, replaced, search
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.theme import mono_font

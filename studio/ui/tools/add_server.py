@@ -24,7 +24,7 @@ from studio.application.tools.pasted_server import (
     settings_text,
 )
 from studio.application.words import tr
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.invisible import plain_tip, reveal
 from studio.core.text.values import JsonObject, text_of
 from studio.ui.parts.fields import FieldForm

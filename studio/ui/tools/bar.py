@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from studio.application.words import marked, tr
 from studio.core.text.amounts import size
 from studio.core.text.invisible import reveal
-from studio.core.tools.openapi.progress import ReadingProgress
+from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import ToolFilter
 from studio.ui.parts.labels import icon_button
 from studio.ui.parts.layouts import column_of, row_of

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 from studio.application.inputs.fields import FieldSpec, schema_fields, show_value
 from studio.application.tools.rows import APPROVAL_WORDS, STATE_WORDS
 from studio.application.words import tr
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import ToolId
 from studio.core.text.invisible import plain_tip, reveal
 from studio.core.text.values import JsonObject
 from studio.core.tools.forms import tool_forms

@@ -12,7 +12,7 @@ from studio.application.inputs.fields import ABSENT, read_json
 from studio.application.tools.recorded import ToolRecording
 from studio.application.words import marked, tr
 from studio.core.text.values import Json, text_or_json
-from studio.core.tools.mock import (
+from studio.core.tools.registry import (
     MOCK_TITLES,
     AskMock,
     FixedMock,

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.core.text.invisible import plain_tip, reveal
-from studio.core.tools.openapi.choice import OperationRow
+from studio.core.tools.openapi.loading import OperationRow
 from studio.core.tools.sources.listing import MOST_TOOLS
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.style.colors import paint_text, theme_in_use

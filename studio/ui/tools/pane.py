@@ -23,12 +23,11 @@ from PySide6.QtWidgets import (
 
 from studio.application.tools.recorded import ToolRecording
 from studio.application.words import marked, tr
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import ToolId
 from studio.core.text.invisible import reveal
 from studio.core.text.source import Span
-from studio.core.tools.mcp.values import InputGiven
-from studio.core.tools.mock import RecordedAnswer
-from studio.core.tools.registry import ToolEntry, ToolRegistry
+from studio.core.tools.mcp.connection import InputGiven
+from studio.core.tools.registry import RecordedAnswer, ToolEntry, ToolRegistry
 from studio.core.tools.trust.store import Doubt, Want
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.labels import Drawing

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.core.text.invisible import reveal
-from studio.core.tools.mcp.values import InputGiven
+from studio.core.tools.mcp.connection import InputGiven
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import JsonView

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.tools.rows import APPROVAL_WORDS, column_head
 from studio.application.words import tr
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import ToolId
 from studio.core.tools.registry import ToolEntry
 from studio.ui.base.menus import ON_TOOL, add_actions, add_own, keys_of, own_menu
 from studio.ui.style.icons import icon

@@ -26,9 +26,9 @@ from studio.application.words import tr
 from studio.core.text.amounts import duration
 from studio.core.text.files import write_atomically
 from studio.core.text.invisible import reveal
-from studio.core.text.reason import reason_of
+from studio.core.text.values import reason_of
 from studio.core.tools.registry import SourceStatus
-from studio.core.tools.traffic import TrafficMessage
+from studio.core.tools.source import TrafficMessage
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json

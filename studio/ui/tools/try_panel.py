@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.tools.saved_calls import SavedCall
 from studio.application.words import tr
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import ToolId
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
 from studio.core.text.values import Json

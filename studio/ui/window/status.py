@@ -10,7 +10,7 @@ from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from studio.application.words import marked, tr
-from studio.core.text.problem import Problem, Severity
+from studio.core.text.source import Problem, Severity
 from studio.ui.base.menus import ON_STATUS, open_menu
 from studio.ui.style.icons import icon
 

@@ -33,22 +33,25 @@ from studio.application.connections.provider_start import (
 )
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
-from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ChatModel, ModelError
-from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import Connections, read_connections, write_connections
-from studio.core.models.connections import Connection, address_of
+from studio.core.models.choice import ModelChoice, grammar_level
+from studio.core.models.connections import (
+    Connection,
+    Connections,
+    address_of,
+    is_local,
+    read_connections,
+    write_connections,
+)
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
-from studio.core.models.endpoint_trust import is_local
-from studio.core.models.factory import grammar_level
 from studio.core.models.prices import is_loaded
 from studio.core.models.remote.offers import LOOK_SECONDS, FoundServer, found_servers
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
-from studio.core.text.reason import named_reason
-from studio.core.text.values import JsonObject
+from studio.core.text.values import JsonObject, named_reason
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.downloads import PricesFetch, WeightsFetch
 from studio.viewmodels.connections.trials import ConnectionKeys, ConnectionTrials

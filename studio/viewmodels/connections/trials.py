@@ -13,11 +13,9 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.application.words import tr
 from studio.core.models.base import ModelError
-from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import Connection, address_of
+from studio.core.models.choice import ModelChoice, open_model
+from studio.core.models.connections import Connection, Connections, address_of
 from studio.core.models.embedded.server import EmbeddedServer
-from studio.core.models.factory import open_model
 from studio.core.models.probe import Probe, TriedAbility, probe, tried_table, try_abilities
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup, SecretPlace, SecretStore
 from studio.core.prompty.document import ModelDeclaration

@@ -31,7 +31,7 @@ from studio.viewmodels.document.swap import SwapFolder, make_swap
 if TYPE_CHECKING:
     from studio.application.document.project_settings import ProjectFindings
     from studio.core.prompty.document import PromptDocument
-    from studio.core.text.problem import Problem
+    from studio.core.text.source import Problem
 
 
 FIRST_WAIT_MS = 120

@@ -27,7 +27,7 @@ from studio.core.experiments.results.cells import CellKey, ResultHead, VariantTo
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
-from studio.core.text.reason import named_reason
+from studio.core.text.values import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background, LatestTask
 from studio.viewmodels.experiments.dialog_tasks import failure_words

@@ -45,7 +45,7 @@ from studio.core.experiments.values import ProviderEntry
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.text.files import read_bounded, write_atomically
-from studio.core.text.reason import named_reason
+from studio.core.text.values import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background
 

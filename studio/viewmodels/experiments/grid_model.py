@@ -31,7 +31,7 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome, ResultRo
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import Rating
-from studio.core.text.reason import named_reason
+from studio.core.text.values import named_reason
 
 # One cell looked at: its outcome beside the baseline's, its row, and the user's rating of it.
 

@@ -35,8 +35,8 @@ from studio.application.run.past.record import RunRecord, kept_calls
 from studio.application.words import tr
 from studio.core.agent.values.events import ModelReplied
 from studio.core.runs.codec import JournalError
+from studio.core.runs.rows import RunSummary
 from studio.core.runs.store import RunFilter, RunStore, StoreError
-from studio.core.runs.summary import RunSummary
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 

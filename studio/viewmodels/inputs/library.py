@@ -23,8 +23,7 @@ from studio.application.inputs.sets import (
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs, GivenOrigin, renamed_keys
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, reason_of
 from studio.viewmodels.tools.saved_files import SavedFiles
 
 

@@ -22,12 +22,10 @@ from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
 from studio.application.preview.variables import inline_values, variable_rows
 from studio.core.models.base import ProtocolName
 from studio.core.models.embedded.server import EmbeddedServer
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.inputs import GivenInputs
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tokens.conversation import ConversationTokens
-from studio.core.tokens.embedded import count_embedded
-from studio.core.tokens.tokenizers import Tokenizers
+from studio.core.tokens.tokenizers import Tokenizers, count_embedded
 from studio.core.wire.request import Provider
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob

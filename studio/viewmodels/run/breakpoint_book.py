@@ -13,7 +13,7 @@ from studio.application.run.debugging.memory import DebugStore, FileDebugging
 from studio.application.words import tr
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import ExceptionFilter
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.prompty.document import PromptDocument
 
 

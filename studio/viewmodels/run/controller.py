@@ -32,9 +32,8 @@ from studio.core.agent.past.tree import state_at
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.breakpoints import HERE, Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import PausePoint, RunModel
 from studio.core.models.base import ChatModel
 from studio.core.wire.wire_call import CallLookup, no_call
 from studio.viewmodels.app.background import Background

@@ -24,7 +24,7 @@ from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.breakpoints import HERE, Breakpoint
 from studio.core.agent.values.commands import Command, PauseRun, StopRun
-from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.viewmodels.app.background import Background

@@ -23,16 +23,19 @@ from studio.application.tools.rows import (
     sort_key,
 )
 from studio.core.masking.masker import Masker
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import HoistedTool
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.prompty.document import HoistedTool, PromptDocument, ToolId, ToolSpec
 from studio.core.text.invisible import plain_tip, reveal
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.openapi.progress import ReadingProgress
+from studio.core.tools.document_tools import ToolSession
+from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import ToolEntry, ToolRegistry
-from studio.core.tools.session import ToolSession
-from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
+from studio.core.tools.source import (
+    DEFAULT_LIMITS,
+    OfferContent,
+    ServerOffer,
+    ToolLimits,
+    ToolOutcome,
+)
 from studio.core.tools.trust.store import Approval, TrustStore
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob

@@ -10,13 +10,12 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.agent.values.step import Call, PausePoint
+from studio.core.prompty.document import ToolId
 from studio.core.text.values import JsonObject
-from studio.core.tools.mcp.values import InputGiven, InputWanted
-from studio.core.tools.session import ToolSession
+from studio.core.tools.document_tools import ToolSession
+from studio.core.tools.mcp.connection import InputGiven, InputWanted
 from studio.core.tools.source import ToolOutcome
 from studio.viewmodels.app.background import Background
 

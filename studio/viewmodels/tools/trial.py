@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.words import tr
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import ToolId
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.viewmodels.app.background import Background

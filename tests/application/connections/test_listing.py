@@ -11,8 +11,7 @@ from studio.application.connections.editing import (
     without,
     without_trusted,
 )
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, Connections
 
 A = Connection("A", "openai")
 REPLAY = Connection("R", "replay", settings={"through": "A", "recording": "x"})

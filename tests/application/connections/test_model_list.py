@@ -18,8 +18,7 @@ from studio.application.connections.model_list import (
 )
 from studio.application.connections.provider_start import provider_starts
 from studio.core.models.choice import choose_connection
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, Connections
 from studio.core.models.prices import price_table
 from studio.core.models.remote.offers import FoundServer
 from studio.core.prompty.document import ModelDeclaration

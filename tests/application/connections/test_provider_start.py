@@ -15,8 +15,7 @@ from studio.application.connections.provider_start import (
     tidied_key,
     with_provider,
 )
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, Connections
 from studio.core.models.probe import Probe
 from studio.core.models.secrets import KEYRING
 

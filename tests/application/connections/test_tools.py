@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.application.connections.tools import tool_connection
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import Connection
+from studio.core.models.connections import Connection, Connections
 from studio.core.models.secrets import Secret, SecretStore
 
 HERE = Connections(

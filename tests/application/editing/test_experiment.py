@@ -14,7 +14,7 @@ from studio.application.editing.hover import hover
 from studio.application.editing.offers import complete
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.files import files_beside
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from studio.servers.lsp import features
 from studio.servers.lsp import names as lsp_names
 from studio.servers.lsp.open_text import read

@@ -13,7 +13,7 @@ from studio.application.editing.front_form import (
     set_front,
 )
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 
 PROMPT = """---
 # who it is

@@ -6,7 +6,7 @@ import pytest
 
 from studio.application.editing.front_form import FrontFormError, add_tool, remove_item
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 
 _HEAD, _TAIL = (
     "---\n# who\nname: Trip   # short\nmodel:\n  id: m\n",

@@ -6,8 +6,8 @@ from studio.application.editing.editor_context import EditorContext
 from studio.application.editing.front import path_at
 from studio.application.editing.hover import hover
 from studio.application.editing.offers import complete
+from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
 
 AROUND = EditorContext(
     tools=(ToolSpec("calculator", "Counts"),),

@@ -7,8 +7,8 @@ import pytest
 from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.experiments.stepping import read_mocks
 from studio.application.tools.saved_calls import SavedCall, write_calls
-from studio.core.prompty.tool_spec import ToolId
-from studio.core.tools.mock import RecordedAnswer, RecordedMock
+from studio.core.prompty.document import ToolId
+from studio.core.tools.registry import RecordedAnswer, RecordedMock
 from studio.core.tools.trust.store import TrustStore
 
 

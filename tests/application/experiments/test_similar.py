@@ -8,8 +8,7 @@ import pytest
 
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import Connection
+from studio.core.models.connections import Connection, Connections
 from tests.application.experiments.conftest import CAPITALS, EXPERIMENT, Bench, answering
 from tests.support.chat_server import Exchange, chat_server, failure, json_body
 

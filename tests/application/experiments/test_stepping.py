@@ -7,8 +7,8 @@ import pytest
 from studio.application.connections.model import Answerers, choice_of
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.stepping import cell_to_step
-from studio.application.run.start.begin import begin_run
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.application.run.start.session import begin_run
+from studio.core.agent.loop.calls import NoTools, RunToolbox
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from tests.application.experiments.conftest import EXPERIMENT, Bench

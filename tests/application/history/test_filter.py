@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from studio.application.history.find import HistoryFilter, holds_of
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.rows import RunSummary
 
 RUNS = (
     RunSummary("a", 10.0, 12.0, prompt="Agent", tokens=900, status="done", tags=("good",)),

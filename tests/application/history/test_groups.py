@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from studio.application.history.rows import HEADS, GroupBy, grouped, row_of
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.rows import RunSummary
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 DAY = 86_400.0

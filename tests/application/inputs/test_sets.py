@@ -15,7 +15,7 @@ from studio.application.inputs.sets import (
     write_sets,
 )
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from studio.core.text.values import Json
 
 DOC = """---

@@ -16,12 +16,11 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
 from studio.core.models.choice import choose_connection
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED
+from studio.core.models.connections import EMBEDDED, Connections
 from studio.core.models.scripted import ScriptedModel
 from studio.core.paths import resource
+from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
 from studio.core.wire.request import Provider
 

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 from studio.application.preview.build import build_preview
-from studio.application.preview.cards import CardData, TextRun, cut_runs, same_ends
 from studio.application.preview.requests import request_of
-from studio.application.preview.value import PreviewJob
-from studio.core.prompty.messages import TextPart
+from studio.application.preview.value import CardData, PreviewJob, TextRun, cut_runs, same_ends
+from studio.core.prompty.document import TextPart
 from studio.core.prompty.parse import parse
 
 DOC = """---

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from studio.application.preview.secrets import MASK, mask_secrets
+from studio.application.preview.variables import MASK, mask_secrets
 from studio.core.masking.redact import without_keys
 
 

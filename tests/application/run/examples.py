@@ -11,25 +11,25 @@ from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.values.events import (
     AnswerChecked,
     CallCheck,
+    CallDecided,
     CallsChecked,
     Event,
     ModelCalled,
     ModelFailed,
     ModelReplied,
     Passed,
+    Paused,
     Rendered,
     ReplyRead,
+    Resumed,
     Started,
     ToolCalled,
     ToolEnded,
 )
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits, RunSetup
 from studio.core.agent.values.state import PauseReason, RunState
-from studio.core.agent.values.user_events import CallDecided, Paused, Resumed
+from studio.core.agent.values.step import Limits, PausePoint, RunSetup
 from studio.core.models.scripted import ScriptedModel
-from studio.core.prompty.messages import Message, MessageOrigin, TextPart
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import Message, MessageOrigin, TextPart, ToolSpec
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage
 from studio.core.wire.wire_call import WireCall

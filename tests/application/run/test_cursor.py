@@ -14,7 +14,7 @@ from studio.application.run.cursor import (
 )
 from studio.application.run.diagram import CHAT_NODES, diagram_of
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse

@@ -9,10 +9,9 @@ from studio.application.run.diagram import diagram_of
 from studio.application.run.words import sentence_of
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.events import Stopped, ToolCalled
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.events import CallDecided, Resumed, Stopped, ToolCalled
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.user_events import CallDecided, Resumed
+from studio.core.agent.values.step import PausePoint
 from tests.application.run import examples as run
 
 

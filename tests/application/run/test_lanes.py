@@ -6,9 +6,14 @@ from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.diagram import diagram_of, node_notes
 from studio.application.run.words import sentence_of
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.events import ModelCalled, ModelFailed
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.user_events import CallDecided, CallEdited, Resumed
+from studio.core.agent.values.events import (
+    CallDecided,
+    CallEdited,
+    ModelCalled,
+    ModelFailed,
+    Resumed,
+)
+from studio.core.agent.values.step import PausePoint
 from tests.application.run import examples as run
 
 

@@ -30,9 +30,8 @@ from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Command, Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Limits, PausePoint
 from studio.core.masking.masker import Masker
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret

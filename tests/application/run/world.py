@@ -11,12 +11,12 @@ from pathlib import Path
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.step import RunSetup
 from studio.core.models.base import ModelRequest
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
 from studio.core.paths import resource
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome

@@ -14,11 +14,11 @@ from studio.application.run.past.record import StoreJournal
 from studio.application.tools.recorded import find_recordings
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.step import Limits
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.runs.store import RunStore
-from studio.core.tools.mock import RecordedMock, mock_answer
+from studio.core.tools.registry import RecordedMock, mock_answer
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import CALCULATE, FINAL, LOOKUP, QUESTION, plan

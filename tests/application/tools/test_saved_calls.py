@@ -18,8 +18,8 @@ from studio.application.tools.saved_calls import (
     with_own_names,
     write_calls,
 )
-from studio.core.prompty.tool_spec import ToolId
-from studio.core.tools.mock import RecordedMock, mock_answer
+from studio.core.prompty.document import ToolId
+from studio.core.tools.registry import RecordedMock, mock_answer
 from studio.core.tools.source import ToolOutcome
 
 OSLO = SavedCall("Oslo", ToolId("", "weather"), {"city": "Oslo"}, "ok", '{"t": 3, "wind": [1, 2]}')

@@ -12,8 +12,7 @@ from studio.__main__ import main
 from studio.application.experiments.generate import ROW_KINDS
 from studio.core.experiments.datasets import read_dataset
 from studio.core.experiments.values import DatasetReference
-from studio.core.models.connection_file import Connections, write_connections
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, Connections, write_connections
 from studio.core.paths import user_paths
 from tests.support.chat_server import ChatServer, chat_server, streamed
 

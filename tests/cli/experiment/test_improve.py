@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from studio.__main__ import main
-from studio.core.models.connection_file import Connections, write_connections
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, Connections, write_connections
 from studio.core.paths import user_paths
 from tests.application.experiments.conftest import PROMPT
 from tests.application.experiments.improve.conftest import COUNTRIES, GOOD, PLAIN, replied

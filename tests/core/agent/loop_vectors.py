@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from studio.core.agent.protocols.base import ReadRules
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.agent.protocols.findings import ReadRules
+from studio.core.prompty.document import ToolSpec
 from studio.core.wire.reply import Reply, ToolCall
 
 ROOT = Path(__file__).resolve().parents[3]

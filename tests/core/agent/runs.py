@@ -11,9 +11,8 @@ from typing import Any, Literal
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome, tool_asked

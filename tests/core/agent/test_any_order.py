@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 from studio.core.agent.past.tree import branch_path, walk
 from studio.core.agent.run.requests import NotAllowedError, allowed
 from studio.core.agent.values import commands as say
-from studio.core.agent.values.events import ReplyRead, ToolCalled
+from studio.core.agent.values.events import OutcomeTold, ReplyRead, ToolCalled
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits, RunModel
-from studio.core.agent.values.user_events import OutcomeTold
+from studio.core.agent.values.step import Limits, PausePoint, RunModel
 from studio.core.models.base import ModelError
 from studio.core.wire.reply import Reply
 from tests.core.agent.loop.test_conversation import is_legal

@@ -8,7 +8,7 @@ from contextlib import closing
 from studio.core.agent.past.tree import walk
 from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.runs.store import RunStore
 from tests.core.agent.runs import NATIVE, Session, call, calling, run_of
 

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 from studio.core.agent.loop.context import legal, user_message
-from studio.core.agent.protocols.base import ReadRules
+from studio.core.agent.protocols.findings import ReadRules
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import Limits
-from studio.core.agent.values.step import Action, Final
-from studio.core.prompty.messages import Message, TextPart, ToolCallPart
+from studio.core.agent.values.step import Action, Final, Limits
+from studio.core.prompty.document import Message, TextPart, ToolCallPart
 from studio.core.wire.reply import Reply
 from tests.core.agent.loop_vectors import load, reply_of
 from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, run_of, search

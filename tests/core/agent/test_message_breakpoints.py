@@ -5,7 +5,7 @@ from __future__ import annotations
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from tests.core.agent.runs import NATIVE, REACT, Session, call, calling
 
 SOMETIMES = REACT.replace(

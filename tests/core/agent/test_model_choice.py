@@ -20,17 +20,15 @@ from studio.core.agent.values.commands import (
     StepOn,
     StopRun,
 )
+from studio.core.agent.values.events import ModelChosen
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits, RunModel
-from studio.core.agent.values.step import Touch
-from studio.core.agent.values.user_events import ModelChosen
+from studio.core.agent.values.step import Limits, PausePoint, RunModel, Touch
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.codec import decode_event, encode_event
 from studio.core.runs.exchange import report
 from studio.core.runs.otlp import otlp
+from studio.core.runs.rows import RunSummary, summarize
 from studio.core.runs.store import RunStore
-from studio.core.runs.summary import RunSummary, summarize
 from tests.core.agent.runs import NATIVE, Functions, Session, call, calling, document, search
 from tests.support.start_run import start_run
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from studio.application.run.text_commands import CommandError, target_of
-from studio.core.agent.run.gate import RunTarget
+from studio.core.agent.run.effect_runner import RunTarget
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import RunTo, StepOn
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from tests.core.agent.runs import NATIVE, Session, call, calling
 
 TURNS = [calling(call()), calling(call("search", '{"query": "y"}')), "ok"]

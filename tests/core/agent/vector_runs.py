@@ -11,15 +11,11 @@ from typing import Any
 from studio.core.agent.values.commands import Steer, StopRun
 from studio.core.agent.values.events import ContextTrimmed, Passed, Rendered, ReplyRead, ToolEnded
 from studio.core.agent.values.options import Guard, RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Step
+from studio.core.agent.values.step import Limits, PausePoint, Step
 from studio.core.models.scripted import ScriptedModel
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import Message, ToolCallPart
+from studio.core.prompty.document import Message, PromptDocument, ToolCallPart, ToolId, ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome

@@ -12,7 +12,7 @@ import pytest
 
 from studio.core.export.chat_template import ChatTemplate, TemplateMessage
 from studio.core.export.format_strings import as_format_strings
-from studio.core.prompty.messages import TextPart
+from studio.core.prompty.document import TextPart
 from tests.core.export.conftest import Make
 from tests.support.chat_server import chat_server, chunk, events, streamed
 

@@ -10,10 +10,10 @@ from studio.application.exchange.export import with_fixes
 from studio.core.export.target import VALUES_OF_NOW, ExportSource
 from studio.core.export.targets import TARGETS
 from studio.core.imports.agentschema import import_agent_schema
+from studio.core.prompty.document import Message, TextPart, ToolResultPart
 from studio.core.prompty.meaning import first_difference
-from studio.core.prompty.messages import Message, TextPart, ToolResultPart
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from tests.core.export.conftest import HEAD, PROMPTS, Make
 
 NAMES = [target.name for target in TARGETS]

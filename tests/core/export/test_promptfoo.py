@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from studio.application.exchange.export import make_export
-from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
+from studio.cli.terminal import FINE
 from studio.core.experiments.file.read import read_experiment
 from studio.core.export.promptfoo import PromptfooConfig
 from studio.core.export.target import ExportSource

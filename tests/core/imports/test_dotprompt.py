@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.imports.recognize import import_file
-from studio.core.prompty.messages import MediaPart, TextPart
+from studio.core.prompty.document import MediaPart, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext

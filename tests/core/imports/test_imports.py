@@ -12,7 +12,7 @@ from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognize import import_file, import_text, is_importable
-from studio.core.prompty.messages import Message
+from studio.core.prompty.document import Message
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext

@@ -9,7 +9,7 @@ from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.connections import Connection
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from studio.core.wire.reply import Reply, accumulate
 
 KEY = "sk-test-9f31c7d2aa-very-secret"

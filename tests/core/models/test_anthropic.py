@@ -19,8 +19,7 @@ from studio.core.models.remote.faults import Endpoint
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.secrets import Secret, SecretStore
-from studio.core.prompty.messages import MediaPart, Message, TextPart
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import MediaPart, Message, TextPart, ToolSpec
 from studio.core.wire.reply import Reply, accumulate
 from tests.core.models.remote_model import KEY
 from tests.support.chat_server import Answer, ChatServer, Exchange, json_body

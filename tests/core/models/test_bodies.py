@@ -4,7 +4,7 @@ import json
 
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body, sendable
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 
 
 def test_half_a_character_does_not_keep_a_request_from_being_sent() -> None:

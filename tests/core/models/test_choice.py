@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.models.choice import choose_connection, needs_address
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, Connections
 from studio.core.prompty.document import ModelDeclaration
 
 OFFICE = Connection("office", "compatible", model="m-1", base_url="http://10.0.0.7/v1")

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.models.connection_file import Connections, read_connections, write_connections
-from studio.core.models.connections import EMBEDDED, PRESETS, Connection
+from studio.core.models.connections import (
+    EMBEDDED,
+    PRESETS,
+    Connection,
+    Connections,
+    read_connections,
+    write_connections,
+)
 
 FULL = Connection(
     'Büro: "Server" 1',

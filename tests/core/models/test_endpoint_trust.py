@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.models.endpoint_trust import BUILT_IN, is_trusted, origin
+from studio.core.models.connections import BUILT_IN, is_trusted, origin
 
 
 @pytest.mark.parametrize(

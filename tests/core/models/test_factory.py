@@ -11,17 +11,27 @@ from pathlib import Path
 import pytest
 
 from studio.core.models.base import ChatModel, ModelError, ModelRequest
-from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import Connections, write_connections
-from studio.core.models.connections import EMBEDDED, PRESETS, Connection, Preset
+from studio.core.models.choice import (
+    EmbeddedServers,
+    ModelChoice,
+    embedded_settings,
+    grammar_level,
+    open_model,
+)
+from studio.core.models.connections import (
+    EMBEDDED,
+    PRESETS,
+    Connection,
+    Connections,
+    Preset,
+    write_connections,
+)
 from studio.core.models.embedded.model import EmbeddedModel
 from studio.core.models.embedded.server import EmbeddedServer
-from studio.core.models.factory import EmbeddedServers, embedded_settings, grammar_level, open_model
 from studio.core.models.probe import probe
 from studio.core.models.scripted import read_script
 from studio.core.models.secrets import KEYRING, Secret, SecretStore
-from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, ModelDeclaration, TextPart
 from studio.core.wire.reply import Reply, accumulate
 from tests.support.chat_server import ChatServer, failure, streamed
 

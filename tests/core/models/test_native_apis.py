@@ -18,15 +18,15 @@ from studio.core.models.remote.model import RemoteModel
 from studio.core.models.remote.offers import listed_models
 from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.secrets import Secret
-from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
+    ModelDeclaration,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    ToolSpec,
 )
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Reply, accumulate
 from studio.core.wire.request import Provider, to_request
 from tests.support.chat_server import Answer, ChatServer, Exchange, events, failure, json_body

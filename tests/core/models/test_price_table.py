@@ -118,7 +118,7 @@ import sys
 from studio.application.preview.requests import preview_target
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import Connection
-from studio.core.models.factory import open_model
+from studio.core.models.choice import open_model
 from studio.core.prompty.document import ModelDeclaration
 choice = ModelChoice(Connection("O", "openai", model="gpt-4o"), ModelDeclaration(id="gpt-4o"), "")
 preview_target(choice)

@@ -13,8 +13,7 @@ from studio.core.models.base import ModelRequest
 from studio.core.models.connections import Connection
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
-from studio.core.prompty.messages import Message, TextPart
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import Message, TextPart, ToolSpec
 from studio.core.wire.reply import Reply, accumulate
 from tests.support.chat_server import ChatServer, Exchange, chunk, events
 

@@ -14,7 +14,7 @@ from studio.core.models.replay import (
     read_recording,
 )
 from studio.core.models.scripted import ScriptedModel, ScriptedTurn
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from studio.core.wire.reply import Reply, ReplyDelta, ToolCall, Usage
 
 RICH = Reply(

@@ -102,7 +102,7 @@ def test_deltas_fold_back_to_the_reply() -> None:
 
 
 def test_the_body_shows_the_conversation() -> None:
-    from studio.core.prompty.messages import Message, TextPart
+    from studio.core.prompty.document import Message, TextPart
 
     request = ModelRequest((Message("user", (TextPart("Hello"),)),))
     body = ScriptedModel([]).request_body(request)

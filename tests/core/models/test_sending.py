@@ -5,8 +5,7 @@ import json
 from studio.core.masking.masker import Masker
 from studio.core.models.base import ModelRequest
 from studio.core.models.bodies import as_sent
-from studio.core.prompty.messages import Message, TextPart, ToolCallPart
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import Message, TextPart, ToolCallPart, ToolSpec
 
 VALUE = 'a "quoted" \\ value'
 

@@ -11,7 +11,7 @@ from studio.application.document.checked_file import findings_of
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
-from studio.core.text.problem import Problem, apply_edits
+from studio.core.text.source import Problem, apply_edits
 from studio.core.tools.trust.store import TrustStore
 
 FRONT = (

@@ -13,13 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import PromptMessages
+from studio.core.prompty.document import PromptDocument, PromptMessages
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.shapes import messages_to_json, tools_to_json
-from studio.core.text.problem import apply_edits
-from studio.core.text.source import Span
+from studio.core.text.source import Span, apply_edits
 
 FOLDER = Path(__file__).parent / "cases"
 HEADING = re.compile(r"^## ([^\n]+)\n\n(?=~~~~~ prompty$)", re.MULTILINE)

@@ -9,9 +9,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from studio.core.agent.loop.setup import first_step_values
+from studio.core.prompty.document import MOST_EXAMPLES, ToolSpec, example_actions, example_of
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.tool_spec import MOST_EXAMPLES, ToolSpec, example_actions, example_of
 from studio.core.text.values import Json, JsonObject
 
 FENCED = re.compile(r"```json\n(.*?)\n```", re.DOTALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import Problem, apply_edits
+from studio.core.text.source import Problem, apply_edits
 
 V2 = "---\nmodel: {{id: m, apiType: chat}}\n{0}\n---\nsystem:\n{1}\n"
 V1 = "---\nmodel: {{api: chat}}\n{0}\n---\nsystem:\n{1}\n"

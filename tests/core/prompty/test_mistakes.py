@@ -8,7 +8,7 @@ import pytest
 
 from studio.application.document.checked_file import findings_of
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import Severity, apply_edits
+from studio.core.text.source import Severity, apply_edits
 from studio.core.tools.trust.store import TrustStore
 
 FRONT = "---\nname: Trip\ninputs:\n  city:\n    kind: string\n    default: Oslo\n---\n"

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from studio.core.prompty.convert.whole import convert
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import PromptDocument, TextPart
 from studio.core.prompty.edit.edits import rename_input
-from studio.core.prompty.messages import TextPart
 from studio.core.prompty.parameters import missing_parameters
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare, settled_document
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.text.problem import Severity, apply_edits
+from studio.core.text.source import Severity, apply_edits
 from studio.core.text.values import Json
 
 NOWHERE = ReferenceContext(environment={})

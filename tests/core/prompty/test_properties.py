@@ -16,7 +16,7 @@ from studio.core.prompty.parse import MAX_TEXT, parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.shapes import messages_to_json
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from tests.support.counted import calls_of
 from tests.support.document_shape import document_to_json
 from tests.support.soon import soon

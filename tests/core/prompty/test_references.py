@@ -20,7 +20,7 @@ from studio.core.prompty.reference_values import (
     whole_reference,
 )
 from studio.core.prompty.references import resolve_document
-from studio.core.text.problem import Severity
+from studio.core.text.source import Severity
 from studio.core.text.values import Json
 
 FRONT = "---\ntemplate: {{parser: {{kind: {kind}}}}}\n{rest}---\n{body}"

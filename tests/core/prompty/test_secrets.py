@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 
 
 def test_references_are_no_secrets() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.prompty.split import in_front_matter, split_front_matter
+from studio.core.prompty.foreign import in_front_matter, split_front_matter
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.masking.masker import Masker
-from studio.core.prompty.messages import TextPart
+from studio.core.prompty.document import TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext

@@ -4,7 +4,7 @@ import pytest
 
 from studio.core.prompty.known_fields import used_kinds
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 
 
 @pytest.mark.parametrize(

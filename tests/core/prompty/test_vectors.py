@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from studio.core.prompty.body.read import read_messages
+from studio.core.prompty.document import Rendering, Segment
 from studio.core.prompty.inputs import resolve_inputs
-from studio.core.prompty.messages import Rendering, Segment
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.references import resolve_document

@@ -10,6 +10,7 @@ import pytest
 from studio.core.agent.values.events import (
     AnswerChecked,
     CallCheck,
+    CallDecided,
     CallsChecked,
     Event,
     Failed,
@@ -21,27 +22,29 @@ from studio.core.agent.values.events import (
     Stopped,
     ToolEnded,
 )
-from studio.core.agent.values.run_setup import Limits, ReadingStyle, RunModel, RunSetup
 from studio.core.agent.values.step import (
     Action,
     Final,
     FormatError,
+    Limits,
+    ReadingStyle,
     ReadingWarning,
     ReadSpan,
     Refused,
     Repair,
     RequestedCall,
+    RunModel,
+    RunSetup,
     StepError,
 )
-from studio.core.agent.values.user_events import CallDecided
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    ToolSpec,
 )
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.runs.codec import JournalError, decode_event, encode_event
 from studio.core.runs.database import BlobStore, restore, shorten
 from studio.core.runs.exchange import read_journal, write_journal

@@ -13,9 +13,9 @@ import pytest
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import walk
 from studio.core.agent.values.commands import Continue, ForkFrom
+from studio.core.agent.values.events import AnswerEdited
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.user_events import AnswerEdited
+from studio.core.agent.values.step import PausePoint
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import FORMS, export_run, form_of, import_run, write_journal
 from studio.core.runs.store import RunStore

@@ -14,11 +14,9 @@ from studio.core.agent.past.tree import Walk, state_at, walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom, SendBack, Steer
-from studio.core.agent.values.events import Started
+from studio.core.agent.values.events import MessagesEdited, Started
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits
-from studio.core.agent.values.user_events import MessagesEdited
+from studio.core.agent.values.step import Limits, PausePoint
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.opened import OpenedRun
 from studio.core.runs.run_index import SNAPSHOT_EVERY, shape_of

@@ -6,11 +6,9 @@ import json
 from dataclasses import fields, replace
 
 from studio.core.agent.loop.steps import new_state
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits, RunModel
 from studio.core.agent.values.state import PersistentList, RunState
-from studio.core.agent.values.step import Step
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.agent.values.step import Limits, PausePoint, RunModel, Step
+from studio.core.prompty.document import Message, TextPart
 from studio.core.runs.run_index import snapshot_of, state_of
 from studio.core.wire.reply import Usage
 from tests.core.agent.runs import NATIVE, run_of

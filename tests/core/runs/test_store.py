@@ -23,8 +23,7 @@ from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Approve, Continue, ForkFrom
 from studio.core.agent.values.events import ModelCalled, Rendered, Started, Stopped
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.step import Limits, PausePoint
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.wire.reply import Reply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.step import Limits
 from studio.core.masking.redact import DOTS as MASK
 from studio.core.masking.redact import redact
 from studio.core.runs.traces import trace, trace_name

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.step import Limits
 from studio.core.runs.store import RunStore
 from tests.core.agent.runs import NATIVE, call, calling, run_of
 

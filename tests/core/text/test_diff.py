@@ -14,7 +14,7 @@ from studio.core.text.diff import (
     smallest_edit,
     unified_diff,
 )
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 
 
 @given(st.text("ab\U0001f600"), st.text("ab\U0001f600"), st.text("ab\U0001f600"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json
+from studio.core.text.values import DEEPEST, JsonBoundError, parse_json
 
 STUDIO = Path(__file__).resolve().parents[3] / "studio"
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.core.text.problem import TextEdit, apply_edits, fixable
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit, apply_edits, fixable
 
 
 def test_edits_count_in_the_old_text() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.text.reason import named_reason, reason_of
+from studio.core.text.values import named_reason, reason_of
 
 SOURCES = sorted((Path(__file__).resolve().parents[3] / "studio").rglob("*.py"))
 _BARE = re.compile(r"\bf\"[^\"\n]*\{error(![rs])?\}|str\(error\)|=error[)\n]")

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart
+from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolSpec
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tokens.conversation import count_conversation
 from studio.core.tokens.tokenizers import Estimate, Tokenizers
 

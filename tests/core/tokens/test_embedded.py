@@ -9,20 +9,19 @@ from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.embedded.model import template_messages
 from studio.core.models.embedded.server import EmbeddedServer, LlamaClient
 from studio.core.models.embedded.weights import bundled_weights
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart, ToolSpec
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.tokens.embedded import (
+from studio.core.tokens.tokenizers import (
     BytePairs,
     EmbeddedTokenizer,
     GgufError,
     GgufTokenizer,
+    Tokenizers,
     can_count,
     count_embedded,
     read_tokenizer,
 )
-from studio.core.tokens.tokenizers import Tokenizers
 from tests.support.soon import soon
 
 REQUEST = ModelRequest(

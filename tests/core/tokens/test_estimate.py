@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.prompty.messages import MediaPart, Message, TextPart
+from studio.core.prompty.document import MediaPart, Message, TextPart
 from studio.core.tokens.conversation import count_message
 from studio.core.tokens.tokenizers import Estimate, estimate_tokens
 

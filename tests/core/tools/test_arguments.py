@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.tools.arguments import check_arguments, inject_bindings
 
 SCHEMA = {

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from studio.core.tools.declaration import choice_value, declare_tool, write_choice
 from studio.core.tools.document import OpenApi, named_sources
-from studio.core.tools.openapi.choice import OperationRow, read_choice
+from studio.core.tools.openapi.loading import OperationRow, read_choice
 from studio.core.tools.openapi.source import OpenApiSource
 from tests.support.errors import has_errors
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.tools.forms import (
     json_action_line,
     native_function,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.tools.mock import (
+from studio.core.tools.registry import (
     AskMock,
     FixedMock,
     Mock,

@@ -9,9 +9,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import ToolId
 from studio.core.tools.binding import model_names, safe_names
-from studio.core.tools.session import ToolSession
+from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt
 from tests.core.tools.trust.test_review import WEATHER, Server

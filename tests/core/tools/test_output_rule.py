@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.tools.limits import USUAL_RULE, Keep, OutputRule, limited, read_rule
-from studio.core.tools.session import ToolSession
-from studio.core.tools.source import ToolOutcome
+from studio.core.tools.document_tools import ToolSession
+from studio.core.tools.source import USUAL_RULE, Keep, OutputRule, ToolOutcome, limited, read_rule
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.tools.binding import build_registry
-from studio.core.tools.mock import FixedMock
-from studio.core.tools.registry import SourceStatus, SourceTools
+from studio.core.tools.registry import FixedMock, SourceStatus, SourceTools
 from tests.support.tool_ids import tool_id
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

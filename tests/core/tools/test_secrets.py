@@ -6,7 +6,7 @@ from studio.core.masking.masker import Masker
 from studio.core.masking.redact import DOTS
 from studio.core.tools.document import McpServer, OpenApi, PythonFile
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer
-from studio.core.tools.python_server.cutting import cut
+from studio.core.tools.python_server.tool_file import cut
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import ToolOutcome
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from studio.core.paths import resource
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.document import HoistedTool, PromptDocument
 from studio.core.prompty.parse import parse
-from studio.core.tools.mock import FixedMock
-from studio.core.tools.session import ToolSession
+from studio.core.tools.document_tools import ToolSession
+from studio.core.tools.registry import FixedMock
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools, gone
 from tests.support import published

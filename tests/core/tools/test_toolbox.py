@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.binding import build_registry
-from studio.core.tools.mock import AskMock, RecordedAnswer, RecordedMock, SequenceMock
-from studio.core.tools.registry import SourceTools, ToolRegistry
+from studio.core.tools.registry import (
+    AskMock,
+    RecordedAnswer,
+    RecordedMock,
+    SequenceMock,
+    SourceTools,
+    ToolRegistry,
+)
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import Toolbox
 from tests.support.tool_ids import tool_id

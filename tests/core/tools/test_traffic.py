@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from studio.core.tools.traffic import (
+from studio.core.tools.source import (
     LONGEST_MESSAGE,
     MOST_MESSAGES,
     TrafficLog,

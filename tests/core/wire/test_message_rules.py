@@ -8,10 +8,16 @@ from typing import Any
 
 import pytest
 
-from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.messages import MediaPart, Message, Part, TextPart, ToolCallPart
-from studio.core.prompty.messages import ToolResultPart as Result
-from studio.core.text.problem import Severity
+from studio.core.prompty.document import (
+    MediaPart,
+    Message,
+    ModelDeclaration,
+    Part,
+    TextPart,
+    ToolCallPart,
+)
+from studio.core.prompty.document import ToolResultPart as Result
+from studio.core.text.source import Severity
 from studio.core.text.values import Json
 from studio.core.wire.media import MediaReader
 from studio.core.wire.request import Provider, WireRequest, to_request

@@ -8,10 +8,10 @@ from typing import Any, get_args
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
+    ModelDeclaration,
     TextPart,
     ToolCallPart,
     ToolResultPart,

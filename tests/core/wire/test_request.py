@@ -9,17 +9,18 @@ from typing import Any, get_args
 
 import pytest
 
-from studio.core.prompty.document import InputDeclaration, ModelDeclaration
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
+    InputDeclaration,
     MediaPart,
     Message,
+    ModelDeclaration,
     Part,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    ToolSpec,
 )
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Severity
+from studio.core.text.source import Severity
 from studio.core.text.values import Json
 from studio.core.wire.media import MediaReader
 from studio.core.wire.request import Provider, WireRequest, history_problems, to_request

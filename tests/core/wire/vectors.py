@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
+from studio.core.prompty.document import MediaPart, Message, Part, PromptDocument, TextPart
 from studio.core.prompty.parse import parse
 
 _CHECKOUT = Path(__file__).resolve().parents[3]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from studio.core.tools.trust.store import TrustStore
 from studio.servers.lsp import features
 from studio.servers.lsp.open_text import OpenText, read

@@ -21,14 +21,14 @@ from studio.application.run.past.record import StoreJournal
 from studio.application.run.start.session import Arrived, RunSession
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.values import commands
+from studio.core.agent.values.events import CallEdited, MessagesEdited, ObservationEdited
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.user_events import CallEdited, MessagesEdited, ObservationEdited
+from studio.core.agent.values.step import PausePoint
 from studio.core.masking.masker import Masker
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from studio.core.runs.store import RunStore
 from studio.core.wire.reply import Reply
 from studio.servers.record.exchange import Upstream

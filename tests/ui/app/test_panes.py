@@ -94,8 +94,7 @@ def test_notices_replace_their_like_and_go_when_closed(window: MainWindow, qtbot
 
 
 def test_more_problems_of_later_stages_join_and_leave(window: MainWindow, qtbot: QtBot) -> None:
-    from studio.core.text.problem import Problem, Severity
-    from studio.core.text.source import Span
+    from studio.core.text.source import Problem, Severity, Span
 
     page = window.tabs.new("system:\nHello\n")
     qtbot.waitUntil(lambda: window.tabs.document is not None)

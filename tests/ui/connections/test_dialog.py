@@ -11,8 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from studio.core.models.connection_file import read_connections
-from studio.core.models.connections import PRESETS, Connection
+from studio.core.models.connections import PRESETS, Connection, read_connections
 from studio.core.models.refused_options import LearnedRefusal, kept_refusals
 from studio.core.models.secrets import KEYRING
 from studio.ui.connections.dialog import ConnectionsDialog

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.core.agent.values.user_events import ModelChosen
+from studio.core.agent.values.events import ModelChosen
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection
 from studio.core.paths import resource
 from studio.core.tools.trust.store import TrustStore

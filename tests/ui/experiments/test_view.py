@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QLabel, QStyle, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from studio.application.experiments.grid import DotState, ExperimentGrid, GridCell, grid_of
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.ui.app.workbench import Workbench

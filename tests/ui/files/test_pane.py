@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from studio.core.text.problem import Severity
+from studio.core.text.source import Severity
 from studio.ui.app.files_coordinator import FilesCoordinator, moved_to_bin
 from studio.ui.app.main_window import MainWindow
 from studio.ui.files.pane import FolderSection

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from studio.application.history.rows import HEADS
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.rows import RunSummary
 from studio.ui.history.footer import RetentionDialog
 from studio.ui.history.pane import HistoryPane, NotesDialog
 from studio.ui.style.application import apply_theme

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QDialog, QMenu
 from pytestqt.qtbot import QtBot
 
-from studio.core.runs.summary import RunSummary
+from studio.core.runs.rows import RunSummary
 from studio.ui.history.pane import HistoryPane
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

@@ -15,8 +15,7 @@ from studio.application.document.reading import read_document
 from studio.application.preview.count import Meter, meter
 from studio.application.preview.requests import request_of
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import Fix, apply_edits
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Span, apply_edits
 from studio.ui.parts.labels import Chip
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.text_body import TextBody

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.run.breakpoints import describe
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 

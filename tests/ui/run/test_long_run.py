@@ -19,7 +19,7 @@ from studio.application.run.inspector.tool import InspectionSources
 from studio.application.run.past.compare import RunSide, compare
 from studio.application.run.search import SearchHits
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.step import Limits
 from studio.core.runs.database import StoredEvents
 from studio.core.runs.store import RunStore
 from studio.ui.run.steps.timeline import TimelineView

@@ -20,7 +20,7 @@ from studio.application.run.past.record import RunRecord
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import DEFAULT_CHUNK, ScriptedTurn
 from studio.core.text.values import JsonObject

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.application.tools.pasted_server import KnownServer
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.ui.tools.add_server import AddServerDialog
 
 TIME = KnownServer("time", "Claude Desktop", {"command": "uvx", "args": ["t"]}, "uvx t")

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
-from studio.core.tools.openapi.progress import ReadingProgress
+from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.tools.bar import ReadingBars
 from studio.ui.tools.pane import ToolsPane

@@ -17,7 +17,7 @@ from studio.application.tools.saved_calls import (
     read_calls,
     write_calls,
 )
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.tools.calls_dialog import CallsDialog

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.trust.suspicion import suspicions

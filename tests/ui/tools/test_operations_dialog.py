@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTreeWidgetItem, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.core.tools.openapi.choice import OperationRow
+from studio.core.tools.openapi.loading import OperationRow
 from studio.ui.style.theme import LIGHT
 from studio.ui.tools.operations_dialog import OperationsDialog
 from tests.support.themes import wear

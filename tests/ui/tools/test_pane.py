@@ -8,11 +8,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
 from studio.core.text.values import JsonObject
-from studio.core.tools.mock import FixedMock
-from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
+from studio.core.tools.registry import FixedMock, SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.inputs.fields import GrowingText, NumberField

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.core.tools.mcp.values import InputGiven, InputWanted
+from studio.core.tools.mcp.connection import InputGiven, InputWanted
 from studio.ui.tools.questions import InputDialog
 from studio.viewmodels.tools.questions import InputQuestion
 

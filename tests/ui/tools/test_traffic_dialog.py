@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.core.tools.registry import SourceStatus
-from studio.core.tools.traffic import TrafficLog
+from studio.core.tools.source import TrafficLog
 from studio.ui.tools.traffic_dialog import TrafficDialog
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.language import install_language
 from tests.support.cut_words import cut_words

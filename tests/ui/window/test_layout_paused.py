@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource, user_paths
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.application.connections.model import RequestedModel, SwitchedModel
-from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import EMBEDDED, Connection

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from studio.application.history.rows import HEADS, row_of, when
 from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.core.agent.values.state import RunState
+from studio.core.runs.rows import RunSummary
 from studio.core.runs.store import RunFilter, RunStore, StoreError
-from studio.core.runs.summary import RunSummary
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.history.controller import HistoryController, HistoryModel
 from studio.viewmodels.run.controller import RunController

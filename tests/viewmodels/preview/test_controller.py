@@ -7,8 +7,8 @@ from pytestqt.qtbot import QtBot
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.requests import request_of
 from studio.application.preview.value import PreviewTarget
+from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.viewmodels.preview.controller import PreviewController
 
 GOOD = "system:\nHello {{ who }}\n"

@@ -13,10 +13,8 @@ from studio.application.run.text import plain_text
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Approve, ChooseModel, Continue, SendBack
-from studio.core.agent.values.events import Stopped
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunModel
-from studio.core.agent.values.user_events import CallEdited, Forked, ObservationEdited
+from studio.core.agent.values.events import CallEdited, Forked, ObservationEdited, Stopped
+from studio.core.agent.values.step import PausePoint, RunModel
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel, ScriptedTurn
 from studio.core.tools.source import ToolSourceError

@@ -11,8 +11,7 @@ from studio.application.run.past.record import RunRecord
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.events import Event, Stopped
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.step import PausePoint, RunSetup
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.parse import parse
 from studio.core.wire.reply import Reply

@@ -7,7 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
-from studio.core.tools.mock import FixedMock
+from studio.core.tools.registry import FixedMock
 from studio.core.tools.trust.store import TrustStore
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController

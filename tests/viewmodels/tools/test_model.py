@@ -7,9 +7,8 @@ from PySide6.QtCore import QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
-from studio.core.tools.mock import FixedMock
-from studio.core.tools.registry import ToolEntry, ToolRegistry
+from studio.core.prompty.document import ToolId, ToolSpec
+from studio.core.tools.registry import FixedMock, ToolEntry, ToolRegistry
 from studio.viewmodels.tools.controller import ToolsModel
 
 ADD = ToolId("python:x", "add")

@@ -8,9 +8,8 @@ from concurrent.futures import Future
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.core.tools.mcp.values import InputGiven, InputWanted
-from studio.core.tools.mock import AskMock
-from studio.core.tools.registry import ToolEntry, ToolRegistry
+from studio.core.tools.mcp.connection import InputGiven, InputWanted
+from studio.core.tools.registry import AskMock, ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import Toolbox
 from studio.viewmodels.app.background import Background

@@ -28,9 +28,8 @@ from studio.core.prompty.reference_values import (
 from studio.core.prompty.references import sample_file
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.files import read_bounded, write_atomically
-from studio.core.text.problem import TextEdit, apply_edits
-from studio.core.text.reason import reason_of
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import SourceText, Span, TextEdit, apply_edits
+from studio.core.text.values import reason_of
 
 _FILE_NAMES = (*(f"*{each}" for each in SUFFIXES), "promptfooconfig.yaml", "promptfooconfig.yml")
 _NAME = re.compile(r"[\w./-]+\.\w+")

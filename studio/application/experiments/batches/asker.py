@@ -39,14 +39,19 @@ from studio.core.models.base import (
     WrappingModel,
     nothing_asked,
 )
-from studio.core.models.batches.open_batches import has_batches, open_batches
-from studio.core.models.batches.values import PRICE_SHARE, BatchReply, parts_of, unstreamed
+from studio.core.models.batches.open_batches import (
+    PRICE_SHARE,
+    BatchReply,
+    has_batches,
+    open_batches,
+    parts_of,
+    unstreamed,
+)
 from studio.core.models.bodies import as_sent
 from studio.core.models.choice import ModelChoice
 from studio.core.models.remote.faults import RetryLaterError, UnsupportedParameterError
 from studio.core.models.remote.model import RemoteModel
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import JsonObject, object_of
+from studio.core.text.values import JsonObject, object_of, parse_json
 from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
 from studio.core.wire.request import holds_message
 from studio.core.wire.whole import BadReplyError, deltas_of_response

@@ -23,16 +23,16 @@ from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
-from studio.core.models.batches.open_batches import open_batches
-from studio.core.models.batches.values import (
+from studio.core.models.batches.open_batches import (
     BatchApi,
     BatchPart,
     BatchReply,
     BatchRequest,
     NotedBatch,
     RemoteBatch,
+    open_batches,
 )
-from studio.core.models.connection_file import Connections
+from studio.core.models.connections import Connections
 from studio.core.models.remote.faults import RetryLaterError
 from studio.core.models.secrets import SecretStore
 

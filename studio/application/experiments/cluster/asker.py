@@ -37,7 +37,7 @@ from studio.application.experiments.turns import LeasedCell
 from studio.application.words import tr
 from studio.core.experiments.limiter import MOST
 from studio.core.experiments.values import ExperimentRow
-from studio.core.text.reason import reason_of
+from studio.core.text.values import reason_of
 
 _AWAY_SECONDS = 60.0
 _CONNECT_SECONDS = 10.0

@@ -35,7 +35,7 @@ from studio.core.experiments.values import ExperimentCase, ExperimentRow, Varian
 from studio.core.export.bundle import bundle_files, write_zip
 from studio.core.export.target import ExportSource
 from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import Connections, connections_text, read_connections
+from studio.core.models.connections import Connections, connections_text, read_connections
 from studio.core.models.refused_options import LearnedRefusal
 from studio.core.models.secrets import KEYRING, environment_name, secret_store
 from studio.core.prompty.document import ModelDeclaration
@@ -43,8 +43,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import find_references
 from studio.core.text.amounts import size
 from studio.core.text.files import read_bounded, read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json
 from studio.core.tools.trust.store import TrustStore
 
 PLAN = "plan.json"

@@ -26,7 +26,7 @@ from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.amounts import money
 from studio.core.text.diff import unified_diff
 from studio.core.text.naming import free_name
-from studio.core.text.problem import TextEdit
+from studio.core.text.source import TextEdit
 from studio.core.text.values import Json
 
 

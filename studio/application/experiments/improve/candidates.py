@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from studio.application.connections.model import Answerers
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError, section_edit, section_span
-from studio.application.run.start.begin import begin_run
+from studio.application.run.start.session import begin_run
 from studio.application.words import tr
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
@@ -26,8 +26,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import shortened
 from studio.core.text.files import read_text
-from studio.core.text.problem import Severity, apply_edits
-from studio.core.text.source import Span
+from studio.core.text.source import Severity, Span, apply_edits
 from studio.core.text.values import Json
 
 _TAGS = {

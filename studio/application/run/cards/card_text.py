@@ -9,7 +9,7 @@ from studio.application.run.messages import message_text
 from studio.application.run.text import json_text
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
-from studio.core.prompty.messages import Message
+from studio.core.prompty.document import Message
 
 
 def step_at(state: RunState, number: int) -> Step:

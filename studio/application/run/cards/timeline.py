@@ -25,13 +25,13 @@ from studio.application.run.words import (
 )
 from studio.application.words import tr
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Checkpoint, PersistentList, RunState
 from studio.core.agent.values.step import (
     Action,
     Call,
     Final,
     FormatError,
+    PausePoint,
     Refused,
     Step,
     StepError,

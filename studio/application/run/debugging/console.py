@@ -19,13 +19,14 @@ from studio.core.agent.values.events import (
     ContextTrimmed,
     Event,
     Logged,
+    ModelChosen,
     ModelFailed,
     Rendered,
+    ReplyEdited,
     ReplyRead,
     ToolEnded,
 )
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.user_events import ModelChosen, ReplyEdited
 from studio.core.text.amounts import duration
 from studio.core.tools.source import ToolOutcome
 

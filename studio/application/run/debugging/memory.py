@@ -17,12 +17,11 @@ from studio.core.agent.values.breakpoints import (
     parse_expression,
 )
 from studio.core.agent.values.options import ExceptionFilter
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import PausePoint
 from studio.core.text.amounts import shortened
 from studio.core.text.files import read_text, write_private
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import list_of, text_of
+from studio.core.text.values import list_of, parse_json, text_of
 
 _MOST_FILES = 200
 """Files that are remembered; the one that was changed longest ago goes first."""

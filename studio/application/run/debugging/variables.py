@@ -13,19 +13,12 @@ from studio.application.run.cursor import RunCursor
 from studio.application.run.words import plural
 from studio.application.words import tr
 from studio.core.agent.values.commands import Command
+from studio.core.agent.values.events import AnswerEdited, CallEdited, LimitRaised, ObservationEdited
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, Step
-from studio.core.agent.values.user_events import (
-    AnswerEdited,
-    CallEdited,
-    LimitRaised,
-    ObservationEdited,
-)
+from studio.core.agent.values.step import Call, PausePoint, Step
 from studio.core.text.amounts import shortened
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json
+from studio.core.text.values import Json, parse_json
 
 VariableEdit: TypeAlias = Literal["", "argument", "observation", "answer", "iterations"]
 """Kind of edit that a value allows at the current pause; empty if none."""

@@ -20,8 +20,7 @@ from studio.core.agent.values.commands import (
     Steer,
     TreatAsFinal,
 )
-from studio.core.agent.values.state import RunState
-from studio.core.agent.values.user_events import (
+from studio.core.agent.values.events import (
     AnswerEdited,
     CallEdited,
     ErrorObservationEdited,
@@ -29,13 +28,14 @@ from studio.core.agent.values.user_events import (
     ObservationEdited,
     OutcomeTold,
 )
+from studio.core.agent.values.state import RunState
 from studio.core.prompty.body.sections import read_marker
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     MessageOrigin,
     Part,
+    PromptDocument,
     Role,
     TextPart,
     ToolCallPart,
@@ -43,10 +43,8 @@ from studio.core.prompty.messages import (
 )
 from studio.core.prompty.parse import parse
 from studio.core.text.diff import common_ends
-from studio.core.text.foreign_json import JsonBoundError, parse_json
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
-from studio.core.text.values import JsonObject
+from studio.core.text.source import Span, TextEdit
+from studio.core.text.values import JsonBoundError, JsonObject, parse_json
 from studio.core.wire.reply import Reply
 
 EditKind: TypeAlias = Literal[

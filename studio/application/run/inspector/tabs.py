@@ -30,7 +30,7 @@ from studio.application.run.words import plural, rate_of
 from studio.application.words import marked, tr
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Final, Reading, Step
-from studio.core.prompty.messages import Message
+from studio.core.prompty.document import Message
 from studio.core.text.amounts import duration, money
 from studio.core.text.values import Json
 from studio.core.wire.reply import RefusedOption, Reply, Usage

@@ -22,17 +22,13 @@ from studio.application.words import marked, tr
 from studio.core.agent.loop.steps import request_of
 from studio.core.agent.past.replay import RecordedModel
 from studio.core.agent.protocols.loops import loop_of, rules_of
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, CallStatus, Reading, Step
+from studio.core.agent.values.step import Call, CallStatus, PausePoint, Reading, RunSetup, Step
 from studio.core.models.base import ChatModel, ModelError, answering_model
 from studio.core.models.remote.model import RemoteModel
-from studio.core.prompty.messages import Message
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import Message, ToolSpec
 from studio.core.text.amounts import duration
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json
 from studio.core.wire.reply import RefusedOption, Reply
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 

@@ -4,14 +4,339 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from studio.application.run.offers.at_pause import offers_of
-from studio.application.run.offers.at_problem import is_of_model
-from studio.application.run.offers.offer import Offer, Offers
+from studio.application.run.edits.in_place import COMMAND_OF_EDIT, EditSpec
+from studio.application.run.offers.offer import (
+    Offer,
+    Offers,
+    choose_model,
+    detail_of,
+    edit_answer,
+    edit_call,
+    go_on,
+    is_of_model,
+    offers_at_problem,
+    send_back_offer,
+    steer,
+    write_reply,
+)
+from studio.application.run.words import call_at, error_title, place_in_group
 from studio.application.words import tr
 from studio.core.agent.run.requests import allowed
-from studio.core.agent.values.commands import ChooseModel, PauseRun, StopRun
-from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.commands import (
+    Approve,
+    ChooseModel,
+    Continue,
+    PauseRun,
+    SkipCall,
+    StopRun,
+)
+from studio.core.agent.values.events import LimitRaised
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call, PausePoint, RunModel
+
+# Actions at the current pause, as values: the buttons of the action bar.
+
+
+def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
+    """Return the actions that are possible; empty while the run is busy or cannot be changed.
+
+    Args:
+        state: the run.
+        can_reply: whether a run that is over can be gone on with (not one opened to be read).
+    """
+    if state is None:
+        return Offers()
+    if state.is_over:
+        if state.status in ("done", "incomplete") and can_reply:
+            spec = EditSpec(
+                "send_back",
+                tr("Go on with a message"),
+                hint=tr("Asked in the same thread."),
+                apply=tr("Send"),
+            )
+            offer = Offer(
+                tr("Go on with a message…"),
+                tr("Ask the next question in this thread."),
+                edit=spec,
+            )
+            if state.status == "done" or state.error is None:
+                return Offers(tr("The run is done."), offers=(offer,))
+            ways = offers_at_problem(state)
+            wanted = tuple(item for item in ways.offers if _fits(item, allowed(state)))
+            return replace(ways, offers=(*wanted, offer))
+        return _after_end(state)
+    if state.pause is None:
+        return Offers()
+    asked = _at_place(state, state.pause.place)
+    possible = allowed(state)
+    return replace(asked, offers=tuple(item for item in asked.offers if _fits(item, possible)))
+
+
+def _fits(offer: Offer, possible: frozenset[type]) -> bool:
+    """Whether the machine takes what a button would send; what is asked for first leads there."""
+    if offer.ask:
+        return True
+    if offer.edit is not None:
+        return COMMAND_OF_EDIT[offer.edit.kind] in possible
+    if any(isinstance(command, LimitRaised) for command in offer.commands):
+        return LimitRaised in possible  # what keeps the run from going on is gone then
+    return all(type(command) in possible for command in offer.commands)
+
+
+def _at_place(state: RunState, place: PausePoint) -> Offers:
+    match place:
+        case PausePoint.BEFORE_REQUEST:
+            return _at_request(state)
+        case PausePoint.REPLY:
+            return _at_reply(state)
+        case PausePoint.TOOL_CALL:
+            return _at_call(state)
+        case PausePoint.OBSERVATION:
+            return _at_result(state)
+        case PausePoint.STEP_END:
+            return _at_step_end()
+        case PausePoint.ANSWER:
+            return _at_answer(state)
+        case PausePoint.ERROR:
+            return offers_at_problem(state)
+
+
+def _after_end(state: RunState) -> Offers:
+    """Return the offers for a run that ended without an answer."""
+    if state.error is not None and state.status in ("failed", "incomplete", "refused", "limit"):
+        ways = _after_refusal() if state.status == "refused" else ()
+        return Offers(
+            f"{error_title(state.error)}.", detail_of(state.error), state.status == "failed", ways
+        )
+    if state.status == "interrupted":
+        return Offers(
+            tr("The program ended while this run was under way."),
+            tr("Everything up to its last event is here."),
+        )
+    if state.status == "stopped":
+        return Offers(tr("The run was stopped."))
+    return Offers()
+
+
+def _after_refusal() -> tuple[Offer, ...]:
+    """Return the offers after a refusal: another try, other words, another model."""
+    return (
+        Offer(
+            tr("Ask again"),
+            tr("Send the same request once more, as a new branch."),
+            (Continue(),),
+            ask="again",
+            is_primary=True,
+        ),
+        Offer(
+            tr("Change the messages…"),
+            tr("Go back to the request, as a new branch, and write it differently."),
+            ask="rewrite",
+        ),
+        choose_model(),
+    )
+
+
+def _at_request(state: RunState) -> Offers:
+    spec = EditSpec(
+        "messages",
+        tr("Messages of this iteration"),
+        hint=tr("Changed for this iteration; the prompt file stays as it is unless you say so."),
+        messages=state.step.messages,
+    )
+    return Offers(
+        tr("The request is ready."),
+        offers=(
+            go_on(
+                tr("Send the request"),
+                tr("Ask the model, and stop with its reply."),
+            ),
+            Offer(
+                tr("Edit messages…"),
+                tr("Change what is sent, for this iteration only."),
+                edit=spec,
+            ),
+            write_reply(
+                state,
+                tr("Answer in its place…"),
+                tr("Reply in the model's place"),
+            ),
+            steer(tr("It joins the request that is about to be sent.")),
+        ),
+    )
+
+
+def _at_reply(state: RunState) -> Offers:
+    edit = write_reply(state, tr("Edit the reply…"), tr("Reply of the model"))
+    if state.step.stopped_by == "user":
+        use = go_on(tr("Use what came"), tr("Read it like a whole reply, up to the next stop."))
+        tip = tr("Send the same request once more, as a new branch.")
+        again = Offer(tr("Try again"), tip, ask="again")
+        return Offers(
+            tr("You cut the reply off; nothing was done yet."),
+            "",
+            offers=(
+                use,
+                edit,
+                again,
+            ),
+        )
+    read = go_on(tr("Read the reply"), tr("Find what it asks for, up to the next stop."))
+    return Offers(tr("The reply is here; nothing was done yet."), offers=(read, edit))
+
+
+def _at_call(state: RunState) -> Offers:
+    call = call_at(state)
+    row = state.call or 0
+    if call is None:
+        return Offers()
+    reject = EditSpec(
+        "reject",
+        tr("Reject {tool}").format(tool=call.tool),
+        hint=tr("The model gets this reason. May be empty."),
+        apply=tr("Reject"),
+        call=row,
+    )
+    answer = EditSpec(
+        "answer_call",
+        tr("Answer in place of {tool}").format(tool=call.tool),
+        hint=tr("The tool does not run; the model gets this as its result."),
+        apply=tr("Answer", "verb"),
+        call=row,
+    )
+    effects = next((s.has_effects for s in state.setup.tools if s.name == call.tool), False)
+    detail = tr("This tool changes something outside.") if effects else ""
+    detail = "\n".join(text for text in (detail, call.why) if text)
+    return Offers(
+        _call_title(state, call),
+        detail,
+        offers=(
+            *_ways_to_run(state, call),
+            edit_call(state, call),
+            Offer(
+                tr("Reject…"),
+                tr("Do not run it, and tell the model why."),
+                edit=reject,
+            ),
+            Offer(
+                tr("Answer myself…"),
+                tr("Do not run it, and give its result."),
+                edit=answer,
+            ),
+            Offer(
+                tr("Skip"),
+                tr("Do not run it, and inform the model."),
+                (SkipCall(row),),
+            ),
+        ),
+    )
+
+
+def _call_title(state: RunState, call: Call) -> str:
+    """Return the question about a call."""
+    number, count = place_in_group(state)
+    if count == 1:
+        return tr("Run {tool}?").format(tool=call.tool)
+    return tr("Approve {tool}, call {number} of {count}?").format(
+        tool=call.tool, number=number, count=count
+    )
+
+
+def _ways_to_run(state: RunState, call: Call) -> tuple[Offer, ...]:
+    """Return the buttons that run a call; of several at the same time each is approved first."""
+    row = state.call or 0
+    number, count = place_in_group(state)
+    every = tr("Run all {count}").format(count=count)
+    label, tip = tr("Run {tool}").format(tool=call.tool), tr("Run the call unchanged.")
+    if call.needs_approval:
+        label = tr("Approve")
+    elif 1 < count == number:
+        label, tip = every, tr("Approve this call and run it with the others.")
+    elif count > 1:
+        label = tr("Approve {number} of {count}").format(number=number, count=count)
+        tip = tr("Nothing runs before the last call is approved.")
+    first = Offer(label, tip, (Approve(row),), key="Ctrl+Shift+A", is_primary=True)
+    if number == count:
+        return (first,)
+    tip = tr("Approve the other calls, too, and run them at the same time.")
+    return first, Offer(every, tip, (Approve(row, others=True),))
+
+
+def _at_result(state: RunState) -> Offers:
+    call = call_at(state)
+    if call is None:
+        return Offers()
+    spec = EditSpec(
+        "observation",
+        tr("Observation of {tool}").format(tool=call.tool),
+        call.observation or "",
+        hint=tr("What the model gets; the tool's own result stays in the record."),
+        call=state.call or 0,
+        is_error=call.is_error,
+    )
+    change = Offer(tr("Edit observation…"), tr("Change what the model gets."), edit=spec)
+    offers: tuple[Offer, ...] = (_after_result(state), change)
+    if call.is_error and call.outcome is not None:
+        tip = tr("Call the tool with the same arguments once more, as a new branch.")
+        offers = (offers[0], Offer(tr("Try this call again"), tip, ask="again"), change)
+    return Offers(_result_title(call), is_error=call.is_error, offers=offers)
+
+
+def _result_title(call: Call) -> str:
+    """Describe the outcome of a call, as a sentence."""
+    if call.outcome is not None and call.outcome.status == "timeout":
+        words = tr("{tool} took too long and was stopped.")
+    elif call.is_error:
+        words = tr("{tool} failed.")
+    else:
+        words = tr("{tool} has answered.")
+    return words.format(tool=call.tool)
+
+
+def _after_result(state: RunState) -> Offer:
+    """Going on from a result, by what follows it: the next call, the next result, the model."""
+    calls, row = state.step.calls, state.call or 0
+    waiting = next((call for call in calls if call.status == "asked"), None)
+    if waiting is not None:
+        words = tr("On to {tool}").format(tool=waiting.tool)
+        return go_on(words, tr("The next call of this reply; the model waits for all of them."))
+    later = [call for call in calls[row + 1 :] if call.outcome is not None]
+    if state.runs_at_once and later:
+        words = tr("On to the result of {tool}").format(tool=later[0].tool)
+        return go_on(words, tr("The next result of this reply."))
+    if len(calls) == 1:
+        return go_on(tr("Send the result to the model"), tr("Go on with this observation."))
+    words = tr("Send {count} results to the model").format(count=len(calls))
+    return go_on(words, tr("Go on with these observations."))
+
+
+def _at_step_end() -> Offers:
+    return Offers(
+        tr("The iteration is done."),
+        offers=(
+            go_on(
+                tr("Next iteration"),
+                tr("Ask the model again, with what is known now."),
+            ),
+            steer(tr("It joins the request of the next iteration.")),
+        ),
+    )
+
+
+def _at_answer(state: RunState) -> Offers:
+    return Offers(
+        tr("The model has answered."),
+        offers=(
+            Offer(
+                tr("Accept"),
+                tr("End the run with this answer."),
+                (Continue(),),
+                is_primary=True,
+            ),
+            edit_answer(state),
+            send_back_offer(),
+        ),
+    )
 
 
 def _resume() -> Offer:

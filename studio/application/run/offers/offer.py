@@ -1,15 +1,26 @@
-"""One button of the action bar and all of them, as values; and those that several places offer."""
+"""Buttons of the action bar, as values; those at a problem, and those of several places."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from studio.application.run.edits.in_place import EditSpec, arguments_text
+from studio.application.run.words import call_at, error_title, is_only_title
 from studio.application.words import tr
-from studio.core.agent.values.commands import Command, StepOn
-from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call
+from studio.core.agent.protocols.json_repair import find_repair
+from studio.core.agent.run.secrets import NO_VALUE
+from studio.core.agent.values.commands import (
+    Command,
+    Continue,
+    SendBack,
+    StepOn,
+    StopRun,
+    TakeRepair,
+)
+from studio.core.agent.values.events import AnswerEdited, LimitRaised, OutcomeTold
+from studio.core.agent.values.state import LimitName, RunState
+from studio.core.agent.values.step import Call, StepError
 from studio.core.wire.reply import Reply
 
 
@@ -156,4 +167,283 @@ def send_back_offer() -> Offer:
         tr("Send back…"),
         tr("Tell the model what is missing, and go on."),
         edit=spec,
+    )
+
+
+# Actions for the problem at which a run has paused, as values.
+
+_MORE_ITERATIONS = 5
+
+
+def offers_at_problem(state: RunState) -> Offers:
+    """Return the actions for the problem at which a run has paused."""
+    error = state.error
+    if error is None:
+        return Offers(
+            tr("Something went wrong."),
+            is_error=True,
+            offers=(
+                go_on(
+                    tr("Go on"),
+                    tr("Go on."),
+                ),
+            ),
+        )
+    match error.kind:
+        case "limit":
+            offers = _limit_offers(state, error)
+        case "outcome_unknown":
+            offers = _outcome_offers(state)
+        case "output":
+            accept = go_on(tr("Accept as it is"), tr("End the run here."))
+            offers = (*_flaw_offers(state, error), accept, edit_answer(state), send_back_offer())
+        case "refusal":
+            offers = (
+                go_on(tr("Accept as it is"), tr("End the run here.")),
+                *_answer_offers(error),
+                send_back_offer(),
+            )
+        case _:
+            offers = _fixing_offers(state, error)
+    if error.kind == "limit":
+        return Offers(error.message, offers=offers)
+    if is_only_title(error):
+        return Offers(error.hint, is_error=True, offers=offers)  # its card has the title
+    return Offers(error_title(error) + ".", detail_of(error), is_error=True, offers=offers)
+
+
+def detail_of(error: StepError) -> str:
+    """Return what happened and what to do, as one text."""
+    return " ".join(part for part in (error.message.strip(), error.hint.strip()) if part)
+
+
+def _fixing_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
+    offers: list[Offer] = []
+    for repair in error.repairs:
+        command = TakeRepair(repair.name, call=repair.call)
+        offers.append(
+            Offer(
+                repair.title,
+                tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after),
+                (command,),
+            )
+        )
+    if error.observation:
+        offers.insert(0, go_on(tr("Tell the model"), error.observation))
+        spec = EditSpec(
+            "told",
+            tr("Message to the model"),
+            error.observation,
+            hint=tr("It reads this as the observation of its reply."),
+        )
+        offers.append(
+            Offer(
+                tr("Edit the message to the model…"),
+                tr("Change the remark."),
+                edit=spec,
+            )
+        )
+    elif error.code == NO_VALUE:
+        offers.insert(0, _give_values())
+    elif error.kind in ("model", "render"):
+        tip = tr("Do the same once more, and go on.")
+        cause = _cause_offer(error)
+        is_first = cause is None
+        offers.insert(0, Offer(tr("Try again"), tip, (Continue(),), is_primary=is_first))
+        if cause is not None:
+            offers.insert(0, cause)
+    else:
+        offers.insert(
+            0,
+            go_on(
+                tr("Go on"),
+                tr("Go on all the same."),
+            ),
+        )
+    call = call_at(state)
+    if call is not None and error.kind in ("unknown_tool", "schema", "format", "guardrail"):
+        offers.append(edit_call(state, call))
+    elif error.kind in ("format", "model"):
+        label = tr("Edit the reply…") if error.kind == "format" else tr("Answer in its place…")
+        offers.append(write_reply(state, label, tr("Reply of the model")))
+    if error.kind == "format" and was_cut(state):
+        offers.insert(0, _longer_reply(state))
+    offers += _answer_offers(error)
+    return tuple(offers)
+
+
+_USUAL_REPLY = 4096
+"""Assumed tokens of a reply whose length is unknown."""
+
+
+def was_cut(state: RunState) -> bool:
+    """Return whether the current reply ended at its token limit."""
+    reply = state.step.reply
+    return reply is not None and reply.finish_reason == "length"
+
+
+def _longer_reply(state: RunState) -> Offer:
+    """The request once more, with room for twice as much."""
+    usage = state.step.reply.usage if state.step.reply is not None else None
+    lines = (
+        state.limits.reply,
+        state.setup.options.get("maxOutputTokens"),
+        usage.output_tokens if usage is not None else None,
+    )
+    now = next((each for each in lines if isinstance(each, int) and each > 0), _USUAL_REPLY)
+    return Offer(
+        tr("Ask again with {count:,} tokens").format(count=2 * now),
+        tr("Send the request once more, as a new branch; this run keeps the higher limit."),
+        (LimitRaised("reply", 2 * now), Continue()),
+        ask="again",
+    )
+
+
+_GO_ON = (
+    "Your answer was cut off at the token limit. Go on exactly where it ended: repeat nothing, "
+    "and write nothing before it."
+)
+
+
+def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
+    """Return the fix for an answer that is cut, filtered, empty, or does not match the outputs."""
+    if error.code == "cut_answer":
+        tip = tr("The model goes on where it ended; both pieces are one answer.")
+        goes_on = Offer(tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),))
+        return (goes_on, _longer_reply(state))
+    message = _ask_again(error)
+    again = Offer(tr("Ask again with the errors"), message, (SendBack(message),))
+    answer = state.answer or ""
+    repair = find_repair(answer, 0, len(answer)) if error.code == "output" else None
+    if repair is None or repair.span is None:
+        return (again,)
+    fixed = answer[: repair.span.start] + repair.after + answer[repair.span.end :]
+    tip = tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after)
+    return (Offer(repair.title, tip, (AnswerEdited(fixed),)), again)
+
+
+def _ask_again(error: StepError) -> str:
+    """Return the message to the model about its answer."""
+    return f"Your answer cannot be used: {error.message} Answer again, with the whole answer only."
+
+
+_OF_CONNECTION = frozenset(
+    """
+    unauthorised no-key forbidden not-found bad-address refused dns tls no-quota bad-reply moved
+""".split()
+)
+"""Faults that are fixed in the connection."""
+
+_OF_MODEL = frozenset(("unknown-model", "too-long", "no-model"))
+"""Faults that another model does not have."""
+
+
+def is_of_model(state: RunState) -> bool:
+    """Return whether a run is paused at a fault that another model does not have."""
+    return state.pause is not None and state.error is not None and state.error.code in _OF_MODEL
+
+
+def _cause_offer(error: StepError) -> Offer | None:
+    """Return the most likely fix for a model's error; None if a retry is the best."""
+    if error.code in _OF_MODEL:
+        return replace(choose_model(), is_primary=True)
+    if error.code in _OF_CONNECTION:
+        label, tip = tr("Open the connection…"), tr("Fix its address, its key or its account.")
+        return Offer(label, tip, is_primary=True, ask="connections")
+    return None
+
+
+def choose_model() -> Offer:
+    """Return the offer of another model for the run."""
+    tip = tr("List the models that can answer; the run goes on with the one that you choose.")
+    return Offer(tr("Choose a model…"), tip, ask="model")
+
+
+def _give_values() -> Offer:
+    """The secrets that a run of the past sent, typed in by the user."""
+    return Offer(
+        tr("Give the value…"),
+        tr("Type the secret that is not set here; it is kept until the studio ends."),
+        is_primary=True,
+        ask="values",
+    )
+
+
+def _answer_offers(error: StepError) -> tuple[Offer, ...]:
+    if not error.answer:
+        return ()
+    spec = EditSpec(
+        "treat_as_final",
+        tr("Treat as the answer"),
+        error.answer,
+        hint=tr("The run ends with this answer."),
+        apply=tr("Take as answer"),
+    )
+    return (
+        Offer(
+            tr("Treat as answer…"),
+            tr("Take what came as the final answer."),
+            edit=spec,
+        ),
+    )
+
+
+def _limit_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
+    names: dict[str, LimitName] = {
+        "iterations": "iterations",
+        "tokens": "tokens",
+        "cost": "cost",
+        "seconds": "seconds",
+    }
+    name = names.get(error.code, "iterations")
+    now = getattr(state.limits, name)
+    base = float(now or 0)
+    to = base + _MORE_ITERATIONS if name == "iterations" else max(base * 2, base + 1)
+    more = (
+        tr("Allow {more_iterations} more").format(more_iterations=_MORE_ITERATIONS)
+        if name == "iterations"
+        else tr("Allow twice as much")
+    )
+    return (
+        Offer(
+            more,
+            tr("Raise the limit and go on."),
+            (LimitRaised(name, to), Continue()),
+            is_primary=True,
+        ),
+        Offer(
+            tr("No limit"), tr("Go on without this limit."), (LimitRaised(name, None), Continue())
+        ),
+        Offer(tr("Stop"), tr("End the run here."), (StopRun(),)),
+    )
+
+
+def _outcome_offers(state: RunState) -> tuple[Offer, ...]:
+    row = state.call
+    if row is None:
+        unknown = [i for i, call in enumerate(state.step.calls) if call.status == "unknown"]
+        row = unknown[0] if unknown else 0
+    spec = EditSpec(
+        "outcome",
+        tr("What the tool answered"),
+        call=row,
+        apply=tr("Take as result"),
+        hint=tr("The model gets this as the tool's result."),
+    )
+    return (
+        Offer(
+            tr("It did not run"),
+            tr("It is run again."),
+            (OutcomeTold(row, "did-not-run"),),
+        ),
+        Offer(
+            tr("It ran"),
+            tr("Its work is done; the result is not known."),
+            (OutcomeTold(row, "ran"),),
+        ),
+        Offer(
+            tr("Its result is…"),
+            tr("You know what it answered."),
+            edit=spec,
+        ),
     )

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from studio.core.agent.loop.toolbox import RunToolbox
+from studio.core.agent.loop.calls import RunToolbox
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
 from studio.core.agent.past.tree import Past, branch_path, walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.secrets import revealed_inputs
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import RunSetup
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.parse import parse

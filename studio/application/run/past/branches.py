@@ -9,8 +9,8 @@ from typing import TypeAlias
 from studio.application.run.breakpoints import place_name
 from studio.application.words import tr
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Checkpoint
+from studio.core.agent.values.step import PausePoint
 
 # Where the ways through a run part, for a switch on the very card: `2/3`.
 

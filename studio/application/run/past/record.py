@@ -11,8 +11,8 @@ from pathlib import Path
 from studio.application.run.cards.timeline import Timeline, timeline_of
 from studio.core.agent.past.tree import Past, RunTree, walk
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import Checkpoint, RunState
+from studio.core.agent.values.step import RunSetup
 from studio.core.runs.store import RunStore, RunWriter
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup, KeptCall, WireCall

@@ -12,8 +12,7 @@ from studio.core.prompty.loop_format import question_input
 from studio.core.prompty.parameters import lacking_parameters, missing_parameters
 from studio.core.prompty.prepare import prepare, settled_document
 from studio.core.prompty.reference_values import NOT_TRUSTED, ReferenceContext
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json
 
 

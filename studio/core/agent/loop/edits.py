@@ -20,30 +20,29 @@ from studio.core.agent.loop.steps import (
     settle,
     with_messages,
 )
-from studio.core.agent.protocols.base import RAN_WITHOUT_RESULT
+from studio.core.agent.protocols.findings import RAN_WITHOUT_RESULT
 from studio.core.agent.values.copying import replace
-from studio.core.agent.values.events import Event, ModelReplied
-from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.pause_point import CheckCalls, PausePoint
-from studio.core.agent.values.run_setup import Limits
-from studio.core.agent.values.state import LimitName, RunState
-from studio.core.agent.values.step import Touch, TouchKind
-from studio.core.agent.values.user_events import (
+from studio.core.agent.values.events import (
     AnswerEdited,
     AnswerReturned,
     CallDecided,
     CallEdited,
     ErrorObservationEdited,
+    Event,
     Forked,
     LimitRaised,
     MessagesEdited,
     ModelChosen,
+    ModelReplied,
     ObservationEdited,
     OutcomeTold,
     ReplyEdited,
     Steered,
     TreatedAsFinal,
 )
+from studio.core.agent.values.json_text import json_text
+from studio.core.agent.values.state import LimitName, RunState
+from studio.core.agent.values.step import CheckCalls, Limits, PausePoint, Touch, TouchKind
 
 Edit: TypeAlias = (
     MessagesEdited

@@ -39,54 +39,56 @@ from studio.core.agent.loop.steps import (
     tries_ended,
     with_reading,
 )
-from studio.core.agent.protocols.base import format_feedback
+from studio.core.agent.protocols.findings import format_feedback
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import (
     AnswerChecked,
-    CallsChecked,
-    ContextTrimmed,
-    Event,
-    Failed,
-    Logged,
-    ModelCalled,
-    ModelFailed,
-    ModelReplied,
-    OutcomeLost,
-    Passed,
-    Rendered,
-    RenderFailed,
-    ReplyRead,
-    Started,
-    Stopped,
-    ToolCalled,
-    ToolEnded,
-)
-from studio.core.agent.values.pause_point import (
-    CallModel,
-    CheckCalls,
-    PausePoint,
-    RenderPrompt,
-    RunTools,
-)
-from studio.core.agent.values.state import Pause, RunState
-from studio.core.agent.values.step import Action, Final, FormatError, Refused, StepError
-from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,
     CallDecided,
     CallEdited,
+    CallsChecked,
+    ContextTrimmed,
     ErrorObservationEdited,
+    Event,
+    Failed,
     Forked,
     LimitRaised,
+    Logged,
     MessagesEdited,
+    ModelCalled,
     ModelChosen,
+    ModelFailed,
+    ModelReplied,
     ObservationEdited,
+    OutcomeLost,
     OutcomeTold,
+    Passed,
     Paused,
+    Rendered,
+    RenderFailed,
     ReplyEdited,
+    ReplyRead,
     Resumed,
+    Started,
     Steered,
+    Stopped,
+    ToolCalled,
+    ToolEnded,
     TreatedAsFinal,
+)
+from studio.core.agent.values.state import Pause, RunState
+from studio.core.agent.values.step import (
+    Action,
+    CallModel,
+    CheckCalls,
+    Final,
+    FormatError,
+    PausePoint,
+    Refused,
+    RenderPrompt,
+    RunTools,
+    StepError,
 )
 from studio.core.wire.reply import Reply
 

@@ -31,33 +31,31 @@ from studio.core.agent.values.events import (
     ModelReplied,
     Stopped,
 )
-from studio.core.agent.values.pause_point import (
+from studio.core.agent.values.state import LimitName, RunState, Status
+from studio.core.agent.values.step import (
+    Action,
     AskOutcome,
+    Call,
     CallModel,
     CheckAnswer,
     DecideCall,
     Effect,
+    Final,
     Pass,
     PausePoint,
-    ReadReply,
-    RenderPrompt,
-    RunTools,
-    TrimContext,
-)
-from studio.core.agent.values.run_setup import RunSetup
-from studio.core.agent.values.state import LimitName, RunState, Status
-from studio.core.agent.values.step import (
-    Action,
-    Call,
-    Final,
     Reading,
     ReadingWarning,
+    ReadReply,
+    RenderPrompt,
     Repair,
+    RunSetup,
+    RunTools,
     Step,
     StepError,
+    TrimContext,
 )
 from studio.core.models.base import ModelRequest
-from studio.core.prompty.messages import Message
+from studio.core.prompty.document import Message
 from studio.core.text.amounts import counted
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Usage

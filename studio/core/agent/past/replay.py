@@ -11,48 +11,43 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from studio.core.agent.loop.calls import call_key
+from studio.core.agent.loop.calls import NoTools, RunToolbox, ToolboxAround, call_key
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox, ToolboxAround
-from studio.core.agent.protocols.base import RAN_WITHOUT_RESULT
+from studio.core.agent.protocols.findings import RAN_WITHOUT_RESULT
 from studio.core.agent.values.events import (
     AnswerChecked,
-    CallsChecked,
-    ContextTrimmed,
-    Event,
-    ModelReplied,
-    Rendered,
-    ReplyRead,
-    Started,
-    ToolEnded,
-)
-from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import ResultOrigin
-from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,
     CallDecided,
     CallEdited,
+    CallsChecked,
+    ContextTrimmed,
     ErrorObservationEdited,
+    Event,
     LimitRaised,
     MessagesEdited,
     ModelChosen,
+    ModelReplied,
     ObservationEdited,
     OutcomeTold,
+    Rendered,
     ReplyEdited,
+    ReplyRead,
+    Started,
     Steered,
+    ToolEnded,
     TreatedAsFinal,
 )
+from studio.core.agent.values.json_text import json_text
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import PausePoint, ResultOrigin
 from studio.core.models.base import (
     Capabilities,
     ModelError,
     ModelRequest,
 )
-from studio.core.prompty.messages import Message
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import Message, ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome

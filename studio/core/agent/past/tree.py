@@ -15,17 +15,20 @@ from typing import Protocol
 from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.machine import advance, fold
 from studio.core.agent.loop.steps import new_state
-from studio.core.agent.values.events import Event, Logged, Started, ToolCalled
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Checkpoint, RunState
-from studio.core.agent.values.user_events import (
+from studio.core.agent.values.events import (
+    Event,
     Forked,
     LimitRaised,
+    Logged,
     ModelChosen,
     Paused,
     Resumed,
+    Started,
     Steered,
+    ToolCalled,
 )
+from studio.core.agent.values.state import Checkpoint, RunState
+from studio.core.agent.values.step import PausePoint
 
 _NOT_A_MOVE = (Logged, Paused, Resumed, Steered, LimitRaised, ModelChosen)
 _KEEP_EVERY = 32

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import get_args
 
-from studio.core.agent.values.run_setup import ReadingStyle
+from studio.core.agent.values.step import ReadingStyle
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings, text_format

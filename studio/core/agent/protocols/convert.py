@@ -15,7 +15,7 @@ from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.models.base import PROTOCOLS, ProtocolName
 from studio.core.prompty.document import PromptDocument, TemplateFormat
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
-from studio.core.text.problem import Fix, TextEdit
+from studio.core.text.source import Fix, TextEdit
 
 _HEADING = re.compile(r"(?m)^(?=#{1,6}[ \t])")
 _TEACHES = (

@@ -10,9 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from studio.core.agent.protocols.base import ReadRules, only_parameter, takes_text
-from studio.core.agent.protocols.call_syntax import hidden_arguments, near_name
-from studio.core.agent.protocols.findings import Findings, read_without_reasoning, remark
+from studio.core.agent.protocols.findings import (
+    Findings,
+    ReadRules,
+    only_parameter,
+    read_without_reasoning,
+    remark,
+    takes_text,
+)
 from studio.core.agent.protocols.json_repair import (
     LARGEST,
     ends_inside,
@@ -20,6 +25,7 @@ from studio.core.agent.protocols.json_repair import (
     repair_object,
     repair_of,
 )
+from studio.core.agent.protocols.native import hidden_arguments, near_name
 from studio.core.agent.values.json_text import Decoded, Undecoded, decode_at, json_text
 from studio.core.agent.values.step import (
     Action,
@@ -31,7 +37,7 @@ from studio.core.agent.values.step import (
     Repair,
     RequestedCall,
 )
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.source import Span
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from studio.core.agent.protocols.base import LoopProtocol, ReadRules
+from studio.core.agent.protocols.findings import LoopProtocol, ReadRules
 from studio.core.agent.protocols.json_action import read_json_action
 from studio.core.agent.protocols.native import read_native
 from studio.core.agent.protocols.react import read_react
@@ -14,8 +14,7 @@ from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Action, FormatError, Reading, Step
 from studio.core.models.base import ProtocolName
-from studio.core.prompty.messages import Message, TextPart
-from studio.core.prompty.tool_spec import example_actions
+from studio.core.prompty.document import Message, TextPart, example_actions
 from studio.core.text.values import Json
 from studio.core.tools.forms import tool_items, tools_text
 from studio.core.wire.reply import Reply

@@ -12,16 +12,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
-from studio.core.agent.protocols.base import ReadRules
-from studio.core.agent.protocols.call_syntax import arguments_of, named_tool, near_name, read_call
 from studio.core.agent.protocols.findings import (
     Findings,
     Label,
+    ReadRules,
     find_labels,
     read_without_reasoning,
     remark,
 )
 from studio.core.agent.protocols.json_repair import ends_inside, read_value
+from studio.core.agent.protocols.native import arguments_of, named_tool, near_name, read_call
 from studio.core.agent.protocols.react_args import FENCE, ArgsReader, line_end
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.step import (

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from studio.core.agent.protocols.base import only_parameter, takes_text
-from studio.core.agent.protocols.call_syntax import hidden_arguments
-from studio.core.agent.protocols.findings import Findings, Label, find_labels
+from studio.core.agent.protocols.findings import (
+    Findings,
+    Label,
+    find_labels,
+    only_parameter,
+    takes_text,
+)
 from studio.core.agent.protocols.json_repair import (
     ends_inside,
     find_repair,
     read_value,
     repair_of,
 )
+from studio.core.agent.protocols.native import hidden_arguments
 from studio.core.agent.values.json_text import Decoded, decode_at, json_text
 from studio.core.agent.values.step import FormatError, FormatErrorCode, Repair
 from studio.core.text.source import Span

@@ -18,14 +18,18 @@ from studio.core.agent.values.events import (
     AnswerChecked,
     Event,
     Failed,
+    Forked,
+    LimitRaised,
     Logged,
+    ModelChosen,
     OutcomeLost,
+    Resumed,
+    Steered,
     Stopped,
     ToolCalled,
 )
-from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import PersistentList, RunState
-from studio.core.agent.values.user_events import Forked, LimitRaised, ModelChosen, Resumed, Steered
+from studio.core.agent.values.step import RunSetup
 
 _SAID_MEANWHILE = (Steered, LimitRaised, Logged, Resumed, ModelChosen)
 """Events that are possible while an effect waits or is running."""

@@ -14,8 +14,8 @@ from studio.core.agent.loop.context import trim
 from studio.core.agent.loop.setup import compose_document, tools_output
 from studio.core.agent.loop.steps import flaw_of, request_of
 from studio.core.agent.past.replay import RecordedModel
-from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.choose import reading_style
+from studio.core.agent.protocols.findings import ReadRules
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.run.plan import ReplyKeeper, RunPlan
 from studio.core.agent.run.secrets import RunSecrets, missing_value
@@ -35,9 +35,8 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import CallModel, ReadReply
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Action, StepError
+from studio.core.agent.values.step import Action, CallModel, ReadReply, StepError
 from studio.core.masking.masker import MissingValueError
 from studio.core.models.base import (
     PROTOCOLS,
@@ -47,7 +46,7 @@ from studio.core.models.base import (
     nothing_asked,
     prepare_model,
 )
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     Message,
     MessageOrigin,
     TextPart,
@@ -56,7 +55,7 @@ from studio.core.prompty.messages import (
 )
 from studio.core.prompty.prepare import prepare
 from studio.core.text.amounts import duration
-from studio.core.text.problem import Severity
+from studio.core.text.source import Severity
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome, bounded, timed

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.loop.calls import NoTools, RunToolbox
 from studio.core.agent.past.replay import Reenactment
 from studio.core.agent.past.tree import Past
 from studio.core.agent.values.events import Event, Rendered

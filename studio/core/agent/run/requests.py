@@ -27,26 +27,28 @@ from studio.core.agent.values.commands import (
     TakeRepair,
     TreatAsFinal,
 )
-from studio.core.agent.values.events import AnswerChecked, Event, Failed, Passed
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import CallStatus, Repair
-from studio.core.agent.values.user_events import (
+from studio.core.agent.values.events import (
+    AnswerChecked,
     AnswerEdited,
     AnswerReturned,
     CallDecided,
     CallEdited,
     ErrorObservationEdited,
+    Event,
+    Failed,
     Forked,
     LimitRaised,
     MessagesEdited,
     ModelChosen,
     ObservationEdited,
     OutcomeTold,
+    Passed,
     ReplyEdited,
     Steered,
     TreatedAsFinal,
 )
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import CallStatus, PausePoint, Repair
 from studio.core.wire.reply import Reply
 
 

@@ -10,9 +10,8 @@ import asyncio
 from collections.abc import Sequence
 
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.run.effect_runner import EffectRunner
+from studio.core.agent.run.effect_runner import EffectRunner, Gate, PauseDecision, RunTarget
 from studio.core.agent.run.event_log import EventLog
-from studio.core.agent.run.gate import Gate, PauseDecision, RunTarget
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError, facts_of, repair_switched_on
 from studio.core.agent.run.secrets import run_secrets
@@ -23,16 +22,17 @@ from studio.core.agent.values.events import (
     Event,
     Failed,
     Logged,
+    ModelChosen,
     ModelFailed,
     ModelReplied,
+    OutcomeTold,
+    Paused,
+    Resumed,
     Started,
     Stopped,
 )
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import StepError
-from studio.core.agent.values.user_events import ModelChosen, OutcomeTold, Paused, Resumed
+from studio.core.agent.values.step import PausePoint, RunSetup, StepError
 
 
 class Run:

@@ -13,19 +13,21 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from studio.core.agent.past.replay import Reenactment
-from studio.core.agent.values.events import Event, Rendered, Started
-from studio.core.agent.values.state import RunState
-from studio.core.agent.values.user_events import (
+from studio.core.agent.values.events import (
     AnswerEdited,
     AnswerReturned,
     CallDecided,
     CallEdited,
     ErrorObservationEdited,
+    Event,
     MessagesEdited,
     ObservationEdited,
+    Rendered,
     ReplyEdited,
+    Started,
     Steered,
 )
+from studio.core.agent.values.state import RunState
 from studio.core.masking.masker import Masker, MissingValueError
 from studio.core.masking.walk import changed, masked
 from studio.core.models.base import ModelError, ModelRequest

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call
-from studio.core.prompty.messages import named_messages
+from studio.core.agent.values.step import Call, PausePoint
+from studio.core.prompty.document import named_messages
 from studio.core.prompty.parse import parse
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
 from studio.core.text.values import Json

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunModel
-from studio.core.agent.values.user_events import (
+from studio.core.agent.values.events import (
     AnswerEdited,
     CallEdited,
     ErrorObservationEdited,
@@ -16,6 +14,7 @@ from studio.core.agent.values.user_events import (
     ObservationEdited,
     OutcomeTold,
 )
+from studio.core.agent.values.step import PausePoint, RunModel
 from studio.core.models.base import ChatModel
 from studio.core.wire.reply import Reply
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from studio.core.agent.values.step import FormatErrorCode
-from studio.core.text.foreign_json import JsonBoundError, within_depth
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonBoundError, within_depth
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.step import Limits, PausePoint
 from studio.core.models.base import ProtocolName
 
 ExceptionFilter: TypeAlias = Literal[

@@ -15,11 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits, RunModel, RunSetup
-from studio.core.agent.values.step import Step, StepError
+from studio.core.agent.values.step import Limits, PausePoint, RunModel, RunSetup, Step, StepError
 from studio.core.models.base import ProtocolName
-from studio.core.prompty.messages import Message
+from studio.core.prompty.document import Message
 from studio.core.text.values import Json
 from studio.core.wire.reply import Usage
 

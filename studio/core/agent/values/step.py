@@ -1,19 +1,321 @@
-"""One step of a run: a request, its reply, its calls, and what went wrong or was done by hand."""
+"""The setup of a run, and one step of it: request, reply, calls, problems and places to pause."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunModel
-from studio.core.prompty.messages import Message
+from studio.core.models.base import ProtocolName
+from studio.core.prompty.document import Message, ToolSpec
 from studio.core.text.source import Span
-from studio.core.text.values import JsonObject
+from studio.core.text.values import Json, JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall
+
+# The points of a step at which a run can pause (docs/design/agent-loop.md).
+
+
+class PausePoint(StrEnum):
+    """One of them, in the order of one step. Its value is what journals and settings hold."""
+
+    BEFORE_REQUEST = "P1"
+    """The request is ready to be sent."""
+
+    REPLY = "P2"
+    """The reply is here and not yet read."""
+
+    TOOL_CALL = "P3"
+    """A tool call is ready; reached once for each call."""
+
+    OBSERVATION = "P4"
+    """A call has a result that the model has not seen; reached once for each call."""
+
+    STEP_END = "P5"
+    """The step is done."""
+
+    ANSWER = "P6"
+    """The final answer is ready."""
+
+    ERROR = "PX"
+    """Something went wrong."""
+
+    @property
+    def word(self) -> str:
+        """The name that users write: `before_request`."""
+        return self.name.lower()
+
+    @classmethod
+    def of(cls, text: str) -> PausePoint | None:
+        """The point that a word (`tool_call`) or an old code (`P3`) names; None for any other."""
+        wanted = text.strip().lower().replace("-", "_")
+        return next((each for each in cls if wanted in (each.word, each.value.lower())), None)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderPrompt:
+    """Render the prompt for a step. Answered by `Rendered` or `RenderFailed`."""
+
+    iteration: int
+    """The step's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrimContext:
+    """Make the conversation fit its budget. Answered by `ContextTrimmed`."""
+
+    budget: int
+    """Characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    """Send the step's messages (`request_of`), the same at every try.
+
+    Answered by `ModelCalled`, then `ModelReplied` or `ModelFailed`.
+    """
+
+    attempt: int
+    """Which try, from 1."""
+
+    after: float = 0.0
+    """Seconds to wait first (back-off)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReply:
+    """Read a reply by the run's protocol. Answered by `ReplyRead`."""
+
+    reply: Reply
+    """The reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCalls:
+    """Check the step's calls against tools, schemas and rules. Answered by `CallsChecked`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecideCall:
+    """Decide whether a call runs, asking where the rules say so. Answered by `CallDecided`."""
+
+    call: int
+    """Row of the step."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """Run calls, several at once. Each gives `ToolCalled`, then `ToolEnded` or `OutcomeLost`."""
+
+    calls: tuple[int, ...]
+    """Rows of the step, in call order."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskOutcome:
+    """Only the user knows whether a call ran. Answered by `OutcomeTold`."""
+
+    call: int
+    """Row of the step."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswer:
+    """Compare the answer with the declared outputs. Answered by `AnswerChecked`."""
+
+    answer: str
+    """The answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Go on from a place that no other effect follows. Answered by `Passed`."""
+
+    place: PausePoint
+    """Which."""
+
+
+Effect: TypeAlias = (
+    RenderPrompt
+    | TrimContext
+    | CallModel
+    | ReadReply
+    | CheckCalls
+    | DecideCall
+    | RunTools
+    | AskOutcome
+    | CheckAnswer
+    | Pass
+)
+"""Closed: consumers `match` and `assert_never`."""
+
+
+# The setup of a run; the same for its whole life.
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits at which a run pauses; None means no limit."""
+
+    iterations: int | None = 10
+    """Model calls."""
+
+    tokens: int | None = None
+    """Input and output tokens over all model calls."""
+
+    cost: float | None = None
+    """US dollars."""
+
+    seconds: float | None = None
+    """Time spent in model and tool calls (waiting for the user does not count)."""
+
+    reply: int | None = None
+    """Tokens of one reply, where the user allowed this run more; None: as the prompt says."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingStyle:
+    """The format of replies that a prompt asks for."""
+
+    free_text: bool = False
+    """`Action Input:` with free text (the older ReAct dialect)."""
+
+    answer_labels: tuple[str, ...] = ()
+    """Further labels that end a ReAct run ("Answer", "AI")."""
+
+    looped: frozenset[str] = frozenset()
+    """Variables that the template loops over."""
+
+
+_RECORDED = " (recording)"
+"""Ends the name of a model whose calls were written down in journals of up to 0.1."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunModel:
+    """Which model answers a run, in words that stay when the program is gone."""
+
+    name: str = ""
+    """Its name for people."""
+
+    id: str = ""
+    """The id that the server knows it by; empty where it is on no server, and in older journals."""
+
+    provider: str = ""
+    """Its provider, as OpenTelemetry names it; empty as above."""
+
+    server: str = ""
+    """Its server, without path and credentials; empty as above."""
+
+    price: str = ""
+    """Source of the price of its tokens; "unknown", or empty for a free model."""
+
+    def is_same(self, other: RunModel) -> bool:
+        """Whether the two are one model; by its name alone where older journals know no more."""
+        if self.name.removesuffix(_RECORDED) != other.name.removesuffix(_RECORDED):
+            return False
+        return not self.id or not other.id or (self.id, self.server) == (other.id, other.server)
+
+
+@dataclass(frozen=True)
+class RunSetup:
+    """The setup of a run; the same for its whole life."""
+
+    run: str
+    """The run's id."""
+
+    prompt: str = ""
+    """Name of the prompt, for people."""
+
+    path: str = ""
+    """The prompt file, where there is one."""
+
+    program: str = ""
+    """Command line of the program whose calls were recorded; empty for the run of a prompt. Each of
+    its requests brings the whole conversation, so every step begins with the program's messages."""
+
+    source: str = ""
+    """The prompt's text as it was at the start (the store keeps each text once)."""
+
+    protocol: ProtocolName = "native"
+    """Protocol between the loop and the model."""
+
+    protocol_reason: str = ""
+    """Reason why this one."""
+
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    """Values by input name."""
+
+    question: str = ""
+    """The user's question in plain words."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    """Tools that the model may use."""
+
+    model: str = ""
+    """The model's name for people."""
+
+    model_id: str = ""
+    """The id that the server knows it by; empty where it is on no server, and in older journals."""
+
+    provider: str = ""
+    """Its provider, as OpenTelemetry names it; empty as above."""
+
+    server: str = ""
+    """Its server, without path and credentials; empty as above."""
+
+    price: str = ""
+    """Source of the price of its tokens; "unknown", or empty for a free model."""
+
+    options: JsonObject = field(default_factory=dict)
+    """Sampling options in the document's names."""
+
+    stop: tuple[str, ...] = ()
+    """Stop sequences."""
+
+    response_schema: JsonObject | None = None
+    """Schema of the declared outputs."""
+
+    limits: Limits = field(default_factory=Limits)
+    """Allowances at the start."""
+
+    recorded_seconds: float | None = None
+    """Seconds of work of the run that this one replays exactly; None of any other run."""
+
+    parallel: bool = False
+    """Whether the calls of one reply run at the same time."""
+
+    headless: bool = False
+    """Whether the run has no user to ask: a limit then ends it, the model is informed of errors."""
+
+    final_words: tuple[str, ...] = ()
+    """Further words that end a JSON-action run."""
+
+    compose: str = ""
+    """Template of the step that writes the answer where the format carries none."""
+
+    plain_is_final: bool = False
+    """Whether a reply without any label counts as the answer."""
+
+    repairs: frozenset[str] = frozenset()
+    """Repairs that are made without asking."""
+
+    repair: Literal["ask", "always", "never"] = "ask"
+    """Whether any other repair is offered, made without asking, or neither."""
+
+    reading: ReadingStyle = field(default_factory=ReadingStyle)
+    """Format of replies that the prompt asks for."""
+
+    context_budget: int | None = None
+    """Characters that the conversation may have before it is trimmed (native only)."""
+
+    @property
+    def answered_by(self) -> RunModel:
+        """The model that it was started with."""
+        return RunModel(self.model, self.model_id, self.provider, self.server, self.price)
+
 
 # What a reply was read as: action, final answer, refusal, or an error with ways to fix it.
 

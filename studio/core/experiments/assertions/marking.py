@@ -24,8 +24,7 @@ from studio.core.experiments.assertions.text import TEXT_DECISIONS, TextDecision
 from studio.core.experiments.assertions.trajectory import OF_THE_RUN
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.templates import render_template
-from studio.core.text.problem import Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Severity, Span
 from studio.core.text.values import Json
 
 JUDGED = (

@@ -16,10 +16,8 @@ from studio.core.experiments.assertions.text import TextDecision
 from studio.core.experiments.values import AssertionSpec
 from studio.core.patterns import with_bounded_patterns
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, parse_json, reason_of
 
 _MOST_OBJECTS = 200
 

@@ -13,9 +13,8 @@ from studio.core.experiments.assertions.result import CellAnswer, UndecidedError
 from studio.core.experiments.values import AssertionSpec
 from studio.core.patterns import PatternError, schema_pattern
 from studio.core.text.amounts import counted, one_line
-from studio.core.text.foreign_json import parse_json
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, parse_json
 
 _PATTERN_SECONDS = 1.0
 _USUAL_DISTANCE = 5

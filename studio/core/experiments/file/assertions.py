@@ -8,7 +8,7 @@ from studio.core.experiments.file.nodes import YamlNode, foreign_code, foreign_t
 from studio.core.experiments.values import AssertionSpec
 from studio.core.paths import resource_table
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, TextEdit
+from studio.core.text.source import Fix, TextEdit
 from studio.core.text.values import Json
 
 ASSERTION_HELP = resource_table("words", "assertions.txt")["assertions"]

@@ -14,8 +14,7 @@ from typing import get_args
 from studio.core.experiments.file.assertions import TYPES
 from studio.core.experiments.values import KeepRule
 from studio.core.models.base import ProtocolName
-from studio.core.prompty.front.schema import json_schema
-from studio.core.prompty.front.schema_shapes import read_shapes
+from studio.core.prompty.front.schema import json_schema, read_shapes
 
 SHAPES = read_shapes(
     "experiment.keys",

@@ -12,8 +12,7 @@ from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import LARGEST
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json, JsonObject
 
 # What promptfoo has and nothing here does: named where it stands, so that nothing is sent

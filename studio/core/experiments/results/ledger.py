@@ -40,8 +40,7 @@ from studio.core.experiments.results.database import (
 from studio.core.experiments.results.ratings import RatingStore
 from studio.core.experiments.results.scans import LedgerScans, add_outcome, begin_totals, sum_up
 from studio.core.runs.store import LockFile, is_held
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json
+from studio.core.text.values import Json, reason_of
 
 _AT_ONCE = 400
 _TRIES = 20

@@ -42,12 +42,10 @@ from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.imports.compose import literal
 from studio.core.imports.langchain import CLASSES, PLACEHOLDER, read_rows
 from studio.core.models.connections import Connection, address_of, provider_at
-from studio.core.prompty.document import TemplateFormat
-from studio.core.prompty.messages import Message
+from studio.core.prompty.document import Message, TemplateFormat
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject, object_of, texts_in
+from studio.core.text.values import Json, JsonObject, object_of, parse_json, texts_in
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 

@@ -45,12 +45,10 @@ from studio.core.export.target import ExportResult, ExportSource, RoundTrip, Tar
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.models.base import PROTOCOLS, ProtocolName
 from studio.core.models.connections import address_of
-from studio.core.prompty.document import TEXT_KINDS, TemplateFormat
+from studio.core.prompty.document import TEXT_KINDS, TemplateFormat, ToolSpec
 from studio.core.prompty.inputs import value_kind
 from studio.core.prompty.loop_format import agent_settings
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, JsonObject, list_of, object_of
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable

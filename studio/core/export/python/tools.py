@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from studio.core.export.request_script import python_literal
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.text.files import read_text
 from studio.core.tools.document import PythonFile, named_sources
 

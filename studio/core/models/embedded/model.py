@@ -38,17 +38,16 @@ from studio.core.models.embedded.policy import (
     step_choices,
 )
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings, LlamaClient
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     MediaPart,
     Message,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    ToolSpec,
 )
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import counted
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json
 from studio.core.wire.draft import all_stops
 from studio.core.wire.reply import (
     Finished,

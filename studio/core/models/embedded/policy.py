@@ -19,9 +19,8 @@ from typing import Literal, TypeAlias
 from studio.core.models.base import ModelRequest
 from studio.core.models.embedded.bounded_schema import bounded
 from studio.core.patterns import PatternError, schema_pattern
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import JsonObject
+from studio.core.prompty.document import ToolSpec
+from studio.core.text.values import JsonObject, parse_json
 
 _WORD = re.compile(r"\S+")
 _EDGES = "?.,!;:=\"'`“”‘’«»…"

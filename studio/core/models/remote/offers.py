@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from studio.core.models.base import ModelError
-from studio.core.models.connections import Connection, address_of, provider_at
-from studio.core.models.endpoint_trust import is_local
+from studio.core.models.connections import Connection, address_of, is_local, provider_at
 from studio.core.models.remote.openai_client import OpenAIClient
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import JsonObject, objects_of
+from studio.core.text.values import JsonObject, objects_of, parse_json
 from studio.core.whole_imports import import_whole
 from studio.core.wire.request import Provider
 

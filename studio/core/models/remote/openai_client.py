@@ -29,8 +29,7 @@ from studio.core.models.remote.faults import (
 )
 from studio.core.models.remote.sdk import EventStream, make_client, raised, whole_body
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup
-from studio.core.text.foreign_json import parse_json, within_depth
-from studio.core.text.values import JsonObject
+from studio.core.text.values import JsonObject, parse_json, within_depth
 from studio.core.wire.events import LineSplitter
 from studio.core.wire.request import Provider
 from studio.core.wire.wire_call import WireRecorder, recording

@@ -12,7 +12,7 @@ from studio.core.models.remote.faults import Endpoint, RetryLaterError, stream_f
 from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.remote.sdk import EventStream
 from studio.core.models.scripted import deltas_of
-from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import parse_json
 from studio.core.wire.chunks import chunk_error
 from studio.core.wire.events import chunk_reader
 from studio.core.wire.reply import (

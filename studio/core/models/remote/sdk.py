@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.secrets import Secret
-from studio.core.text.foreign_json import is_json, parse_json
+from studio.core.text.values import is_json, parse_json
 from studio.core.whole_imports import import_whole
 from studio.core.wire.events import EventSplitter, LineSplitter, ServerEvent
 

@@ -21,11 +21,10 @@ from typing import Literal, TypeAlias
 
 from studio.core.paths import resource_table
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
-from studio.core.prompty.split import split_front_matter
+from studio.core.prompty.foreign import split_front_matter
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import Fix, Problem, Severity, SourceText, Span, TextEdit
 from studio.core.text.values import Json, JsonObject
 
 # Files that coding agents read, which are no prompt files: told by their names, as agents do.

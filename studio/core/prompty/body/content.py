@@ -17,13 +17,14 @@ from studio.core.prompty.body.media import (
     kind_of_source,
 )
 from studio.core.prompty.body.sections import Attribute, is_inside
-from studio.core.prompty.document import BodySection, PromptDocument
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
+    BodySection,
     MediaPart,
     Message,
     MessageOrigin,
     OpenThread,
     Part,
+    PromptDocument,
     Rendering,
     Role,
     Segment,
@@ -31,8 +32,7 @@ from studio.core.prompty.messages import (
 )
 from studio.core.prompty.reference_values import LookUp
 from studio.core.prompty.threads import read_thread
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, text_or_json
 
 # A rendering with its values hidden, so that only the author's own text makes structure.

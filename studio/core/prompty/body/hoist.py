@@ -21,13 +21,17 @@ from itertools import accumulate
 
 from studio.core.prompty.body.content import cut
 from studio.core.prompty.body.source_yaml import SourceYaml
-from studio.core.prompty.document import BodySection, FrontMatterEntry, PromptDocument
-from studio.core.prompty.messages import HoistedTool, Segment
+from studio.core.prompty.document import (
+    BodySection,
+    FrontMatterEntry,
+    HoistedTool,
+    PromptDocument,
+    Segment,
+)
 from studio.core.prompty.reference_values import LookUp, is_input, whole_reference
 from studio.core.prompty.yaml.reader import YamlReading, read_yaml
 from studio.core.prompty.yaml.tree import KeyPath
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, JsonObject
 
 _OPEN, _CLOSE = "\ue000", "\ue001"

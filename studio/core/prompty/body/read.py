@@ -27,23 +27,22 @@ from studio.core.prompty.body.sections import (
     find_markers,
     read_marker,
 )
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.loop_format import drives_loop
-from studio.core.prompty.messages import (
+from studio.core.prompty.document import (
     HoistedTool,
     MediaPart,
     Message,
     MessageOrigin,
+    PromptDocument,
     PromptMessages,
     Rendering,
     Role,
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.prompty.loop_format import drives_loop
 from studio.core.prompty.reference_values import LookUp
 from studio.core.prompty.threads import read_call
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json
 
 _MOST = 50

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from studio.core.prompty.body.sections import plain_newlines
-from studio.core.prompty.document import FrontMatterEntry, PromptDocument, TemplateFormat
-from studio.core.prompty.messages import Segment
+from studio.core.prompty.document import FrontMatterEntry, PromptDocument, Segment, TemplateFormat
 from studio.core.prompty.reference_values import (
     LookUp,
     Reference,
@@ -27,8 +26,7 @@ from studio.core.prompty.reference_values import (
 from studio.core.prompty.templates import render_template
 from studio.core.prompty.yaml.reader import YamlReading, read_yaml
 from studio.core.prompty.yaml.tree import KeyPath
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json
 
 _OPEN, _FILL = "\ue000", "\ue001"

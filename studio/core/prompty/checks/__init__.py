@@ -18,8 +18,7 @@ from studio.core.prompty.checks.secrets import check_secrets
 from studio.core.prompty.checks.variables import check_fields, check_variables, meant_as_fstring
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.keep_dialect import kept_fixes
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 
 Check = Callable[[PromptDocument], Iterator[Problem]]
 """Function that checks a whole document."""

@@ -11,8 +11,7 @@ from studio.core.prompty.front.front_matter import read_bindings
 from studio.core.prompty.known_fields import kind_of_values
 from studio.core.prompty.yaml.tree import KeyPath, Places
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json
 
 

@@ -12,8 +12,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.reference_values import PROTOCOLS, find_references
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 
 _BARE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from studio.core.prompty.document import PromptDocument, hides_text
 from studio.core.prompty.reference_values import NOT_TRUSTED
-from studio.core.text.problem import Problem
+from studio.core.text.source import Problem
 
 _OF_FRONT = frozenset(
     {

@@ -10,8 +10,7 @@ from studio.core.prompty.body.sections import plain_newlines
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.yaml.tree import in_quotes, value_at
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 
 _ODD_FRONT = re.compile(
     r"(?P<first>[-–—]{1,2}|-{4,80}|[–—]{3,}|[ \t]*`{3,}[ \t]*ya?ml)[ \t]*\n"

@@ -11,11 +11,10 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import remove_entry, set_value, write_scalar
 from studio.core.prompty.front.declarations import INPUT_KINDS, kind_of_word
 from studio.core.prompty.front.front_matter import FORMATS, LEGACY_OPTIONS
-from studio.core.prompty.front.schema_shapes import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
+from studio.core.prompty.front.schema import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
 from studio.core.prompty.yaml.tree import KeyPath, Places, value_at
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json
 
 _TABLES: dict[str, dict[str, Key]] = {

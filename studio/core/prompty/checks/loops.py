@@ -8,8 +8,7 @@ from itertools import chain, islice
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings, drives_loop
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 
 _LOOP = re.compile(
     r"\{%[-+]?[ \t]*for[ \t]+(?P<name>\w+)[ \t]+in[ \t]+history\b[^%]{0,200}%\}\r?\n?"

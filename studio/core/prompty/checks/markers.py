@@ -19,8 +19,7 @@ from studio.core.prompty.body.sections import (
 from studio.core.prompty.dialect import parser_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 
 _Predicate = Callable[[int], bool]
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from studio.core.masking.redact import keys_in, names_secret_field
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.yaml.tree import value_at
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 
 _VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 

@@ -14,8 +14,7 @@ from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.known_fields import Known, known_at, used_kinds
 from studio.core.prompty.loop_format import QUESTION_NAMES, drives_loop
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 
 # Places for values that are written as other programs write them: text here.
 

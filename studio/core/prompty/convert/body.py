@@ -20,14 +20,19 @@ from studio.core.prompty.body.sections import (
     read_marker,
 )
 from studio.core.prompty.body.source_yaml import expression_ranges
-from studio.core.prompty.document import BodySection, PromptDocument
+from studio.core.prompty.document import (
+    BodySection,
+    HoistedTool,
+    Message,
+    PromptDocument,
+    Rendering,
+    Segment,
+)
 from studio.core.prompty.edit.edits import ConversionDraft, write_scalar
 from studio.core.prompty.front.declarations import properties_of_schema
-from studio.core.prompty.messages import HoistedTool, Message, Rendering, Segment
 from studio.core.prompty.reference_values import find_references, whole_reference
 from studio.core.prompty.threads import thread_calls
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 from studio.core.text.values import Json
 
 _MEDIA = frozenset({"image", "file", "audio"})

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from studio.core.prompty.document import Dialect, PromptDocument
+from studio.core.prompty.document import Dialect, MediaPart, Message, PromptDocument, TextPart
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.meaning import first_difference, tool_difference
-from studio.core.prompty.messages import MediaPart, Message, TextPart
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.runtimes import prompty1, prompty2
 from studio.core.prompty.runtimes.prompty2 import RuntimeRefusal

@@ -15,7 +15,7 @@ from studio.core.prompty.front.declarations import (
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.yaml.reader import plain_scalar
 from studio.core.prompty.yaml.tree import KeyPath, Places
-from studio.core.text.problem import TextEdit
+from studio.core.text.source import TextEdit
 from studio.core.text.values import Json, JsonObject
 
 _COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)

@@ -24,7 +24,7 @@ from studio.core.prompty.front.front_matter import (
     SAME_OPTIONS,
     stripped,
 )
-from studio.core.prompty.front.schema_shapes import SHAPES
+from studio.core.prompty.front.schema import SHAPES
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,

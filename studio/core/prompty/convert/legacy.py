@@ -14,7 +14,7 @@ from studio.core.prompty.edit.edits import ConversionDraft, write_scalar
 from studio.core.prompty.front.declarations import is_declaration, kind_of_value
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, parameter_schema, read_bindings
 from studio.core.prompty.runtimes.prompty1 import MODEL_KEYS, ROOT_KEYS
-from studio.core.text.problem import TextEdit
+from studio.core.text.source import TextEdit
 from studio.core.text.values import Json, JsonObject
 
 _TYPES = {"foundry": "azure_openai", "azure": "azure_openai"}

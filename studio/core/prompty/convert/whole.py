@@ -34,6 +34,7 @@ from studio.core.prompty.document import (
     hides_text,
 )
 from studio.core.prompty.edit.edits import ConversionDraft, flow_value
+from studio.core.prompty.foreign import split_front_matter
 from studio.core.prompty.front.front_matter import FORMATS
 from studio.core.prompty.parameters import parameters_as_variables
 from studio.core.prompty.parse import parse
@@ -42,11 +43,9 @@ from studio.core.prompty.reference_values import ReferenceContext, whole_referen
 from studio.core.prompty.runtimes.prompty1 import ROLES, check_file
 from studio.core.prompty.runtimes.prompty2 import load_faults
 from studio.core.prompty.shapes import messages_to_json
-from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.text.diff import line_edits
-from studio.core.text.problem import Problem, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Span, TextEdit
 from studio.core.text.values import Json
 
 _DASHES = re.compile(r"---+|\+\+\++")

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.core.prompty.document import FrontMatterEntry, InputDeclaration, PromptDocument
-from studio.core.prompty.split import split_front_matter
+from studio.core.prompty.foreign import split_front_matter
 from studio.core.prompty.yaml.reader import plain_scalar, read_yaml, write_yaml
 from studio.core.prompty.yaml.tree import KeyPath, value_at
-from studio.core.text.problem import TextEdit, apply_edits
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import SourceText, Span, TextEdit, apply_edits
 from studio.core.text.values import Json, JsonObject, object_of
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")

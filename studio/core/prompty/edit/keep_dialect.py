@@ -21,8 +21,7 @@ from studio.core.prompty.dialect import (
 from studio.core.prompty.document import Dialect, PromptDocument, first_unreadable
 from studio.core.prompty.edit.edits import ConversionDraft, write_scalar
 from studio.core.text.diff import smallest_edit
-from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits, sort_edits
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Span, TextEdit, apply_edits, sort_edits
 
 MOST_READ = 20_000_000
 """Limit for reading a document again for its fixes, in characters of its body; front matter

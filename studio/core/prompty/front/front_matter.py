@@ -11,6 +11,8 @@ from studio.core.prompty.document import (
     ModelDeclaration,
     TemplateDeclaration,
     TemplateFormat,
+    ToolKind,
+    ToolSpec,
 )
 from studio.core.prompty.front.declarations import (
     kind_of_value,
@@ -18,7 +20,6 @@ from studio.core.prompty.front.declarations import (
     read_declarations,
     written_text,
 )
-from studio.core.prompty.tool_spec import ToolKind, ToolSpec
 from studio.core.prompty.yaml.tree import KeyPath, Places
 from studio.core.text.values import Json, JsonObject, object_of
 

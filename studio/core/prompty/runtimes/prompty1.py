@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from studio.core.prompty.body.media import find_media
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
+from studio.core.prompty.document import MediaPart, Message, Part, PromptDocument, TextPart
+from studio.core.prompty.foreign import split_front_matter
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import find_references, whole_reference
 from studio.core.prompty.runtimes.prompty2 import (
@@ -19,11 +19,9 @@ from studio.core.prompty.runtimes.prompty2 import (
     render_chevron,
     render_jinja,
 )
-from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.faults import LIMIT
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, JsonObject
 
 RUNTIME = "prompty 0.1.50"

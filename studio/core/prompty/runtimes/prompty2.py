@@ -10,11 +10,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
+from studio.core.prompty.document import MediaPart, Message, Part, PromptDocument, TextPart
+from studio.core.prompty.foreign import split_front_matter
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import whole_reference
-from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates import render_template
 from studio.core.prompty.templates.faults import LIMIT
 from studio.core.prompty.threads import read_thread

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from studio.core.prompty.document import FieldUse, TemplateFormat, Variable
-from studio.core.prompty.messages import Rendering
+from studio.core.prompty.document import FieldUse, Rendering, TemplateFormat, Variable
 from studio.core.prompty.templates.faults import limit_problem
 from studio.core.prompty.templates.fstring import (
     find_fstring_fields,
@@ -19,8 +18,7 @@ from studio.core.prompty.templates.mustache.template import (
     render_mustache,
 )
 from studio.core.prompty.templates.writer import DEFAULT_BOUNDS, Bounds
-from studio.core.text.problem import Problem
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Span
 from studio.core.text.values import Json
 
 __all__ = ["DEFAULT_BOUNDS", "Bounds", "find_fields", "find_variables", "render_template"]

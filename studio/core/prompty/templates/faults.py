@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 
 SYNTAX = "template-syntax"
 """The template cannot be read."""

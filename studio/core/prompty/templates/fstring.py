@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from studio.core.prompty.document import EACH, MOST_PARTS, FieldUse, Variable
-from studio.core.prompty.messages import Rendering
+from studio.core.prompty.document import EACH, MOST_PARTS, FieldUse, Rendering, Variable
 from studio.core.prompty.templates.faults import (
     MOST_FAULTS,
     FaultList,
@@ -25,8 +24,7 @@ from studio.core.prompty.templates.writer import (
     merge,
     plain_text,
 )
-from studio.core.text.problem import Fix, Problem, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Span, TextEdit
 from studio.core.text.values import Json
 
 _BRACE = re.compile(r"\{\{|\}\}|\{|\}")

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from studio.core.prompty.messages import Segment
+from studio.core.prompty.document import Segment
 from studio.core.text.source import Span
 
 # How much a template may do: no template can hang the studio or eat its memory.

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from studio.core.prompty.yaml.tree import in_quotes
 from studio.core.text.amounts import counted
-from studio.core.text.problem import Fix, Mistake, TextEdit, fixable
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Mistake, Span, TextEdit, fixable
 
 _KEY = re.compile(r"[ ]*(?:-[ ]+)?([\w.-]+)[ ]*:(?=[ \n]|\Z)")
 _WITH_VALUE = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+[^\s#|>&*!\[{].*")

@@ -19,8 +19,7 @@ from yaml.resolver import Resolver
 from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.yaml.mistakes import explain_yaml
 from studio.core.prompty.yaml.tree import STRING_TAGS, TreeBuilder, YamlEvent
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json
 
 MAX_DEPTH = 100

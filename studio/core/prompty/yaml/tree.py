@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from studio.core.prompty.document import FrontMatterEntry
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json
 
 

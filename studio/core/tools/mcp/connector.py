@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 from urllib.parse import parse_qs, urlsplit
 
-from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.child import LONGEST_LOG, ChildProcess
 from studio.core.tools.mcp.child_bounds import ChildBounds
-from studio.core.tools.mcp.connection import McpConnection
+from studio.core.tools.mcp.connection import AskForInput, HttpNotes, InputWanted, McpConnection
 from studio.core.tools.mcp.server_config import (
     HttpLogin,
     HttpServer,
@@ -32,9 +31,7 @@ from studio.core.tools.mcp.server_config import (
     shown_command,
 )
 from studio.core.tools.mcp.streams import Opener, over_child, safe_environment
-from studio.core.tools.mcp.values import AskForInput, HttpNotes, InputWanted
-from studio.core.tools.source import ToolSourceError
-from studio.core.tools.traffic import TrafficLog
+from studio.core.tools.source import ToolLimits, ToolSourceError, TrafficLog
 from studio.core.whole_imports import MCP, import_packages
 
 if TYPE_CHECKING:

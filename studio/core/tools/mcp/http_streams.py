@@ -16,8 +16,8 @@ import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
+from studio.core.tools.mcp.connection import HttpNotes
 from studio.core.tools.mcp.streams import Opener
-from studio.core.tools.mcp.values import HttpNotes
 from studio.core.wire.bounded import BoundedTransport, ReplyBounds, TooMuchError
 
 if TYPE_CHECKING:

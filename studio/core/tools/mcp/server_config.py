@@ -18,9 +18,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from studio.core.masking.redact import DOTS, is_placeholder, names_secret_variable, without_keys
 from studio.core.text.files import read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json, reason_of
 from studio.core.tools.trust.store import Approval, Pin
 
 # A server's command line and address without the keys that stand in them, for people and for

@@ -17,32 +17,33 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.values import JsonObject
-from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.mcp.connection import McpConnection
-from studio.core.tools.mcp.connector import Connector
-from studio.core.tools.mcp.server_config import ServerAddress, address_pin
-from studio.core.tools.mcp.values import (
+from studio.core.tools.mcp.connection import (
     AskForInput,
     CallTime,
     ConnectionLost,
+    McpConnection,
     ServerRefusal,
     block_pictures,
     block_text,
 )
-from studio.core.tools.python_server.cutting import cut
+from studio.core.tools.mcp.connector import Connector
+from studio.core.tools.mcp.server_config import ServerAddress, address_pin
+from studio.core.tools.python_server.tool_file import cut
 from studio.core.tools.source import (
+    DEFAULT_LIMITS,
     OfferArgument,
     OfferContent,
     ServerOffer,
     Tell,
+    ToolLimits,
     ToolOutcome,
     ToolPicture,
     ToolSourceError,
+    TrafficLog,
     tool_asked,
 )
-from studio.core.tools.traffic import TrafficLog
 
 if TYPE_CHECKING:
     import mcp_types as types

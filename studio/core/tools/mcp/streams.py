@@ -1,19 +1,22 @@
-"""The streams of an MCP connection over a child's pipes."""
+"""The streams of an MCP connection over a child's pipes, with each message noted as it passes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from studio.core.tools.mcp.child import ChildProcess
+from studio.core.tools.source import TrafficLog
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
     from mcp.shared.message import SessionMessage
     from mcp_types import JSONRPCMessage
+
 
 _LONGEST_UNREAD = 500
 _HEAD = 300
@@ -132,3 +135,213 @@ def safe_environment() -> dict[str, str]:
     from mcp.client.stdio import get_default_environment
 
     return get_default_environment()
+
+
+# The streams of an MCP connection, with each message noted as it passes.
+
+if TYPE_CHECKING:
+    from mcp.client._transport import ReadStream, TransportStreams, WriteStream
+    from mcp.shared.message import SessionMessage
+
+    Reading: TypeAlias = ReadStream[SessionMessage | Exception]
+else:
+    Reading = object  # the SDK is imported with the first connection only
+
+_LISTS = {
+    "tools": ("tools/list", "tool"),
+    "prompts": ("prompts/list", "prompt"),
+    "resources": ("resources/list", "resource"),
+    "resourceTemplates": ("resources/templates/list", "template of resources"),
+}
+
+_LONGEST_NAME = 80
+
+
+class _Stream(Protocol):
+    async def __aenter__(self) -> object: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> bool | None: ...
+
+    async def aclose(self) -> None: ...
+
+
+Stream = TypeVar("Stream", bound=_Stream)
+
+
+class StreamAround(Generic[Stream]):
+    """Opened and closed with the one inside."""
+
+    def __init__(self, inner: Stream) -> None:
+        """Wrap a stream."""
+        self._inner = inner
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        return await self._inner.__aexit__(kind, error, trace)
+
+    async def aclose(self) -> None:
+        """Close it."""
+        await self._inner.aclose()
+
+
+def without_bad_entries(
+    result: Mapping[str, object], version: str
+) -> tuple[dict[str, object], tuple[str, ...]]:
+    """An answer without the entries of its lists that cannot be read, and a sentence for each.
+
+    Args:
+        result: the answer as it came.
+        version: the protocol's version that is spoken.
+    """
+    kept = dict(result)
+    remarks: list[str] = []
+    for key, (method, kind) in _LISTS.items():
+        listed = kept.get(key)
+        if not isinstance(listed, list) or not listed:
+            continue
+        if not _fault(method, version, kept, key):
+            continue
+        if _fault(method, version, {**kept, key: []}, key):
+            continue  # it is not for an entry
+        good = []
+        for place, entry in enumerate(listed, 1):
+            fault = _fault(method, version, {**kept, key: [entry]}, key)
+            if not fault:
+                good.append(entry)
+                continue
+            name = entry.get("name") if isinstance(entry, Mapping) else None
+            shown = repr(str(name)[:_LONGEST_NAME]) if name else f"number {place}"
+            remarks.append(f"{kind} {shown} is left out: {fault}")
+        kept[key] = good
+    return kept, tuple(remarks)
+
+
+def _fault(method: str, version: str, result: Mapping[str, object], key: str) -> str:
+    """Return why a list cannot be read, in a few words; empty if it can."""
+    from mcp_types import methods
+    from pydantic import ValidationError
+
+    try:
+        methods.parse_server_result(method, version, result)
+    except KeyError:
+        return ""  # a list that this version does not know
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        steps = [str(step) for step in first["loc"]]
+        at = steps[steps.index(key) + 2 :] if key in steps else steps
+        return f"{'.'.join(at)}: {first['msg']}" if at else first["msg"]
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+class WatchedReading(StreamAround[Reading]):
+    """The messages that a transport reads: noted, and without invalid entries in results."""
+
+    def __init__(
+        self,
+        inner: ReadStream[SessionMessage | Exception],
+        log: TrafficLog,
+        version: Callable[[], str],
+        leave_out: Callable[[str], None],
+    ) -> None:
+        """Wrap a stream.
+
+        Args:
+            inner: the transport's own.
+            log: notes each message.
+            version: the version that is spoken, as far as that is settled.
+            leave_out: told what was left out.
+        """
+        super().__init__(inner)
+        self._log = log
+        self._version = version
+        self._leave_out = leave_out
+
+    @property
+    def last_context(self) -> object:
+        """The context that the newest message was sent in; the SDK looks for it."""
+        return getattr(self._inner, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message."""
+        return self._passed(await self._inner.receive())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        return self._passed(await self._inner.__anext__())
+
+    def _passed(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        if isinstance(item, Exception):
+            self._log.received(type(item).__name__, str(item), 0)
+            return item
+        text, given = _written(item), vars(item.message)
+        method = given.get("method", "")
+        title = method or ("error" if "error" in given else "")
+        self._log.received(title, text, len(text.encode()), None if method else given.get("id"))
+        result = given.get("result", {})
+        return item if _LISTS.keys().isdisjoint(result) else self._sifted(item, result)
+
+    def _sifted(self, item: SessionMessage, result: Mapping[str, object]) -> SessionMessage:
+        kept, remarks = without_bad_entries(result, self._version())
+        if not remarks:
+            return item
+        for text in remarks:
+            self._leave_out(text)
+        return replace(item, message=item.message.model_copy(update={"result": kept}))
+
+
+class WatchedWriting(StreamAround["WriteStream[SessionMessage]"]):
+    """The messages that a transport writes."""
+
+    def __init__(self, inner: WriteStream[SessionMessage], log: TrafficLog) -> None:
+        super().__init__(inner)
+        self._log = log
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send a message."""
+        text, given = _written(item), vars(item.message)
+        method = given.get("method", "")
+        question = given.get("id") if method else None
+        self._log.sent(method or "answer", text, len(text.encode()), question)
+        await self._inner.send(item)
+
+
+@asynccontextmanager
+async def watched(
+    opener: Opener,
+    version: Callable[[], str],
+    leave_out: Callable[[str], None],
+    traffic: TrafficLog,
+) -> AsyncIterator[TransportStreams]:
+    """Wrap both streams of a transport.
+
+    Args:
+        opener: makes them.
+        version: of the protocol that is spoken.
+        leave_out: told what of a list cannot be read.
+        traffic: notes each message.
+    """
+    async with opener() as (read, write):
+        yield WatchedReading(read, traffic, version, leave_out), WatchedWriting(write, traffic)
+
+
+def _written(item: SessionMessage) -> str:
+    """A message as it is on the wire."""
+    return item.message.model_dump_json(by_alias=True, exclude_unset=True)

@@ -14,10 +14,9 @@ from typing import TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
 from studio.core.masking.masker import Masker, key_reference
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json
 from studio.core.tools.mcp.server_config import expand
-from studio.core.tools.openapi.operation import (
+from studio.core.tools.openapi.schemas import (
     ANY,
     Credential,
     Description,

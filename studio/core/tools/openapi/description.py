@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.amounts import shortened
 from studio.core.text.values import Json, JsonObject, object_of, text_of
 from studio.core.tools.binding import free_model_name
-from studio.core.tools.openapi.operation import (
+from studio.core.tools.openapi.schemas import (
     BEARER,
     Credential,
     Description,
@@ -21,8 +21,9 @@ from studio.core.tools.openapi.operation import (
     OpenApiError,
     OpenApiParameter,
     Operation,
+    OtherFiles,
+    Schemas,
 )
-from studio.core.tools.openapi.schemas import OtherFiles, Schemas
 from studio.core.tools.openapi.swagger2 import as_openapi3
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")

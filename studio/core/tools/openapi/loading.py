@@ -1,4 +1,4 @@
-"""From the text of a description to its values: JSON or YAML, of any size met in practice.
+"""From the text of a description to its values and the operations that a prompt wants of it.
 
 Large JSON is read in slices, so that other threads go on meanwhile and its reading can end.
 Python's reader holds every other thread up until it is through: a quarter of a second for ten
@@ -10,19 +10,279 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from studio.core.prompty.yaml.reader import YamlTextError, read_plain_yaml
 from studio.core.text.files import read_text
-from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json, within_depth
-from studio.core.text.values import Json
-from studio.core.tools.openapi.choice import OperationChoice, chosen
-from studio.core.tools.openapi.description import read_description
-from studio.core.tools.openapi.operation import Description, OpenApiError
-from studio.core.tools.openapi.progress import DescriptionReading
-from studio.core.tools.openapi.schemas import OtherFiles
+from studio.core.text.values import DEEPEST, Json, JsonBoundError, parse_json, within_depth
+from studio.core.tools.arguments import LARGE_TOOL, about_tokens, spec_size
+from studio.core.tools.openapi.description import METHODS, read_description
+from studio.core.tools.openapi.schemas import Description, OpenApiError, Operation, OtherFiles
+
+# Progress of reading a large description, and its cancellation.
+
+LARGE = 1_000_000
+"""Characters of a description from which the progress of reading is reported."""
+
+_PARTS = 50  # of a stage, of which each is told
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingProgress:
+    """The progress of reading a description."""
+
+    name: str
+    """Its file's name, or its address."""
+
+    stage: Literal["fetched", "read", "operations"]
+    """Unit of the count: bytes from its address, characters of its text that are read, or
+    operations that are turned into tools."""
+
+    done: int
+    """Number that is done."""
+
+    whole: int
+    """Number in total; 0 if unknown."""
+
+
+TellProgress: TypeAlias = Callable[[ReadingProgress | None], None]
+"""Callback for the progress of a reading, from any thread; None at its end."""
+
+
+def tell_nobody(_: ReadingProgress | None) -> None:
+    """Take no notice."""
+
+
+class ReadingStoppedError(Exception):
+    """The user stopped the reading."""
+
+
+class DescriptionReading:
+    """One reading: says how far it is, in steps worth looking at, and can be stopped."""
+
+    def __init__(self, name: str, tell: TellProgress = tell_nobody) -> None:
+        """Begin.
+
+        Args:
+            name: the description's, for people.
+            tell: is told of a large one how far its reading is.
+        """
+        self._name = name
+        self._tell = tell
+        self._next = 0
+        self._stage = ""
+        self.is_large = False
+        """Whether the description is large enough for a progress report."""
+        self.is_stopped = False
+        """Whether it was stopped."""
+        self._is_reported = False
+        self._is_over = False
+
+    def fetched(self, done: int, whole: int) -> None:
+        """So many bytes came from its address, of so many; 0 where the server does not say."""
+        self.is_large = max(done, whole) >= LARGE
+        self._reached("fetched", done, whole)
+
+    def read(self, done: int, whole: int) -> None:
+        """So many characters are read."""
+        self.is_large = whole >= LARGE
+        self._reached("read", done, whole)
+
+    def made(self, done: int, whole: int) -> None:
+        """So many operations are made tools."""
+        self._reached("operations", done, whole)
+
+    def stop(self) -> None:
+        """Let the next step end the reading; may be called from any thread."""
+        self.is_stopped = True
+
+    def end(self) -> None:
+        """It is over, whatever came of it."""
+        self._is_over = True
+        if self._is_reported:
+            self._tell(None)
+
+    def _reached(
+        self, stage: Literal["fetched", "read", "operations"], done: int, whole: int
+    ) -> None:
+        if self.is_stopped:
+            raise ReadingStoppedError
+        if stage != self._stage:
+            self._stage, self._next = stage, 0
+        if self.is_large and done >= self._next:
+            self._next = done + (whole // _PARTS or LARGE)
+            self._is_reported = True
+            self._tell(ReadingProgress(self._name, stage, done, whole))
+            if self._is_over:  # another thread told of the end meanwhile: that is told last
+                self._tell(None)
+
+
+# Which operations of a description a prompt wants: by tag, path, method or name.
+
+
+@dataclass(frozen=True, slots=True)
+class OperationChoice:
+    """The value of a tool's `operations:`; each part that is given must match."""
+
+    names: tuple[str, ...] = ()
+    """Patterns of operation ids (`issues/*`), of tools' names, or of `METHOD /path`."""
+
+    tags: tuple[str, ...] = ()
+    """Patterns of tags."""
+
+    paths: tuple[str, ...] = ()
+    """Patterns of paths (`/repos/*/issues*`)."""
+
+    methods: tuple[str, ...] = ()
+    """HTTP methods, in lower case."""
+
+    problem: str = ""
+    """Reason why it cannot be read; empty if it can."""
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it leaves nothing out."""
+        return not (self.names or self.tags or self.paths or self.methods)
+
+
+ALL_OPERATIONS = OperationChoice()
+"""Nothing is left out."""
+
+
+def read_choice(value: Json) -> OperationChoice:
+    """Read `operations:`: a list of names, or an object (ids, tags, paths, methods)."""
+    if value is None:
+        return OperationChoice()
+    if isinstance(value, str | list | tuple):
+        return OperationChoice(names=_patterns(value))
+    if not isinstance(value, Mapping):
+        return OperationChoice(problem="'operations' is a list of names, or an object")
+    unknown = sorted(set(value) - {"ids", "tags", "paths", "methods"})
+    if unknown:
+        return OperationChoice(
+            problem=f"'operations' has no {unknown[0]!r}; it has ids, tags, paths and methods"
+        )
+    methods = tuple(each.lower() for each in _patterns(value.get("methods")))
+    wrong = next((each for each in methods if each not in METHODS), "")
+    if wrong:
+        return OperationChoice(problem=f"'operations' names {wrong!r}, which is not an HTTP method")
+    ids, tags, paths = (_patterns(value.get(key)) for key in ("ids", "tags", "paths"))
+    return OperationChoice(ids, tags, paths, methods)
+
+
+def chosen(description: Description, choice: OperationChoice) -> Description:
+    """The description with the operations that are wanted.
+
+    Raises:
+        OpenApiError: the choice cannot be read, or no operation fits.
+    """
+    if choice.problem:
+        raise OpenApiError(choice.problem)
+    if choice.is_all:
+        return description
+    kept = tuple(each for each in description.operations if fits(each, choice))
+    if not kept:
+        raise OpenApiError(
+            f"none of its {len(description.operations):,} operations is chosen by 'operations'"
+        )
+    return replace(description, operations=kept)
+
+
+def fits(operation: Operation, choice: OperationChoice) -> bool:
+    """Whether an operation is wanted."""
+    line = f"{operation.method.upper()} {operation.path}"
+    names = (operation.operation_id, operation.spec.name, line)
+    return (
+        (not choice.names or any(_fits(name, choice.names) for name in names))
+        and (not choice.tags or any(_fits(tag, choice.tags) for tag in operation.tags))
+        and (not choice.paths or _fits(operation.path, choice.paths))
+        and (not choice.methods or operation.method in choice.methods)
+    )
+
+
+def _fits(text: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a text fits; case counts not, and the braces of a path are no part of a pattern."""
+    return any(fnmatchcase(text.casefold(), each.casefold()) for each in patterns)
+
+
+def _patterns(value: Json) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list | tuple):
+        return ()
+    return tuple(item for item in value if isinstance(item, str) and item)
+
+
+# All operations of a description, for choosing among them.
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRow:
+    """One operation, chosen or not."""
+
+    name: str
+    """The name of its tool."""
+
+    identifier: str
+    """Name in `operations:`: its id, or its method and path if it has none."""
+
+    method: str
+    """HTTP method, in upper case."""
+
+    path: str
+    """Path template."""
+
+    tag: str
+    """The first of its groups; empty for none."""
+
+    tags: tuple[str, ...]
+    """All of its groups."""
+
+    summary: str
+    """Summary in one line."""
+
+    tokens: int
+    """About how many tokens it takes in each request."""
+
+    is_chosen: bool
+    """Whether the prompt has it."""
+
+    is_large: bool = False
+    """Whether it takes over 20 KB of each request."""
+
+
+def operation_rows(description: Description, choice: OperationChoice) -> tuple[OperationRow, ...]:
+    """Every operation of a whole description.
+
+    Args:
+        description: with all of its operations.
+        choice: what the prompt wants of it.
+    """
+    return tuple(_row(each, choice) for each in description.operations)
+
+
+def _row(operation: Operation, choice: OperationChoice) -> OperationRow:
+    spec = operation.spec
+    line = f"{operation.method.upper()} {operation.path}"
+    size = spec_size(spec)
+    first = spec.description.strip().splitlines()[:1]
+    return OperationRow(
+        spec.name,
+        operation.operation_id or line,
+        operation.method.upper(),
+        operation.path,
+        operation.tags[0] if operation.tags else "",
+        operation.tags,
+        first[0] if first else "",
+        about_tokens((size,)),
+        choice.is_all or (not choice.problem and fits(operation, choice)),
+        size > LARGE_TOOL,
+    )
+
 
 LONGEST_DESCRIPTION = 64 * 1024 * 1024
 """Bytes of a description that are read. GitHub's has 13 million."""

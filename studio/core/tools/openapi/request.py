@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urljoin, urlspli
 from studio import __version__
 from studio.core.text.values import Json, JsonObject, text_or_json
 from studio.core.tools.openapi.description import BODY
-from studio.core.tools.openapi.operation import (
+from studio.core.tools.openapi.schemas import (
     Credential,
     Description,
     OpenApiError,

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from urllib.parse import quote, quote_plus
 
-from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, text_or_json
+from studio.core.text.values import Json, reason_of, text_or_json
 from studio.core.tools.openapi.description import BODY, JSON_TYPE
-from studio.core.tools.openapi.operation import (
+from studio.core.tools.openapi.schemas import (
     FieldEncoding,
     OpenApiError,
     OpenApiParameter,

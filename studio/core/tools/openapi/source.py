@@ -15,19 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from studio.core.masking.masker import Masker
 from studio.core.masking.walk import masked
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.amounts import counted
 from studio.core.text.files import read_text
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject, text_of
-from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
+from studio.core.text.values import Json, JsonObject, parse_json, text_of
 from studio.core.tools.mcp.server_config import expand
-from studio.core.tools.openapi.choice import (
-    ALL_OPERATIONS,
-    OperationChoice,
-    OperationRow,
-    operation_rows,
-)
 from studio.core.tools.openapi.credentials import (
     FindConnection,
     NamedConnection,
@@ -36,17 +28,16 @@ from studio.core.tools.openapi.credentials import (
     name_of,
     no_connection,
 )
-from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description
-from studio.core.tools.openapi.operation import (
-    Description,
-    OpenApiError,
-    Operation,
-    credentials_for,
-)
-from studio.core.tools.openapi.progress import (
+from studio.core.tools.openapi.loading import (
+    ALL_OPERATIONS,
+    LONGEST_DESCRIPTION,
     DescriptionReading,
+    OperationChoice,
+    OperationRow,
     ReadingStoppedError,
     TellProgress,
+    load_description,
+    operation_rows,
     tell_nobody,
 )
 from studio.core.tools.openapi.request import (
@@ -57,11 +48,24 @@ from studio.core.tools.openapi.request import (
     masked_request,
     server_url,
 )
-from studio.core.tools.openapi.schemas import stamp_of
+from studio.core.tools.openapi.schemas import (
+    Description,
+    OpenApiError,
+    Operation,
+    credentials_for,
+    stamp_of,
+)
 from studio.core.tools.openapi.serialization import ArgumentError
-from studio.core.tools.python_server.cutting import cut
-from studio.core.tools.source import ToolOutcome, ToolPicture, ToolSourceError
-from studio.core.tools.traffic import TrafficLog, curl_command
+from studio.core.tools.python_server.tool_file import cut
+from studio.core.tools.source import (
+    DEFAULT_LIMITS,
+    ToolLimits,
+    ToolOutcome,
+    ToolPicture,
+    ToolSourceError,
+    TrafficLog,
+    curl_command,
+)
 from studio.core.whole_imports import HTTP, import_packages
 
 if TYPE_CHECKING:

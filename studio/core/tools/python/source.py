@@ -14,11 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.foreign_json import JsonBoundError, parse_json
-from studio.core.text.values import Json, JsonObject, texts_in
-from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.mcp.values import CallResult, ConnectionLost, ServerRefusal
+from studio.core.prompty.document import ToolSpec
+from studio.core.text.values import Json, JsonBoundError, JsonObject, parse_json, texts_in
+from studio.core.tools.mcp.connection import CallResult, ConnectionLost, ServerRefusal
 from studio.core.tools.python.interpreter import missing_package_hint
 from studio.core.tools.python.worker import (
     ToolFileProblem,
@@ -29,17 +27,24 @@ from studio.core.tools.python.worker import (
     crash_text,
     start_worker,
 )
-from studio.core.tools.python_server.cutting import cut
-from studio.core.tools.python_server.meta import (
+from studio.core.tools.python_server.tool_file import (
     ARGUMENTS,
     LINE,
     PROBLEMS,
     PYTHON_NAMES,
     TRUNCATED,
     VALUE,
+    cut,
 )
-from studio.core.tools.source import Tell, ToolOutcome, ToolSourceError, tool_asked
-from studio.core.tools.traffic import TrafficLog
+from studio.core.tools.source import (
+    DEFAULT_LIMITS,
+    Tell,
+    ToolLimits,
+    ToolOutcome,
+    ToolSourceError,
+    TrafficLog,
+    tool_asked,
+)
 
 
 class PythonFileSource:

@@ -16,14 +16,12 @@ from types import SimpleNamespace
 from typing import TypeAlias
 
 from studio import __version__
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject, object_of, objects_of, text_of
+from studio.core.prompty.document import ToolSpec
+from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json, text_of
 from studio.core.tools import python_server
-from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.child import ChildProcess
 from studio.core.tools.mcp.child_bounds import ChildBounds
-from studio.core.tools.mcp.values import (
+from studio.core.tools.mcp.connection import (
     CallResult,
     ConnectionLost,
     ServerRefusal,
@@ -36,10 +34,8 @@ from studio.core.tools.python.interpreter import (
     project_folders,
     tool_environment,
 )
-from studio.core.tools.python_server.meta import RETURNS
-from studio.core.tools.python_server.tool_file import package_root
-from studio.core.tools.source import ToolSourceError
-from studio.core.tools.traffic import TrafficLog
+from studio.core.tools.python_server.tool_file import RETURNS, package_root
+from studio.core.tools.source import DEFAULT_LIMITS, ToolLimits, ToolSourceError, TrafficLog
 
 # The studio's end of the conversation with a process that serves a Python file.
 

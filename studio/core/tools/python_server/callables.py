@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import cast
 
-from .arguments import UNKNOWN, ArgumentReader, TakenArgument
 from .docstrings import parse_docstring
 from .reading import Returned, make_reader, returned
-from .schemas import inline_references, without_titles
+from .schemas import UNKNOWN, ArgumentReader, TakenArgument, inline_references, without_titles
 
 EFFECTS_ATTRIBUTE = "has_effects"
 """Name of an attribute: a function with a true value changes something outside, one with a false

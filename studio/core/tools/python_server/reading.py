@@ -14,8 +14,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
-from .arguments import UNKNOWN, ArgumentReader, TakenArgument
-from .schemas import inline_references, without_titles
+from .schemas import UNKNOWN, ArgumentReader, TakenArgument, inline_references, without_titles
 from .types_by_hand import Schema, Shape, Unfit, shape_of, with_default
 from .values import plain_value
 

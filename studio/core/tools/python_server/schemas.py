@@ -1,9 +1,11 @@
-"""JSON schemas that a generator made, tidied for models: references put in, titles dropped."""
+"""Read the parameters of a function, and tidy schemas: references put in, titles dropped."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
-from typing import cast
+from dataclasses import dataclass
+from typing import Protocol, cast
 
 _MOST_NODES = 20_000
 _NAMED_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties")
@@ -99,3 +101,56 @@ def _without_titles(schema: object, *, names: bool) -> object:
         for key, value in schema.items()
         if names or key != "title" or not isinstance(value, str)
     }
+
+
+# Read the parameters of a function.
+
+UNKNOWN: object = inspect.Parameter.empty
+"""No annotation, or no default."""
+
+
+@dataclass(frozen=True)
+class TakenArgument:
+    """One parameter of a function."""
+
+    name: str
+    """Its name."""
+
+    annotation: object
+    """Annotation of the parameter; `UNKNOWN` if there is none."""
+
+    default: object
+    """Default value; `UNKNOWN` if the argument is required."""
+
+    description: str
+    """Description for the model."""
+
+    kind: object
+    """Kind of the parameter, as in `inspect`."""
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether it is `*rest`."""
+        return self.kind is inspect.Parameter.VAR_POSITIONAL
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is `**more`."""
+        return self.kind is inspect.Parameter.VAR_KEYWORD
+
+
+class ArgumentReader(Protocol):
+    """Knows the schema of a function's arguments, and converts them."""
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """JSON schema of all arguments."""
+        ...
+
+    def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
+        """Arguments by parameter, those that were given, and those of `**more`.
+
+        Raises:
+            ValueError: an argument is missing, unknown or of the wrong type.
+        """
+        ...

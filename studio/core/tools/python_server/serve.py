@@ -22,10 +22,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .callables import FunctionTool
-from .cutting import cut
-from .meta import ARGUMENTS, LINE, PROBLEMS, PYTHON_NAMES, RETURNS, TRUNCATED, VALUE
-from .pictures import content_of
-from .process import bound_memory, flush, leave_with_parent, take_pipes
 from .protocol import (
     BAD_PARAMETERS,
     HANDSHAKE_VERSIONS,
@@ -34,13 +30,31 @@ from .protocol import (
     UNREADABLE,
     ProtocolRefusal,
     as_modern,
+    bound_memory,
     discovered,
+    flush,
     is_modern,
+    leave_with_parent,
     progress_token,
     server_info,
+    take_pipes,
 )
-from .tool_file import LoadedFile, ToolFileError, describe_error, line_in, load
-from .values import as_text, sendable
+from .tool_file import (
+    ARGUMENTS,
+    LINE,
+    PROBLEMS,
+    PYTHON_NAMES,
+    RETURNS,
+    TRUNCATED,
+    VALUE,
+    LoadedFile,
+    ToolFileError,
+    cut,
+    describe_error,
+    line_in,
+    load,
+)
+from .values import as_text, content_of, sendable
 
 USUAL_CHARACTERS = 100_000
 """Longest result, where the caller names none."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model
 
-from .arguments import UNKNOWN, TakenArgument
+from .schemas import UNKNOWN, TakenArgument
 
 _FIELD = "p_{}"
 """Field names carry a prefix, because a model may not have a field `schema`, `copy` or `_x`."""

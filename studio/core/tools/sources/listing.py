@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.tools.arguments import LARGE_TOOL, about_tokens, spec_size
 from studio.core.tools.document import McpServer, SourceDeclaration
 from studio.core.tools.mcp.source import McpSource, ServerFacts

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from studio.core.paths import resource_root, user_paths
-from studio.core.prompty.tool_spec import ToolId, ToolSpec
+from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.text.files import read_bounded, read_text, write_private
 from studio.core.tools.source import ToolSource
 from studio.core.tools.trust.definitions import (

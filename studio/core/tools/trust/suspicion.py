@@ -12,7 +12,7 @@ from base64 import b64decode
 from binascii import Error
 from collections.abc import Iterator
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.text.invisible import has_invisible
 from studio.core.text.values import Json, texts_in
 

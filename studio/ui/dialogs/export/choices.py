@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from studio.application.words import marked, tr
 from studio.core.export.target import ExportTarget
 from studio.core.text.amounts import one_line
-from studio.core.text.problem import Problem
+from studio.core.text.source import Problem
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import FollowsTheme, theme_in_use
 from studio.ui.style.icons import icon

@@ -15,7 +15,7 @@ from studio.application.exchange.judge import Judgment, judge_of
 from studio.application.words import tr
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import Fix
+from studio.core.text.source import Fix
 from studio.ui.dialogs.export.choices import ErrorConsents, ExportFooter, FormList
 from studio.ui.dialogs.export.result import CheckList, ResultTabs
 from studio.ui.dialogs.import_prompt import StateLine

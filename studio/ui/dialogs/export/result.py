@@ -23,8 +23,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.words import plural
 from studio.application.words import tr
 from studio.core.export.target import VALUES_OF_NOW, ExportResult, RoundTrip
-from studio.core.text.problem import Fix, Problem, Severity
-from studio.core.text.source import SourceText
+from studio.core.text.source import Fix, Problem, Severity, SourceText
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.text_views import ComparisonView, LongText
 from studio.ui.parts.yielding_tabs import YieldingTabs

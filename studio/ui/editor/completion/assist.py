@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QMenu, QToolTip
 from studio.application.words import tr
 from studio.core.text.diff import smallest_edit
 from studio.core.text.files import files_beside
-from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import Fix, Problem, SourceText, Span, TextEdit, apply_edits
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:

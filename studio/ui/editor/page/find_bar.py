@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QTool
 
 from studio.application.words import tr
 from studio.core.patterns import PatternError, compile_pattern, expanded, matches
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 from studio.ui.parts.labels import icon_button
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.words import tr
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 from studio.ui.parts.dropped import dropped_files
 
 if TYPE_CHECKING:
@@ -91,8 +90,8 @@ class MediaDrop(QObject):
         self._editor.ensureCursorVisible()  # a new input in the front matter moves the text down
 
     def _put_in(self, path: Path) -> None:
+        from studio.core.prompty.foreign import in_front_matter
         from studio.core.prompty.parse import parse
-        from studio.core.prompty.split import in_front_matter
 
         own, text, caret = self._path(), self._editor.text(), self._editor.caret()
         document = self._reading.now() or parse(text, own)

@@ -17,8 +17,7 @@ from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextOption
 from PySide6.QtWidgets import QPlainTextDocumentLayout, QPlainTextEdit
 
 from studio.core.text.diff import smallest_edit
-from studio.core.text.problem import TextEdit, sort_edits
-from studio.core.text.source import SourceText
+from studio.core.text.source import SourceText, TextEdit, sort_edits
 from studio.ui.editor.highlight.highlighter import Highlighter
 from studio.ui.editor.text import marks
 from studio.ui.style.theme import mono_font

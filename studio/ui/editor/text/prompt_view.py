@@ -17,8 +17,7 @@ from studio.ui.editor.text.prompt_text import BlockView, PromptText
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
-    from studio.core.text.problem import TextEdit
-    from studio.core.text.source import SourceText, Span
+    from studio.core.text.source import SourceText, Span, TextEdit
     from studio.ui.editor.highlight.highlighter import Highlighter
     from studio.ui.editor.text.prompt_text import Folding
 

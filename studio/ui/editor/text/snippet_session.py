@@ -8,8 +8,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor
 
 from studio.application.editing.snippets import expand
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.prompt_view import PromptView

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.application.words import tr
-from studio.core.text.problem import Problem, Severity
+from studio.core.text.source import Problem, Severity
 from studio.ui.editor.text.painting.gutter import Breakpoints, Gutter
 from studio.ui.editor.text.painting.rows import CaretLine, FrontLine, GhostValues, RunLines
 from studio.ui.editor.text.painting.scrolling import MarkBar, StickyHeader

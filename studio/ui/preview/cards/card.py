@@ -35,15 +35,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
+from studio.application.preview.value import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
 from studio.application.words import tr
-from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.document import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text import amounts
 from studio.core.text.amounts import shortened
 from studio.core.text.files import read_bounded
 from studio.core.text.invisible import plain_tip
-from studio.core.text.reason import reason_of
 from studio.core.text.source import Span
+from studio.core.text.values import reason_of
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.base.menus import ON_CARD, add_actions, add_own, own_menu
 from studio.ui.parts.layouts import column_of, row_of

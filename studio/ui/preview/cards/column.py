@@ -16,8 +16,8 @@ from PySide6.QtCore import QEvent, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from studio.application.preview.cards import CardData, same_ends
-from studio.core.prompty.messages import MediaPart, ToolCallPart
+from studio.application.preview.value import CardData, same_ends
+from studio.core.prompty.document import MediaPart, ToolCallPart
 from studio.core.text.source import Span
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.preview.cards.card import MessageCard

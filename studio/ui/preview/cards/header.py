@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QWidget
 
-from studio.application.preview.cards import CardData
+from studio.application.preview.value import CardData
 from studio.application.words import tr
 from studio.core.text.invisible import plain_tip
 from studio.core.tokens.conversation import ConversationTokens

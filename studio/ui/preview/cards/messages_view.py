@@ -18,10 +18,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from studio.application.preview.cards import CardData
+from studio.application.preview.value import CardData
 from studio.application.words import tr
-from studio.core.prompty.messages import HoistedTool
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import HoistedTool, ToolSpec
 from studio.core.text.source import Span
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.preview.cards.card import MessageCard

@@ -32,12 +32,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
-from studio.application.preview.cards import TextRun
+from studio.application.preview.value import TextRun
 from studio.application.words import tr
-from studio.core.prompty.messages import ToolCallPart
-from studio.core.text.foreign_json import parse_json
+from studio.core.prompty.document import ToolCallPart
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import SourceText, Span
+from studio.core.text.values import parse_json
 from studio.ui.base.menus import ON_CARD, add_actions, text_menu
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.text_views import ClosedText

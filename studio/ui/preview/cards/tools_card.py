@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from studio.application.inputs.fields import show_value
 from studio.application.words import tr
-from studio.core.prompty.messages import HoistedTool
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import HoistedTool, ToolSpec
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import Span
 from studio.ui.parts.labels import Chip

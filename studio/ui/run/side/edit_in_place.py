@@ -35,7 +35,7 @@ from studio.application.run.edits.in_place import (
     without,
 )
 from studio.application.words import marked, tr
-from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
+from studio.core.prompty.document import MediaPart, Message, Role, ToolCallPart
 from studio.core.text.amounts import one_line
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import ElidedLabel, icon_button

@@ -22,8 +22,7 @@ from studio.application.run.edits.in_place import (
 from studio.application.run.offers.offer import Offer
 from studio.application.words import tr
 from studio.core.agent.values.commands import Approve, Command, Continue, SendBack, StepOn, StopCall
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.step import Call
+from studio.core.agent.values.step import Call, PausePoint
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import plain_tip, reveal
 from studio.ui.parts.labels import ElidedLabel

@@ -17,8 +17,7 @@ from studio.application.experiments.plan import (
 )
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, Connections
 from studio.core.models.secrets import secret_store
 from studio.core.tools.trust.store import TrustStore
 from tests.support.batch_server import BatchServer, batch_server

@@ -17,8 +17,7 @@ from studio.application.experiments.report import report_of
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.cells import CellKey, CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.connections import EMBEDDED, Connection, Connections
 from tests.application.experiments.batches.conftest import (
     EXPERIMENT,
     KEY,

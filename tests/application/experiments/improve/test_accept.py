@@ -10,7 +10,7 @@ from studio.application.experiments.improve.accept import acceptance, with_varia
 from studio.application.experiments.improve.values import ImproveError, Improvement
 from studio.application.experiments.prompts import ExperimentError
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from tests.application.experiments.conftest import EXPERIMENT, PROMPT, Bench
 
 TEXTS = ["Name the capital.", "Two lines:\n\n- one: {{ x }}\n# no comment"]

@@ -14,7 +14,7 @@ from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.step import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.database import StoredEvents
 from studio.core.runs.run_index import shape_of

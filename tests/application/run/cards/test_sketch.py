@@ -14,7 +14,7 @@ from studio.core.agent.values.step import (
     Refused,
     Step,
 )
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from studio.core.runs.run_index import LINE, step_summary_text, summarized_step
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage

@@ -5,13 +5,13 @@ from dataclasses import replace
 from studio.application.run.cards.card import BADGES, badge_word
 from studio.application.run.cards.timeline import Timeline, cards_of_step, timeline_of
 from studio.core.agent.loop.machine import advance
-from studio.core.agent.values.events import Stopped
-from studio.core.agent.values.user_events import (
+from studio.core.agent.values.events import (
     AnswerEdited,
     CallDecided,
     Forked,
     MessagesEdited,
     Steered,
+    Stopped,
 )
 from studio.core.wire.reply import Reply, Usage
 from studio.viewmodels.run.steps import CARD_ROLE, StepListModel

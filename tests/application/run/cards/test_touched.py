@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from studio.application.run.cards.timeline import cards_of_step
-from studio.core.agent.values.user_events import CallDecided, CallEdited
+from studio.core.agent.values.events import CallDecided, CallEdited
 from tests.application.run import examples as run
 
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 from studio.application.run.debugging.console import evaluated, lines_of, names_for
-from studio.core.agent.values.events import Logged, ModelFailed, ToolEnded
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.user_events import Paused, ReplyEdited
+from studio.core.agent.values.events import Logged, ModelFailed, Paused, ReplyEdited, ToolEnded
+from studio.core.agent.values.step import PausePoint
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply
 from tests.application.run import examples as run

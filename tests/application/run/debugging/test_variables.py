@@ -11,8 +11,8 @@ from studio.application.run.debugging.variables import (
     variables_at,
     with_changes,
 )
+from studio.core.agent.values.events import CallEdited, LimitRaised, ObservationEdited
 from studio.core.agent.values.step import StepError
-from studio.core.agent.values.user_events import CallEdited, LimitRaised, ObservationEdited
 from tests.application.run import examples as run
 
 

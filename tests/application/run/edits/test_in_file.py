@@ -13,7 +13,7 @@ from studio.application.run.edits.in_place import (
     example_edit,
     file_edits,
 )
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from tests.application.run.examples import done

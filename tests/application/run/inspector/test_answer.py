@@ -10,12 +10,19 @@ from studio.application.run.cards.timeline import cards_of_step, timeline_of
 from studio.application.run.inspector.reply import markdown_parts, thread_markdown, turns_of
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.values.commands import SendBack
-from studio.core.agent.values.events import AnswerChecked, Event, Passed, Rendered
+from studio.core.agent.values.events import (
+    AnswerChecked,
+    AnswerEdited,
+    AnswerReturned,
+    Event,
+    Passed,
+    Rendered,
+    TreatedAsFinal,
+)
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.user_events import AnswerEdited, AnswerReturned, TreatedAsFinal
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.agent.values.step import PausePoint
+from studio.core.prompty.document import Message, TextPart
 from studio.core.runs.run_index import shape_of, step_summary_text, summarized_step
 from tests.application.run import examples as run
 from tests.core.agent.loop.test_composing import END, PROMPT, SEARCH

@@ -13,10 +13,9 @@ from studio.application.run.inspector.tabs import (
 from studio.application.run.inspector.tool import InspectionSources, tool_blocks, truth_blocks
 from studio.application.run.messages import messages_view
 from studio.application.run.text import Piece, json_block, plain_text, whole_text
-from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import ReadSpan
-from studio.core.prompty.messages import Message, MessageOrigin, TextPart
+from studio.core.agent.values.step import ReadSpan, RunSetup
+from studio.core.prompty.document import Message, MessageOrigin, TextPart
 from studio.core.text.source import Span
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply

@@ -16,15 +16,15 @@ from studio.application.run.edits.in_place import (
     problem_of,
     with_text,
 )
-from studio.application.run.offers.at_pause import offers_of
+from studio.application.run.offers.of_run import offers_of
 from studio.application.run.offers.offer import Offer
 from studio.application.run.words import sentence_of
 from studio.core.agent.loop.steps import request_of
 from studio.core.agent.run.requests import facts_of
 from studio.core.agent.values.commands import AnswerCall, Approve, Continue, EditReply, TakeRepair
+from studio.core.agent.values.events import CallEdited, LimitRaised, MessagesEdited
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.user_events import CallEdited, LimitRaised, MessagesEdited
-from studio.core.prompty.messages import Message, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.document import Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.wire.reply import Reply, Usage
 from tests.application.run import examples as run
 

@@ -13,13 +13,13 @@ from studio.application.run.offers.of_run import offers_for
 from studio.application.run.past.again import exactly, is_other_prompt, values_of, with_results_of
 from studio.application.run.past.record import RunRecord
 from studio.application.run.text import plain_text
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.loop.calls import NoTools, RunToolbox
 from studio.core.agent.past import tree
 from studio.core.agent.past.tree import state_at, walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Continue
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.user_events import CallEdited, ObservationEdited
+from studio.core.agent.values.events import CallEdited, ObservationEdited
+from studio.core.agent.values.step import PausePoint
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import CALCULATE, FINAL, LOOKUP, ListJournal, LocalTools, plan

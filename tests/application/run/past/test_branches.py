@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from studio.application.run.past.branches import branches_of
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 
 
 def test_branches_are_named_by_how_far_they_go() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from studio.application.run.start.session import Arrived, Ended, RunSession
 from studio.core.agent.values.commands import ChooseModel, SendBack
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.scripted import ScriptedModel
 from studio.core.wire.reply import ReplyDelta

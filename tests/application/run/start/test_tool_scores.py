@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from studio.application.run.start.begin import begin_run, tool_scores_of
-from studio.core.agent.loop.toolbox import NoTools
+from studio.application.run.start.session import begin_run, tool_scores_of
+from studio.core.agent.loop.calls import NoTools
 from studio.core.agent.run.plan import RunPlan
 from studio.core.models.base import ChatModel
 from studio.core.models.scripted import ScriptedModel
+from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
 from tests.core.models.remote_model import model_at
 from tests.support.chat_server import chat_server, json_body
 

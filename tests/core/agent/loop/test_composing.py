@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from studio.core.agent.values.commands import SendBack, StepOn
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.step import Limits, PausePoint
 from studio.core.prompty.parse import parse
 from tests.core.agent.runs import JSON_ACTION, Session, run_of
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.core.agent.loop.context import SUMMARY, legal, size, trim, user_message
-from studio.core.agent.protocols.base import INTERRUPTED
-from studio.core.prompty.messages import (
+from studio.core.agent.protocols.findings import INTERRUPTED
+from studio.core.prompty.document import (
     Message,
     MessageOrigin,
     TextPart,

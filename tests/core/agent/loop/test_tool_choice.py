@@ -6,12 +6,11 @@ import pytest
 
 from studio.application.preview.build import build_preview, tool_choice
 from studio.application.preview.value import PreviewJob
-from studio.core.agent.loop.setup import make_setup
-from studio.core.agent.loop.tool_choice import chosen_tools
+from studio.core.agent.loop.setup import chosen_tools, make_setup
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.scripted import ScriptedModel
+from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
 
 TEXT = (
     "---\nmetadata: {agent: {most_tools: %s}}\n---\n"

@@ -17,13 +17,18 @@ from studio.core.agent.values.commands import (
     StepOn,
     TakeRepair,
 )
-from studio.core.agent.values.events import ModelReplied, ToolEnded
+from studio.core.agent.values.events import (
+    CallEdited,
+    MessagesEdited,
+    ModelReplied,
+    ObservationEdited,
+    ToolEnded,
+)
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.user_events import CallEdited, MessagesEdited, ObservationEdited
+from studio.core.agent.values.step import PausePoint
 from studio.core.models.scripted import ScriptedModel
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from tests.core.agent.runs import NATIVE, REACT, Functions, Session, call, calling, document, search
 from tests.support.run_comparison import compare
 from tests.support.start_run import start_run

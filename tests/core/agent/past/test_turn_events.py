@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.run_setup import Limits
-from studio.core.agent.values.step import Refused
+from studio.core.agent.values.step import Limits, Refused
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel
 from studio.core.wire.reply import Reply

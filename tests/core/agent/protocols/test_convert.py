@@ -10,7 +10,7 @@ from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.paths import resource
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from tests.core.agent.runs import JSON_ACTION, NATIVE, REACT, call, calling, run_of
 
 REPLIES = {

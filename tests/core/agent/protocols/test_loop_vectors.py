@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from studio.core.agent.protocols.base import format_feedback
+from studio.core.agent.protocols.findings import format_feedback
 from studio.core.agent.protocols.json_repair import ends_inside, find_repair
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.protocols.react import clean_name
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.step import Action, Final, FormatError, Reading
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.wire.reply import Reply, TextDelta, ToolCallDelta, accumulate
 from tests.core.agent.loop_vectors import load, reply_of, rules_for
 from tests.core.agent.runs import NATIVE, Functions, run_of

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from studio.core.agent.protocols.base import ReadRules
+from studio.core.agent.protocols.findings import ReadRules
 from studio.core.agent.protocols.native import read_native
 from studio.core.agent.values.step import Action, Final, FormatError, Refused
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.wire.reply import Reply, ToolCall
 from tests.support.soon import soon
 

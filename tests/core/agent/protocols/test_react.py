@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.agent.protocols.base import ReadRules
+from studio.core.agent.protocols.findings import ReadRules
 from studio.core.agent.protocols.react import clean_name, read_react
 from studio.core.agent.values.step import Action, Final, FormatError, Refused
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.wire.reply import Reply, TextDelta, accumulate
 from tests.support.soon import soon
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.agent.protocols.base import ReadRules
+from studio.core.agent.protocols.findings import ReadRules
 from studio.core.agent.protocols.json_action import read_json_action
 from studio.core.agent.protocols.native import read_native
 from studio.core.agent.protocols.react import read_react
 from studio.core.agent.run.requests import repaired
 from studio.core.agent.values.step import Action, Final, FormatError
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.wire.reply import Reply, ToolCall
 
 

@@ -21,10 +21,8 @@ from studio.core.agent.values.events import (
     ToolEnded,
 )
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Action, RequestedCall
+from studio.core.agent.values.step import Action, PausePoint, RequestedCall, RunSetup
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel
 from studio.core.tools.source import ToolOutcome

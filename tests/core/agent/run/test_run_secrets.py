@@ -14,14 +14,14 @@ from studio.core.agent.past.tree import branch_path
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom
+from studio.core.agent.values.events import MessagesEdited
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.user_events import MessagesEdited
 from studio.core.masking.masker import Masker
 from studio.core.models.base import ModelRequest
 from studio.core.models.bodies import as_sent
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, TextPart
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.exchange import write_journal
 from studio.core.runs.store import RunStore

@@ -32,22 +32,24 @@ from studio.core.agent.values.commands import (
     TakeRepair,
     TreatAsFinal,
 )
-from studio.core.agent.values.events import Logged, ModelFailed, ModelReplied, ToolCalled
-from studio.core.agent.values.options import Guard, RunOptions
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import Limits
-from studio.core.agent.values.user_events import (
+from studio.core.agent.values.events import (
     AnswerEdited,
     CallEdited,
     ErrorObservationEdited,
     LimitRaised,
+    Logged,
     MessagesEdited,
+    ModelFailed,
+    ModelReplied,
     ObservationEdited,
     OutcomeTold,
+    ToolCalled,
 )
+from studio.core.agent.values.options import Guard, RunOptions
+from studio.core.agent.values.step import Limits, PausePoint
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
-from studio.core.prompty.messages import ToolCallPart
+from studio.core.prompty.document import ToolCallPart
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, Usage
 from tests.core.agent.runs import (

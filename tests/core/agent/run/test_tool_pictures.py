@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.core.agent.values.events import ToolEnded
-from studio.core.prompty.messages import MediaPart
+from studio.core.prompty.document import MediaPart
 from studio.core.runs.codec import decode_event, encode_event
 from studio.core.tools.source import MOST_PICTURES, ToolOutcome, ToolPicture
 from tests.core.agent.runs import NATIVE, Functions, call, calling, run_of

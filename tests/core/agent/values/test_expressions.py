@@ -13,10 +13,8 @@ from studio.core.agent.values.breakpoints import (
     parse_expression,
     problem_of,
 )
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, Step
+from studio.core.agent.values.step import Call, PausePoint, RunSetup, Step
 from tests.support.soon import soon
 
 HERE = {

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 
 
 def test_files_hold_the_codes_of_before() -> None:

@@ -11,7 +11,7 @@ from studio.core.experiments.file.names import is_experiment
 from studio.core.experiments.file.read import KEYS, read_experiment
 from studio.core.experiments.values import DatasetReference, ExperimentCase
 from studio.core.prompty.yaml.reader import write_yaml
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from studio.core.text.values import Json
 
 WHOLE = """\

@@ -8,8 +8,7 @@ from contextlib import aclosing
 import pytest
 
 from studio.core.models.base import ModelError
-from studio.core.models.batches.open_batches import open_batches
-from studio.core.models.batches.values import BatchPart, NotedBatch
+from studio.core.models.batches.open_batches import BatchPart, NotedBatch, open_batches
 from studio.core.models.connections import Connection, ConnectionKind
 from studio.core.models.secrets import secret_store
 from tests.support.batch_server import batch_server

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.core.models.base import Capabilities, ModelRequest
-from studio.core.models.batches.values import BatchBounds, BatchRequest, parts_of, unstreamed
+from studio.core.models.batches.open_batches import BatchBounds, BatchRequest, parts_of, unstreamed
 from studio.core.models.bodies import request_body
-from studio.core.prompty.document import ModelDeclaration
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.document import Message, ModelDeclaration, TextPart
 from studio.core.wire.request import Provider, to_request
 
 HELLO = (Message("user", (TextPart("Hello"),)),)

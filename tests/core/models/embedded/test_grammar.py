@@ -10,7 +10,7 @@ import pytest
 from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.models.embedded.model import build_grammar
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel, is_error, step_choices
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from tests.core.models.embedded.grammar_reader import generates, sample
 
 CALCULATOR = ToolSpec(

@@ -21,8 +21,7 @@ from studio.core.models.embedded.model import EmbeddedModel, build_grammar, with
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings, LlamaClient
 from studio.core.models.embedded.weights import bundled_weights, find_weights, weights_at
-from studio.core.prompty.messages import Message, TextPart
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import Message, TextPart, ToolSpec
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, ReplyNotice, TextDelta, accumulate
 from tests.core.models.embedded.grammar_reader import begins

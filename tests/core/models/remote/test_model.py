@@ -20,8 +20,7 @@ from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.connections import Connection
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret, SecretLookup
-from studio.core.prompty.messages import Message, TextPart
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import Message, TextPart, ToolSpec
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice, TextDelta, ToolCall, accumulate
 from tests.core.models.remote_model import ask
 from tests.support import patience

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.prompty.agent_files.read import agent_file_kind, read_agent_file
-from studio.core.text.problem import Severity, apply_edits
+from studio.core.text.source import Severity, apply_edits
 
 LONG = "x" * 65
 

@@ -13,7 +13,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.shapes import tools_to_json
-from studio.core.text.problem import Severity
+from studio.core.text.source import Severity
 from studio.core.text.values import Json
 
 FORMS: tuple[TemplateFormat, ...] = ("jinja2", "mustache", "fstring")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.core.prompty.convert.whole import convert
-from studio.core.prompty.messages import MediaPart
+from studio.core.prompty.document import MediaPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.shapes import messages_to_json

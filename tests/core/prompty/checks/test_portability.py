@@ -11,8 +11,7 @@ import pytest
 
 from studio.core.prompty.checks.portability import check_portability, differences
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import apply_edits
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import SourceText, Span, apply_edits
 
 VALUES = {
     "name": "Ann",

@@ -11,7 +11,7 @@ from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from tests.support.errors import has_errors
 from tests.support.soon import soon
 

@@ -5,7 +5,7 @@ import pytest
 from studio.core.prompty.edit.edits import declare_input, rename_input, set_value, write_scalar
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 
 TEXT = """---
 # the city

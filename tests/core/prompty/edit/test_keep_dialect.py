@@ -13,8 +13,7 @@ from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
-from studio.core.text.problem import Fix, TextEdit, apply_edits
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Span, TextEdit, apply_edits
 from tests.core.prompty.test_cases import cases
 from tests.core.prompty.test_properties import texts
 from tests.support.soon import soon

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from studio.core.prompty.front import schema_shapes
+from studio.core.prompty.front import schema
 from studio.core.prompty.front.schema import (
     SHAPES,
     Key,
@@ -16,9 +16,9 @@ from studio.core.prompty.front.schema import (
     key_at,
     keys_below,
     main,
+    read_shapes,
     values_at,
 )
-from studio.core.prompty.front.schema_shapes import read_shapes
 from studio.core.prompty.parse import parse
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -109,7 +109,7 @@ def test_every_key_is_explained_and_leads_somewhere() -> None:
 
 def test_a_row_of_a_table_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"kind": "text, one of @words  What it is."}
-    monkeypatch.setattr(schema_shapes, "resource_table", lambda *_: {"root": rows})
+    monkeypatch.setattr(schema, "resource_table", lambda *_: {"root": rows})
     (key,) = read_shapes("x.keys", words=("a", "b"))["root"]
     assert key == Key("kind", "What it is.", values=("a", "b"), closed=True)
     rows["kind"] = "text What it is."

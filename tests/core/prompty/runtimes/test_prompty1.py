@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.prompty.convert.whole import convert
-from studio.core.prompty.messages import MediaPart, TextPart
+from studio.core.prompty.document import MediaPart, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import references_beside

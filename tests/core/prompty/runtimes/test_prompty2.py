@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from studio.core.prompty.messages import MediaPart, Message, TextPart
+from studio.core.prompty.document import MediaPart, Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import references_beside

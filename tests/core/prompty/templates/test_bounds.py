@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.prompty.document import MOST_PARTS
-from studio.core.prompty.messages import Rendering
+from studio.core.prompty.document import MOST_PARTS, Rendering
 from studio.core.prompty.parse import parse
 from studio.core.prompty.templates import Bounds, render_template
 from tests.support.soon import soon

@@ -6,7 +6,7 @@ import pytest
 
 from studio.core.prompty.parse import parse
 from studio.core.prompty.templates import find_variables, render_template
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 
 
 def _text(template: str, **inputs: object) -> str:

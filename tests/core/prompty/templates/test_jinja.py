@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.prompty.messages import Rendering
+from studio.core.prompty.document import Rendering
 from studio.core.prompty.templates import find_variables, render_template
 from studio.core.prompty.templates.writer import UnreadText
-from studio.core.text.problem import Severity, apply_edits
-from studio.core.text.source import Span
+from studio.core.text.source import Severity, Span, apply_edits
 
 _OFFSET = 1_000
 

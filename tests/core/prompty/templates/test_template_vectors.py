@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 import pytest
 
-from studio.core.prompty.messages import Rendering, Segment
+from studio.core.prompty.document import Rendering, Segment
 from studio.core.prompty.templates import render_template
 from tests.core.wire.vectors import load_vectors, vector_folder
 from tests.support.vectors import all_read

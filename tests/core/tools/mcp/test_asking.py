@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from studio.core.text.values import JsonObject
-from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp.connection import CallTime, InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, server_address
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.mcp.values import CallTime, InputGiven, InputWanted
+from studio.core.tools.source import ToolLimits
 from tests.support import patience
 from tests.support.ports import free_port
 

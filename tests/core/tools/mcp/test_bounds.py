@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.source import ToolSourceError
+from studio.core.tools.source import ToolLimits, ToolSourceError
 from tests.support import patience
 from tests.support.serving import serving
 

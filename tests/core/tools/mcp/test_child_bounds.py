@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.child_bounds import (
     ProcessMemory,
     family_resident,
@@ -19,6 +18,7 @@ from studio.core.tools.mcp.child_bounds import (
 )
 from studio.core.tools.mcp.server_config import StdioServer
 from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.source import ToolLimits
 from tests.support import patience
 
 MEGABYTE = 1024**2

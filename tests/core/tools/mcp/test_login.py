@@ -13,11 +13,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx2
 import pytest
 
-from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp.connection import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import HttpServer, server_address
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.mcp.values import InputGiven, InputWanted
-from studio.core.tools.source import ToolSourceError
+from studio.core.tools.source import ToolLimits, ToolSourceError
 from tests.support import patience
 
 LIMITS = ToolLimits(patience.SECONDS, patience.SECONDS)

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.tools.limits import ToolLimits
+from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.session import ToolSession
-from studio.core.tools.source import ToolSourceError
+from studio.core.tools.source import ToolLimits, ToolSourceError
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, gone, written
 from tests.support import patience

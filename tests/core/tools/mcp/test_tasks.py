@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp.connection import InputGiven, InputWanted, is_old_task
 from studio.core.tools.mcp.server_config import StdioServer
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.mcp.values import InputGiven, InputWanted, is_old_task
+from studio.core.tools.source import ToolLimits
 from tests.support import patience
 
 SERVER = """

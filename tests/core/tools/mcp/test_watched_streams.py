@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.mcp.server_config import StdioServer
 from studio.core.tools.mcp.source import McpSource
-from studio.core.tools.mcp.watched_streams import without_bad_entries
-from studio.core.tools.session import ToolSession
+from studio.core.tools.mcp.streams import without_bad_entries
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt
 

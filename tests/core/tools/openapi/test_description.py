@@ -13,14 +13,13 @@ import pytest
 
 from studio import __version__
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.limits import ToolLimits
+from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.openapi.credentials import FindConnection, NamedConnection, address_for
 from studio.core.tools.openapi.description import read_description
-from studio.core.tools.openapi.operation import Credential, OpenApiError
 from studio.core.tools.openapi.request import build_request, masked_request
+from studio.core.tools.openapi.schemas import Credential, OpenApiError
 from studio.core.tools.openapi.source import OpenApiSource
-from studio.core.tools.session import ToolSession
-from studio.core.tools.source import ToolSourceError
+from studio.core.tools.source import ToolLimits, ToolSourceError
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt
 from tests.support.tool_ids import tool_id

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json
+from studio.core.text.values import DEEPEST, JsonBoundError, parse_json
 from studio.core.tools.openapi.loading import parse_sliced_json
 
 WHOLE = (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from studio.core.tools.openapi.progress import LARGE, ReadingProgress
+from studio.core.tools.openapi.loading import LARGE, ReadingProgress
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.source import ToolSourceError
 from tests.support import patience

@@ -13,18 +13,18 @@ from jsonschema import Draft202012Validator
 
 from studio.core.prompty.yaml.reader import YamlTextError, read_plain_yaml
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.openapi.choice import (
+from studio.core.tools.document_tools import ToolSession
+from studio.core.tools.openapi.description import read_description
+from studio.core.tools.openapi.loading import (
     ALL_OPERATIONS,
     OperationChoice,
     chosen,
+    load_description,
     read_choice,
 )
-from studio.core.tools.openapi.description import read_description
-from studio.core.tools.openapi.loading import load_description
-from studio.core.tools.openapi.operation import Description, OpenApiError
 from studio.core.tools.openapi.request import build_request, server_url
+from studio.core.tools.openapi.schemas import Description, OpenApiError
 from studio.core.tools.openapi.source import OpenApiSource
-from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt

@@ -10,14 +10,14 @@ import pytest
 
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.openapi.description import read_description
-from studio.core.tools.openapi.operation import (
+from studio.core.tools.openapi.request import HttpRequest, build_request
+from studio.core.tools.openapi.schemas import (
     ANY,
     Credential,
     OpenApiError,
     Operation,
     credentials_for,
 )
-from studio.core.tools.openapi.request import HttpRequest, build_request
 from studio.core.tools.openapi.serialization import ArgumentError
 
 BASE = "http://api.invalid"

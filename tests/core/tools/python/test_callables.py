@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.tools.limits import ToolLimits
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
 from studio.core.tools.python_server.tool_file import load
+from studio.core.tools.source import ToolLimits
 from tests.support import patience
 
 LIMITS = ToolLimits(patience.SECONDS, patience.SECONDS)

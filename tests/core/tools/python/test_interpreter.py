@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from studio.core.tools import python_server
+from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.python.interpreter import find_interpreter, missing_package_hint
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
-from studio.core.tools.session import ToolSession
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools
 

@@ -11,9 +11,13 @@ from typing import Annotated, Any, Literal, NewType, TypedDict
 import pytest
 from annotated_types import Ge, MaxLen
 
-from studio.core.tools.python_server.arguments import UNKNOWN, TakenArgument
 from studio.core.tools.python_server.reading import PlainReader
-from studio.core.tools.python_server.schemas import inline_references, without_titles
+from studio.core.tools.python_server.schemas import (
+    UNKNOWN,
+    TakenArgument,
+    inline_references,
+    without_titles,
+)
 from studio.core.tools.python_server.with_pydantic import PydanticReader
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.tools.limits import ToolLimits
 from studio.core.tools.python.interpreter import server_environment
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
-from studio.core.tools.source import timed
+from studio.core.tools.source import ToolLimits, timed
 from tests.core.tools.conftest import WriteTools, gone, written
 from tests.support import patience
 

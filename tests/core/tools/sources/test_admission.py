@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from studio.core.prompty.parse import parse
+from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.registry import VARIABLES_KEY
-from studio.core.tools.session import ToolSession
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools
 from tests.support.tool_ids import tool_id

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.registry import SourceStatus, ToolRegistry
-from studio.core.tools.session import ToolSession
 from studio.core.tools.sources.consent import wants_of
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools

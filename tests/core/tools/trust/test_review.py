@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from studio.core.tools.mock import FixedMock
-from studio.core.tools.registry import ToolEntry
-from studio.core.tools.session import ToolSession
+from studio.core.tools.document_tools import ToolSession
+from studio.core.tools.registry import FixedMock, ToolEntry
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools
 from tests.support.tool_ids import tool_id

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.paths import resource
-from studio.core.prompty.tool_spec import ToolId
+from studio.core.prompty.document import ToolId
 from studio.core.tools.trust.store import TooWideError, TrustStore
 
 

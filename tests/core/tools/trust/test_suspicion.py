@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import ToolSpec
 from studio.core.tools.trust.suspicion import suspicions
 
 

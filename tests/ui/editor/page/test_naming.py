@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 from studio.application.editing.editor_context import EditorContext, editor_context_of
 from studio.application.editing.hover import hover
 from studio.application.editing.names import name_at, places_of, tool_rename
+from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.page.naming import RenameField
 from studio.ui.editor.page.page import EditorPage

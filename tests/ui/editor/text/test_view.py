@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.find_bar import FindBar
 from studio.ui.editor.page.naming import Naming

@@ -8,7 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QColor, QImage, QTextDocument
 from pytestqt.qtbot import QtBot
 
-from studio.core.prompty.messages import MediaPart
+from studio.core.prompty.document import MediaPart
 from studio.ui.preview.cards.card import MediaView, read_picture
 from studio.ui.preview.cards.text_body import TextBody
 

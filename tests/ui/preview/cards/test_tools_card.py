@@ -6,8 +6,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from studio.core.prompty.messages import HoistedTool
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import HoistedTool, ToolSpec
 from studio.ui.parts.labels import Chip
 from studio.ui.preview.cards.tools_card import ToolsCard
 

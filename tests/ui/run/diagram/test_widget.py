@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.diagram import CHAT_NODES, NODES, DiagramState, Node
-from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import PausePoint
 from studio.ui.run.diagram.layout import height_of, lay_out, lay_out_with_facts
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.style.theme import DARK, LIGHT, Theme

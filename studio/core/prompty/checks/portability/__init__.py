@@ -17,7 +17,7 @@ from studio.core.prompty.templates.mustache.template import (
     read_mustache,
 )
 from studio.core.prompty.templates.writer import DEFAULT_BOUNDS
-from studio.core.text.problem import Fix, Problem, TextEdit
+from studio.core.text.source import Fix, Problem, TextEdit
 
 GROUP = "portability"
 """Name of the group in settings."""

@@ -27,14 +27,13 @@ from studio.core.prompty.templates.faults import FaultList
 from studio.core.prompty.templates.jinja.expressions import Expressions
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.run import FAILURES, Runner, read_template
-from studio.core.prompty.templates.jinja.scope import Scope, Value, root_scope
+from studio.core.prompty.templates.jinja.sandbox import Scope, Value, root_scope
 from studio.core.prompty.templates.jinja.stock import as_javascript, written
 from studio.core.prompty.templates.jinja.tokens import Interpolation, Literal, PlainExpression
 from studio.core.prompty.templates.nunjucks import FILTERS, TESTS
 from studio.core.prompty.templates.writer import DEFAULT_BOUNDS, Budget, SegmentWriter
 from studio.core.text.amounts import shortened
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import JsonObject
 
 # A place of a template where a runtime of Prompty gives something else than Python's.

@@ -14,8 +14,7 @@ from jinja2 import Undefined, nodes
 from studio.core.prompty.templates.jinja.expressions import Expressions
 from studio.core.prompty.templates.jinja.program import ProgramParser, read_program
 from studio.core.prompty.templates.jinja.run import FAILURES
-from studio.core.prompty.templates.jinja.sandbox import PromptEnvironment
-from studio.core.prompty.templates.jinja.scope import Scope, Value
+from studio.core.prompty.templates.jinja.sandbox import PromptEnvironment, Scope, Value
 from studio.core.prompty.templates.jinja.tokens import Interpolation, PlainExpression
 from studio.core.prompty.templates.writer import BoundExceededError, Bounds, Budget
 from studio.core.text.values import Json

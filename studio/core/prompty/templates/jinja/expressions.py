@@ -14,11 +14,12 @@ from jinja2.utils import Cycler, Joiner
 from studio.core.prompty.templates.jinja.failures import no_field
 from studio.core.prompty.templates.jinja.sandbox import (
     PromptEnvironment,
+    Scope,
+    Value,
     bounded_items,
     guard_method,
     guard_operator,
 )
-from studio.core.prompty.templates.jinja.scope import Scope, Value
 from studio.core.prompty.templates.writer import Budget, UnreadText, plain_text
 
 _BINARY: dict[type[nodes.Node], tuple[str, Callable[[Value, Value], Value]]] = {

@@ -24,8 +24,7 @@ from studio.core.prompty.templates.jinja.tokens import (
     of_another_language,
 )
 from studio.core.text.naming import nearest
-from studio.core.text.problem import Mistake, fixable
-from studio.core.text.source import Span
+from studio.core.text.source import Mistake, Span, fixable
 
 _CLOSING = {"{{": "}}", "{%": "%}"}
 _BLOCKS = ("if", "for", "set", "macro", "raw", "filter", "call", "with")

@@ -14,8 +14,7 @@ from jinja2 import TemplateError, Undefined, nodes
 from jinja2.exceptions import TemplateRuntimeError
 from jinja2.runtime import LoopContext
 
-from studio.core.prompty.document import FieldUse, Variable
-from studio.core.prompty.messages import Rendering
+from studio.core.prompty.document import FieldUse, Rendering, Variable
 from studio.core.prompty.templates.faults import (
     FaultList,
     key_problem,
@@ -33,8 +32,13 @@ from studio.core.prompty.templates.jinja.expressions import (
 )
 from studio.core.prompty.templates.jinja.failures import reason
 from studio.core.prompty.templates.jinja.program import Program, read_program
-from studio.core.prompty.templates.jinja.sandbox import bounded_items, environment
-from studio.core.prompty.templates.jinja.scope import Scope, Value, root_scope
+from studio.core.prompty.templates.jinja.sandbox import (
+    Scope,
+    Value,
+    bounded_items,
+    environment,
+    root_scope,
+)
 from studio.core.prompty.templates.jinja.tokens import Interpolation, Literal, PlainExpression
 from studio.core.prompty.templates.jinja.variables import inspect, names_read
 from studio.core.prompty.templates.writer import (
@@ -46,8 +50,7 @@ from studio.core.prompty.templates.writer import (
     merge,
 )
 from studio.core.text.amounts import counted
-from studio.core.text.problem import Problem
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Span
 from studio.core.text.values import Json
 
 

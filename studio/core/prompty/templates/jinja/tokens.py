@@ -14,8 +14,7 @@ from typing import cast
 from jinja2 import TemplateSyntaxError, nodes
 from jinja2.lexer import Lexer, Token
 
-from studio.core.text.problem import Mistake, fixable
-from studio.core.text.source import Span
+from studio.core.text.source import Mistake, Span, fixable
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,14 @@ from studio.core.prompty.templates.faults import (
     unknown_name_problem,
 )
 from studio.core.prompty.templates.jinja.program import Program, ProgramParser
-from studio.core.prompty.templates.jinja.sandbox import environment
-from studio.core.prompty.templates.jinja.scope import names_in
+from studio.core.prompty.templates.jinja.sandbox import environment, names_in
 from studio.core.prompty.templates.jinja.tokens import (
     Interpolation,
     JinjaTokens,
     Literal,
     PlainExpression,
 )
-from studio.core.text.problem import Problem
-from studio.core.text.source import Span
+from studio.core.text.source import Problem, Span
 
 DataPath: TypeAlias = tuple[str, ...]
 """A root name and the fields below it; `EACH` for each item of a list."""

@@ -13,8 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from studio.core.prompty.document import MOST_PARTS, FieldUse, Variable
-from studio.core.prompty.messages import Rendering
+from studio.core.prompty.document import MOST_PARTS, FieldUse, Rendering, Variable
 from studio.core.prompty.templates.faults import (
     MOST_FAULTS,
     UNSUPPORTED,
@@ -31,8 +30,7 @@ from studio.core.prompty.templates.writer import (
     merge,
     plain_text,
 )
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

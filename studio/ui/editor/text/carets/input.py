@@ -181,7 +181,7 @@ def _parts(data: QMimeData, text: str, count: int) -> Iterator[str]:
     """Return the text for each caret, from top to bottom: its own part if the numbers match."""
     parts = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if data.hasFormat(_PARTS):
-        from studio.core.text.foreign_json import parse_json
+        from studio.core.text.values import parse_json
 
         try:
             held = parse_json(bytes(data.data(_PARTS).data()))

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPolygonF,
 from PySide6.QtWidgets import QWidget
 
 from studio.application.words import tr
-from studio.core.text.problem import Severity
+from studio.core.text.source import Severity
 from studio.ui.style.colors import fill, theme_in_use
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
@@ -43,7 +43,7 @@ class Breakpoints:
         if document is None or not (self._tools or self._messages):
             return frozenset()
         # Rules of the format load with the first breakpoint, not with the window.
-        from studio.core.prompty.messages import named_messages
+        from studio.core.prompty.document import named_messages
 
         line_of = document.source.line_of
         tools = {

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.core.prompty.templates import find_variables, render_template
-from studio.core.text.problem import apply_edits
+from studio.core.text.source import apply_edits
 
 _DATA = {
     "name": "Ada <b>",

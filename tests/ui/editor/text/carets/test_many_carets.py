@@ -14,8 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.highlight.lexer import PYTHON_FILE
 from studio.core.prompty.parse import parse
-from studio.core.text.problem import TextEdit
-from studio.core.text.source import Span
+from studio.core.text.source import Span, TextEdit
 from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.text.view import PromptEditor
 
