@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import pairwise
 
 from studio.core.text.values import Json, parse_json
@@ -95,6 +96,7 @@ _PLACEHOLDERS = frozenset(
 )
 
 
+@lru_cache(maxsize=1024)
 def names_secret(name: str) -> bool:
     """Whether a field, header or parameter of that name holds a secret.
 
@@ -112,6 +114,7 @@ def names_secret_field(name: str) -> bool:
     return _KEY_FIELD.fullmatch(name) is not None
 
 
+@lru_cache(maxsize=1024)
 def names_secret_variable(name: str) -> bool:
     """Whether an environment variable of that name holds a secret (`AZURE_KEY`, `DB_PWD`)."""
     words = _words(name)

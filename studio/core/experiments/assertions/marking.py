@@ -25,7 +25,7 @@ from studio.core.experiments.assertions.trajectory import OF_THE_RUN
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.templates import render_template
 from studio.core.text.source import Severity, Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, text_or_json
 
 JUDGED = (
     "llm-rubric",
@@ -139,13 +139,14 @@ async def mark_answer(
         markers: what runs code and judges.
         transform: the code that changes the answer before all of them; empty for none.
     """
+    marking = _Marking(answer, context, markers)
     try:
         if transform:
-            answer = await transformed(transform, answer, context, markers)
+            marking = await marking.after(transform)
     except (UndecidedError, NotRunError) as error:
         lost = tuple(_undecided(each, error) for each in assertions)
         return CellMarks(False, 0.0, lost, is_undecided=True)
-    results = tuple([await _mark(each, answer, context, markers) for each in assertions])
+    results = tuple([await marking.mark(each) for each in assertions])
     passed, score = _summed(results, threshold)
     undecided = any(each.state in ("error", "not_run") and each.weight > 0 for each in results)
     metrics: dict[str, list[float]] = {}
@@ -163,37 +164,6 @@ def _summed(results: Sequence[AssertionResult], threshold: float | None) -> tupl
     if threshold is not None and results:
         return score >= threshold, score
     return all(each.passed for each in results if each.weight > 0), score
-
-
-async def _mark(
-    spec: AssertionSpec, answer: CellAnswer, context: AssertionContext, markers: Markers
-) -> AssertionResult:
-    if spec.type == "assert-set":
-        nested = tuple([await _mark(each, answer, context, markers) for each in spec.nested])
-        passed, score = _summed(nested, spec.threshold)
-        if not passed and any(each.state in ("error", "not_run") for each in nested):
-            state: AssertionState = "error"
-        else:
-            state = "passed" if passed else "failed"
-        held = sum(each.passed for each in nested)
-        reason = f"{held} of {len(nested)} hold."
-        return AssertionResult(
-            spec.metric or "set",
-            state,
-            score,
-            reason,
-            spec.weight,
-            spec.metric,
-            nested=nested,
-            cost=sum(each.cost for each in nested),
-        )
-    try:
-        value = rendered_value(spec.value, context)
-        label = replace(spec, value=value).label
-        verdict = await _decide(spec, value, answer, context, markers)
-    except (UndecidedError, NotRunError) as error:
-        return _undecided(spec, error)
-    return _result(spec, label, verdict)
 
 
 def _undecided(spec: AssertionSpec, error: Exception) -> AssertionResult:
@@ -257,86 +227,94 @@ def lacks_judge(specs: Sequence[AssertionSpec]) -> str:
     return ""
 
 
-async def _decide(
-    spec: AssertionSpec,
-    value: Json,
-    answer: CellAnswer,
-    context: AssertionContext,
-    markers: Markers,
-) -> Verdict:
-    kind = spec.type
-    if spec.transform:
-        answer = await transformed(spec.transform, answer, context, markers)
-    if kind in _CODE:
-        return await _decide_by_code(spec, _CODE[kind], value, answer, context, markers)
-    if isinstance(value, str) and value.startswith("file://") and kind not in JUDGED:
-        value = markers.read(value.removeprefix("file://"))
-        if kind not in ("is-json", "contains-json"):
-            value = value.strip()
-    if kind in _BY_ANSWER:
-        return _BY_ANSWER[kind](spec, value, answer)
-    if markers.judge is None:
-        raise NotRunError(f"There is no judge for {kind!r}.")
-    if kind == "similar":
-        return await markers.judge.similarity(spec, value, answer)
-    return await markers.judge.grade(spec, value, answer, context)
+@dataclass(frozen=True)
+class _Marking:
+    """Marks one answer of a row."""
 
+    answer: CellAnswer
+    context: AssertionContext
+    markers: Markers
 
-async def transformed(
-    code: str, answer: CellAnswer, context: AssertionContext, markers: Markers
-) -> CellAnswer:
-    """The answer as a `transform` changes it: JavaScript of `output`, or a file's function.
+    async def mark(self, spec: AssertionSpec) -> AssertionResult:
+        """Decide an assertion, or say why it is undecided."""
+        if spec.type == "assert-set":
+            return await self._set(spec)
+        try:
+            value = rendered_value(spec.value, self.context)
+            label = replace(spec, value=value).label
+            marking = await self.after(spec.transform) if spec.transform else self
+            verdict = await marking.decide(spec, value)
+        except (UndecidedError, NotRunError) as error:
+            return _undecided(spec, error)
+        return _result(spec, label, verdict)
 
-    Raises:
-        UndecidedError: the code failed.
-        NotRunError: nothing here runs it.
-    """
-    spec = AssertionSpec("javascript")
-    made = await _run_code(spec, "javascript", code, answer, context, markers)
-    if made is None:
-        raise UndecidedError("The `transform` gives nothing.")
-    text = made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
-    return replace(answer, text=text)
+    async def after(self, code: str) -> _Marking:
+        """Mark the answer as a `transform` changes it: JavaScript of `output`, or a function.
 
+        Raises:
+            UndecidedError: the code failed.
+            NotRunError: nothing here runs it.
+        """
+        made = await self._run_code(AssertionSpec("javascript"), "javascript", code)
+        if made is None:
+            raise UndecidedError("The `transform` gives nothing.")
+        return replace(self, answer=replace(self.answer, text=text_or_json(made)))
 
-async def _decide_by_code(
-    spec: AssertionSpec,
-    language: CodeLanguage,
-    value: Json,
-    answer: CellAnswer,
-    context: AssertionContext,
-    markers: Markers,
-) -> Verdict:
-    if not isinstance(value, str):
-        raise UndecidedError("The value is the code, or file://checks.py:function.")
-    return verdict_of_code(spec, await _run_code(spec, language, value, answer, context, markers))
+    async def _set(self, spec: AssertionSpec) -> AssertionResult:
+        nested = tuple([await self.mark(each) for each in spec.nested])
+        passed, score = _summed(nested, spec.threshold)
+        state: AssertionState = "passed" if passed else "failed"
+        if not passed and any(each.state in ("error", "not_run") for each in nested):
+            state = "error"
+        held = sum(each.passed for each in nested)
+        return AssertionResult(
+            spec.metric or "set",
+            state,
+            score,
+            f"{held} of {len(nested)} hold.",
+            spec.weight,
+            spec.metric,
+            nested=nested,
+            cost=sum(each.cost for each in nested),
+        )
 
+    async def decide(self, spec: AssertionSpec, value: Json) -> Verdict:
+        """Decide by the type of an assertion, its value filled in."""
+        kind, judge = spec.type, self.markers.judge
+        if kind in _CODE:
+            if not isinstance(value, str):
+                raise UndecidedError("The value is the code, or file://checks.py:function.")
+            return verdict_of_code(spec, await self._run_code(spec, _CODE[kind], value))
+        if isinstance(value, str) and value.startswith("file://") and kind not in JUDGED:
+            value = self.markers.read(value.removeprefix("file://"))
+            if kind not in ("is-json", "contains-json"):
+                value = value.strip()
+        if kind in _BY_ANSWER:
+            return _BY_ANSWER[kind](spec, value, self.answer)
+        if judge is None:
+            raise NotRunError(f"There is no judge for {kind!r}.")
+        if kind == "similar":
+            return await judge.similarity(spec, value, self.answer)
+        return await judge.grade(spec, value, self.answer, self.context)
 
-async def _run_code(
-    spec: AssertionSpec,
-    language: CodeLanguage,
-    value: str,
-    answer: CellAnswer,
-    context: AssertionContext,
-    markers: Markers,
-) -> Json:
-    if markers.code is None:
-        raise NotRunError("Code is not run here.")
-    file, code = "", value
-    if value.startswith("file://"):
-        found = _FILE.match(value.removeprefix("file://").strip())
-        if found is None:
-            raise UndecidedError(f"{value!r} names no Python or JavaScript file.")
-        file, code = markers.find(found["path"]), found["function"] or ""
-        language = "python" if found["path"].endswith(".py") else "javascript"
-    given: dict[str, Json] = {
-        "vars": dict(context.variables),
-        "prompt": context.prompt,
-        "config": dict(spec.config),
-        "latencyMs": answer.latency_ms,
-        "cost": answer.cost,
-    }
-    return await markers.code.run(language, code, file, answer.text, given)
+    async def _run_code(self, spec: AssertionSpec, language: CodeLanguage, value: str) -> Json:
+        if self.markers.code is None:
+            raise NotRunError("Code is not run here.")
+        file, code = "", value
+        if value.startswith("file://"):
+            found = _FILE.match(value.removeprefix("file://").strip())
+            if found is None:
+                raise UndecidedError(f"{value!r} names no Python or JavaScript file.")
+            file, code = self.markers.find(found["path"]), found["function"] or ""
+            language = "python" if found["path"].endswith(".py") else "javascript"
+        given: dict[str, Json] = {
+            "vars": dict(self.context.variables),
+            "prompt": self.context.prompt,
+            "config": dict(spec.config),
+            "latencyMs": self.answer.latency_ms,
+            "cost": self.answer.cost,
+        }
+        return await self.markers.code.run(language, code, file, self.answer.text, given)
 
 
 def rendered_value(value: Json, context: AssertionContext) -> Json:
