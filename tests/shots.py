@@ -164,7 +164,7 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     camera.take("03-preview-diff")
     window.docks.show("preview")
     pane.tabs.setCurrentIndex(0)
-    pane.bar.probe_button.click()
+    pane.bar.probe.trigger()
     wait_until(pane.probe_panel.isVisible, "the probe's report")
     wait(300)
     camera.take("03-preview-probe")

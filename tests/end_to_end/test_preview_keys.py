@@ -85,7 +85,9 @@ def test_a_person_types_clicks_and_probes(screen: Screen) -> None:
     shown = screen.until(lambda s: not s["dimmed"] and not s["probe_said"], "good again")
 
     # The probe finds the planted hole: `strict: false` lets values bring markers.
-    screen.click(shown["probe"])
+    screen.click(shown["more"])
+    screen.press("Up")  # the last line of the menu
+    screen.press("Return")
     shown = screen.until(lambda s: s["holes"], "the holes")
     assert "city: a role marker" in shown["holes"][0]
     screen.press("ctrl+Home")

@@ -53,7 +53,7 @@ def state(workbench: Workbench) -> dict[str, object]:
         "dimmed": pane.messages.is_dimmed,
         "banner": pane.banner.text if pane.banner.isVisible() else "",
         "banner_place": place_of(pane.banner, pane.banner.width() // 2, 10),
-        "probe": place_of(pane.bar.probe_button, 10, 10),
+        "more": place_of(pane.bar.more, 10, 10),
         "probe_said": pane.probe_panel.summary.text() if pane.probe_panel.isVisible() else "",
         "holes": [rows.item(index).text() for index in range(rows.count())],
         "first_hole": place_of(rows.viewport(), 60, 8),

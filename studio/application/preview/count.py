@@ -97,7 +97,6 @@ Fullness: TypeAlias = Literal["free", "close", "over"]
 
 _CLOSE = 0.8
 _MOST_INPUTS = 5
-_THOUSANDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +108,6 @@ class Meter:
 
     detail: str
     """Composition of the count and the counter, in a few lines."""
-
-    short: str = ""
-    """The figure alone, in thousands from 10,000 on, for a narrow place."""
 
     share: float | None = None
     """Part of the context window that is taken, 1 being all; `None` while that is unknown."""
@@ -126,14 +122,15 @@ def meter(count: PreviewCount) -> Meter:
     about = "" if tokens.total_is_exact else "≈"
     words = tr("1 token") if tokens.total == 1 else tr("{count:,} tokens")
     text = about + words.format(count=tokens.total)
-    figure = f"{tokens.total / 1000:,.0f}k" if tokens.total >= _THOUSANDS else f"{tokens.total:,}"
     window = count.context_window
     share = tokens.total / window if window else None
     if share is None:
         fullness: Fullness = "free"
     else:
         fullness = "over" if share > 1 else "close" if share > _CLOSE else "free"
-    return Meter(text, "\n".join(_detail(count, share)), about + figure, share, fullness)
+    if fullness != "free":
+        text += f" · {share:.0%}"
+    return Meter(text, "\n".join(_detail(count, share)), share, fullness)
 
 
 def _detail(count: PreviewCount, share: float | None) -> list[str]:

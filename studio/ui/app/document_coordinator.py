@@ -175,8 +175,8 @@ class DocumentCoordinator(QObject):
     def show_count(self, count: PreviewCount) -> None:
         """Show what a preview costs."""
         shown = meter(count)
-        self._preview_pane.show_count(count.tokens, shown)
-        self._window.status.set_tokens(shown.text, shown.detail)
+        self._preview_pane.show_tokens(count.tokens)
+        self._window.status.set_tokens(shown.text, shown.detail, shown.fullness)
 
     def show_inline(self, preview: Preview, values: tuple[InlineValue, ...]) -> None:
         """Show the values of a preview behind the lines of its text."""

@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 
 from studio.application.document.loading import LoadedPart
 from studio.application.preview.build import tool_choice
-from studio.application.preview.count import Meter
 from studio.application.preview.diff import (
     ConversationComparison,
     ConversationSide,
@@ -371,8 +370,8 @@ class PreviewPane(QWidget):
         self.answer.height_changed.connect(self._share_soon.start)
         self.split.splitterMoved.connect(self._on_split)
         self.tabs.currentChanged.connect(self._change_tab)
-        self.bar.raw_button.toggled.connect(self.messages.set_raw)
-        self.bar.probe_button.clicked.connect(self.request_probe)
+        self.bar.raw.toggled.connect(self.messages.set_raw)
+        self.bar.probe.triggered.connect(self.request_probe)
         self.bar.request_copy.connect(self._copy)
         self.probe_panel.place_chosen.connect(self.request_reveal)
         self.banner.activated.connect(self._reveal_blocker)
@@ -400,7 +399,6 @@ class PreviewPane(QWidget):
             self.variables.show_rows(None)
             self.banner.hide()
             self.probe_panel.hide()
-            self.bar.show_meter(None)
             self._stack.setCurrentWidget(self.empty)
             return
         has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
@@ -413,9 +411,8 @@ class PreviewPane(QWidget):
         if preview.document.source.text != self._probed:
             self.probe_panel.mark_outdated()
 
-    def show_count(self, tokens: ConversationTokens | None, meter: Meter) -> None:
-        """Show what the newest preview costs, in all and for each message."""
-        self.bar.show_meter(meter)
+    def show_tokens(self, tokens: ConversationTokens | None) -> None:
+        """Show what each message of the newest preview costs, where that was counted."""
         if tokens is not None:
             self.messages.show_tokens(tokens)
 
@@ -484,11 +481,9 @@ class PreviewPane(QWidget):
         self.request.set_seen(page is self.request)
         self.request_figures.emit(page in (self.messages, self.variables))
         self.request_rows.emit(page is self.variables)
-        on_messages = page is self.messages
         # Comparing costs a second preview: it is made only while it is looked at.
         on_diff = page is self.diff
         self.request_compare.emit(self.diff.pair if on_diff else None)
-        self.bar.show_buttons(shown=on_messages)
 
     def _copy(self, form: str) -> None:
         if self._preview is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QIcon, QResizeEvent
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from studio.application.words import marked, tr
@@ -15,6 +15,7 @@ from studio.ui.base.menus import ON_STATUS, open_menu
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
+    from studio.application.preview.count import Fullness
     from studio.application.trust import FolderTrust
     from studio.core.prompty.document import PromptDocument
     from studio.core.text.source import SourceText
@@ -141,8 +142,17 @@ class StatusBar(QStatusBar):
         """Ask for the menu that gives trust and takes it back."""
         self.request_trust.emit(self._trust.mapToGlobal(QPoint(0, 0)))
 
-    def set_tokens(self, text: str, detail: str = "") -> None:
-        """Show the token count, as the preview says it."""
+    def set_tokens(self, text: str, detail: str = "", fullness: Fullness = "free") -> None:
+        """Show the token count, with a sign where the context window is nearly or more than full.
+
+        Args:
+            text: the count.
+            detail: its composition.
+            fullness: whether there is room for a reply.
+        """
+        tones = {"free": "", "close": "warning", "over": "error"}
+        tone = tones[fullness]
+        self._tokens.setIcon(icon("triangle-alert", tone) if tone else QIcon())
         self._say(self._tokens, text, detail)
 
     def set_speed(self, text: str, detail: str = "") -> None:

@@ -80,7 +80,7 @@ def test_the_meter_counts_what_a_run_sends(tmp_path: Path) -> None:
     assert count.tokens.by_input["photo"] == MEDIA_TOKENS
     assert "photo" not in count.sent.by_input
     shown = meter(count)
-    assert shown.short == f"≈{count.sent.total}"
+    assert shown.text.startswith(f"≈{count.sent.total} ")
     assert "does not send samples: photo, who" in shown.detail
     given = count_preview(build_preview(PreviewJob(document, {"who": "Ana", "photo": "stove.png"})))
     assert given.sent == given.tokens == count.tokens

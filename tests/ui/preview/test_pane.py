@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.document.loading import loaded_parts
 from studio.application.document.reading import read_document
-from studio.application.preview.count import Meter, meter
 from studio.application.preview.requests import request_of
 from studio.core.prompty.parse import parse
 from studio.core.text.source import Fix, Span, apply_edits
@@ -56,7 +55,7 @@ class Desk:
         self.controller = PreviewController()
         self.controller.previewed.connect(self.pane.show_preview)
         details = self.controller.details
-        details.counted.connect(lambda count: self.pane.show_count(count.tokens, meter(count)))
+        details.counted.connect(lambda count: self.pane.show_tokens(count.tokens))
         details.bodies_made.connect(self.pane.request.show_bodies)
         details.rows_made.connect(self.pane.variables.show_rows)
         self.pane.request_bodies.connect(details.make_bodies)
@@ -146,7 +145,7 @@ def test_a_click_on_the_authors_text_leads_to_that_text(desk: Desk) -> None:
     body = desk.pane.messages.cards[0].bodies[0]
     desk.click(body, body.toPlainText().index("Second") + 3)
     assert desk.revealed[-1].start == DOC.index("Second")
-    desk.pane.bar.raw_button.setChecked(True)
+    desk.pane.bar.raw.setChecked(True)
     body = desk.pane.messages.cards[0].bodies[0]
     desk.bot.waitUntil(lambda: body.isVisible() and body.viewport().width() > 300)
     desk.click(body, body.toPlainText().index("paragraph"))
@@ -501,7 +500,7 @@ def test_the_probe_finds_a_planted_hole_and_leads_to_it(desk: Desk) -> None:
     planted = DOC.replace("template:\n", "template:\n  format: {kind: jinja2, strict: false}\n")
     desk.write(planted)
     with desk.bot.waitSignal(desk.controller.probed):
-        desk.bot.mouseClick(desk.pane.bar.probe_button, Qt.MouseButton.LeftButton)
+        desk.pane.bar.probe.trigger()
     panel = desk.pane.probe_panel
     assert panel.isVisible()
     assert panel.list.count() > 0
@@ -511,26 +510,11 @@ def test_the_probe_finds_a_planted_hole_and_leads_to_it(desk: Desk) -> None:
     desk.write(DOC)
     assert "probe again" in panel.summary.text()
     with desk.bot.waitSignal(desk.controller.probed):
-        desk.pane.bar.probe_button.click()
+        desk.pane.bar.probe.trigger()
     assert panel.summary.text().endswith("none changes the structure.")
     desk.path = desk.path.with_name("other.prompty")
     desk.write(DOC)
     assert not panel.isVisible()
-
-
-def test_in_a_narrow_pane_the_tabs_keep_their_names(desk: Desk) -> None:
-    desk.write(DOC)
-    pane = desk.pane
-    pane.bar.show_meter(Meter("≈12,345 tokens", "", "≈12k", 0.4))
-    last = pane.tabs.count() - 1
-    for width, text in ((900, "≈12,345 tokens"), (450, "≈12k")):
-        pane.resize(width, 700)
-        desk.bot.waitUntil(lambda: pane.tabs.tabRect(last).right() <= pane.tabs.width())
-        assert pane.width() == width
-        assert pane.bar.total.text == text
-        assert pane.bar.total.isVisible()
-        assert pane.bar.total.bar.isVisible() == (width == 900)
-        assert pane.tabs.geometry().right() < pane.bar.total.geometry().left()
 
 
 def test_the_first_cards_are_measured_with_their_text(
@@ -663,11 +647,11 @@ def test_without_a_document_the_pane_says_what_to_do(desk: Desk) -> None:
 def test_copying_messages(desk: Desk, qapp: object) -> None:
     desk.write(DOC)
     actions: dict[str, Callable[[], None]] = {
-        action.text(): action.trigger for action in desk.pane.bar.copy_button.menu().actions()
+        action.text(): action.trigger for action in desk.pane.bar.more.menu().actions()
     }
-    actions["As chat text"]()
+    actions["Copy as chat text"]()
     assert QGuiApplication.clipboard().text().endswith("user: Hi")
-    actions["As Markdown"]()
+    actions["Copy as Markdown"]()
     assert "## user (name: Mina)" in QGuiApplication.clipboard().text()
 
 
