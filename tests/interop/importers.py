@@ -15,14 +15,32 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from studio.core.export.target import ExportSource, make_checked
+from studio.application.exchange.judge import (
+    ProgramJob,
+    evaluation_of,
+    recorded,
+    run_promptfoo,
+)
+from studio.core.export.sent import SentRequest, body_differences, sent_by_studio
+from studio.core.export.target import ExportSource, make_checked, result
 from studio.core.export.targets import find_target
 from studio.core.imports.recognize import import_file, import_text
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import references_beside
+from studio.core.text.values import JsonObject
+from studio.core.wire.request import Provider
 from tests.core.imports.test_dotprompt import CASES, PARTIALS, parts
-from tests.interop.environments import FOLDER, LIMIT, NPM_INSTALL, ROOT, build, npm_package
+from tests.interop.bodies import said_by_the_command, values_of
+from tests.interop.environments import (
+    FOLDER,
+    LIMIT,
+    NPM_INSTALL,
+    ROOT,
+    build,
+    npm_package,
+    promptfoo_command,
+)
 
 _RENDER = """
 import json, runpy, sys, warnings
@@ -68,12 +86,66 @@ agent = agentschema.AgentDefinition.load(yaml.safe_load(sys.stdin))
 tools = [each.name for each in agent.tools or []]
 print(json.dumps([agent.name, agent.model.id, agent.instructions, tools]))
 """
+_SEND = """
+import inspect, json, sys, anthropic, openai
+address, bodies = json.load(sys.stdin)
+for number, (form, body) in enumerate(bodies):
+    own = {"api_key": "k", "max_retries": 0, "default_headers": {"x-studio-round": str(number)}}
+    if form == "anthropic":
+        send = anthropic.Anthropic(base_url=address, **own).messages.create
+    else:
+        client = openai.OpenAI(base_url=address + "/v1", **own)
+        api = client.responses if form == "openai-responses" else client.chat.completions
+        send = api.create
+    known = inspect.signature(send).parameters
+    further = {key: body.pop(key) for key in list(body) if key not in known}
+    send(**body, extra_body=further)
+print(0)
+"""
+_PROMPTFOO: Sequence[str] = (
+    """
+prompts: ['{{ greeting | upper }} {{ name }}{% for tag in tags %}, {{ tag.x }}{% endfor %}!']
+providers:
+  - id: openai:chat:gpt-4o
+    config:
+      omitDefaults: true
+      temperature: 0.2
+      max_tokens: 50
+      stop: [X]
+      tools:
+        - type: function
+          function:
+            name: look
+            parameters: {type: object, properties: {q: {type: string}}, required: [q]}
+defaultTest: {vars: {greeting: hi}}
+tests:
+  - vars: {name: Ann, tags: [{x: a}, {x: b}]}
+  - vars: {name: Bo, greeting: [yo, ho], tags: []}
+""",
+    """
+prompts:
+  - '[{"role": "system", "content": "Help {{ who }}."}, {"role": "user", "content": "Hi"}]'
+providers:
+  - id: anthropic:messages:claude-3-5-haiku-20241022
+    config: {temperature: 0.3, max_tokens: 9}
+tests: [{vars: {who: Ann}}]
+""",
+    """
+prompts: ['What is {{ this }}?']
+providers:
+  - id: openai:responses:gpt-4.1
+    config: {omitDefaults: true, max_output_tokens: 99, instructions: Be short.}
+tests: [{vars: {this: that}}]
+""",
+)
+"""Configurations of which promptfoo sends every test."""
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
 
 
 def main() -> int:
     """Ask each program; return 1 where an import reads something else."""
     wrong = [*_of_dotprompt(), *_of_langchain(), *_of_langfuse(), *_of_agentschema()]
+    wrong += [*_of_bodies(), *_of_promptfoo()]
     for each in wrong:
         print(f"  {each}")
     print(f"{'FAILED' if wrong else 'ok    '} importers: {len(wrong)} differ")
@@ -182,6 +254,77 @@ def _of_agentschema() -> list[str]:
             wrong.append(f"agentschema {path.name}: {ours!r:.300} instead of {theirs!r:.300}")
     print(f"importers: {count} agents of AgentSchema")
     return wrong
+
+
+def _of_bodies() -> list[str]:
+    """The providers' packages send a body; its import makes the same request again."""
+    python = build("script")
+    if python is None:
+        print("importers: openai and anthropic are not installed here")
+        return []
+    paths = sorted((ROOT / "resources").glob("*/*.prompty"))
+    forms: tuple[Provider, ...] = ("openai-chat", "openai-responses", "anthropic", "gemini")
+    cases = [
+        (path, form, said_by_the_command(path, form, values_of(path)))
+        for path in paths
+        for form in forms
+    ]
+    given = [[form, body] for _, form, body in cases if form != "gemini"]
+    with recorded() as log:
+        _asked([str(python), "-W", "ignore", "-c", _SEND], [log.address, given])
+        sent = iter([log.first_of(number) for number in range(len(given))])
+    wrong = []
+    for path, form, body in cases:
+        request = SentRequest("x", body) if form == "gemini" else next(sent)
+        assert request is not None
+        document = parse(import_text(json.dumps(request.body), Path("body.json")).text)
+        again = sent_by_studio(ExportSource(document), form).body
+        told = [*body_differences(request.body, again)]
+        if any(told):
+            wrong.append(f"{form} body of {path.name}: {' '.join(told)}")
+    print(f"importers: {len(cases)} bodies of OpenAI, Anthropic and Gemini")
+    return wrong
+
+
+def _of_promptfoo() -> list[str]:
+    python = build("promptfoo")
+    if python is None:
+        print("importers: promptfoo is not installed here")
+        return []
+    keys = {"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}
+    wrong, count = [], 0
+    for number, text in enumerate(_PROMPTFOO):
+        with tempfile.TemporaryDirectory() as folder, recorded() as log:
+            path = Path(folder) / "promptfooconfig.yaml"
+            path.write_text(text, encoding="utf-8")
+            made = import_file(path)
+            source = ExportSource(parse(made.text), sets=made.input_sets)
+            job = ProgramJob("promptfoo", source, result(text, ()), Path(folder), log, keys)
+            done = run_promptfoo(job, *promptfoo_command(python), *evaluation_of(path))
+            theirs = [request for _, request in log.requests]
+        if len(theirs) != len(made.input_sets):
+            wrong.append(f"promptfoo {number}: {len(theirs)} requests; {done.stderr[-200:]}")
+        for (name, values), request in zip(made.input_sets.items(), theirs, strict=False):
+            ours = sent_by_studio(ExportSource(source.document, values))
+            told = [f"to {ours.address}"] if ours.address != request.address else []
+            told += body_differences(_usual(request.body), _usual(ours.body))
+            count += 1
+            if any(told):
+                wrong.append(f"promptfoo {number}, {name}: {' '.join(told)}")
+    print(f"importers: {count} requests of promptfoo")
+    return wrong
+
+
+def _usual(body: JsonObject) -> JsonObject:
+    """Return a body without the names and defaults in which the two clients differ."""
+    text = body.get("input")
+    body = {**body, "input": [{"role": "user", "content": text}]} if isinstance(text, str) else body
+    names = {"max_tokens": "max_completion_tokens"} if "messages" in body else {}
+    kept = {names.get(key, key): value for key, value in body.items() if key not in _CLIENTS_OWN}
+    return {key: value for key, value in kept.items() if value != {"format": {"type": "text"}}}
+
+
+_CLIENTS_OWN = ("store", "include")
 
 
 def _text(content: Any) -> str:

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -238,16 +238,6 @@ def _ask_promptfoo(job: ProgramJob, program: Path) -> Asked:
     """Let promptfoo evaluate the configuration, once for each round."""
     data = object_of(read_yaml(job.made.text).value)
     job.write("promptfooconfig.yaml")
-    preload = job.place / "studio-fetch.cjs"
-    preload.write_text(judge_script("fetch.js"), encoding="utf-8")
-    further = {
-        "NODE_OPTIONS": f"--require={preload.as_posix()}",
-        "PROMPTFOO_CONFIG_DIR": str(job.place / "config"),
-        **{
-            f"PROMPTFOO_DISABLE_{word}": "1"
-            for word in ("TELEMETRY", "UPDATE", "REMOTE_GENERATION")
-        },
-    }
     answers: list[SentRequest | str] = []
     for each in job.source.rounds.values():
         test = {"vars": _given(job, each), "options": {"disableVarExpansion": True}}
@@ -255,11 +245,28 @@ def _ask_promptfoo(job: ProgramJob, program: Path) -> Asked:
         path = job.place / "studio-round.json"
         path.write_text(json.dumps(config, default=str), encoding="utf-8")
         job.log.requests.clear()
-        options = ("--no-cache", "--no-table", "--no-write", "-j", "1")
-        done = job.run(program, "eval", "-c", path, *options, further=further)
+        done = run_promptfoo(job, program, *evaluation_of(path))
         answers.append(job.log.first_of(0) or _last_line(done))
-    version = job.run(program, "--version", further=further).stdout.strip().rpartition("\n")[2]
+    version = run_promptfoo(job, program, "--version").stdout.strip().rpartition("\n")[2]
     return Asked(f"promptfoo {version}", tuple(answers))
+
+
+def evaluation_of(path: Path) -> Sequence[str | Path]:
+    """Return the words after which promptfoo evaluates a configuration, one request at a time."""
+    return ("eval", "-c", path, "--no-cache", "--no-table", "--no-write", "-j", "1")
+
+
+def run_promptfoo(job: ProgramJob, *command: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run promptfoo, whose requests go to the log."""
+    preload = job.place / "studio-fetch.cjs"
+    preload.write_text(judge_script("fetch.js"), encoding="utf-8")
+    quiet = ("TELEMETRY", "UPDATE", "REMOTE_GENERATION")
+    further = {
+        "NODE_OPTIONS": f"--require={preload.as_posix()}",
+        "PROMPTFOO_CONFIG_DIR": str(job.place / "config"),
+        **{f"PROMPTFOO_DISABLE_{word}": "1" for word in quiet},
+    }
+    return job.run(*command, further=further)
 
 
 def _ask_curl(job: ProgramJob, program: Path) -> Asked:

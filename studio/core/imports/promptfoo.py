@@ -25,6 +25,7 @@ from studio.core.imports.promptfoo_parts import (
     prompts_of,
     template_notes,
 )
+from studio.core.prompty.document import Message, TextPart
 from studio.core.prompty.front.declarations import function_tool
 from studio.core.prompty.yaml.reader import plain, read_yaml
 from studio.core.text.amounts import counted
@@ -131,6 +132,11 @@ def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
     if len(providers) > 1:
         work.notes.append(f"providers: only the first one, {first!r}, is the model.")
     found = _provider(str(first), work)
+    usual = {"temperature": "a temperature of 0", "tokens": "a limit of tokens"}
+    added = [words for key, words in usual.items() if not any(key in each for each in settings)]
+    if found.get("id") and added and not settings.get("omitDefaults"):
+        words = " and ".join(added)
+        work.notes.append(f"providers: promptfoo adds {words} for most models; the file does not.")
     _settings(settings, found, work)
     return found
 
@@ -149,6 +155,8 @@ def _settings(settings: JsonObject, found: dict[str, Json], work: Composition) -
             found |= _server(value)
         elif key == "tools":
             _tools(value, work)
+        elif key == "instructions" and isinstance(value, str):
+            work.messages.append(Message("system", (TextPart(value),)))
         elif key in ("passthrough", "extra_body", "omitDefaults", "apiKeyRequired"):
             continue
         elif key in ("apiKey", "apiKeyEnvar"):
@@ -237,7 +245,12 @@ def _sets(data: JsonObject, work: Composition, read: ReadFile) -> dict[str, Json
             continue
         name = str(test.get("description") or f"test {number}")
         given = {**common, **_vars(test)}
-        lists = {key: value for key, value in given.items() if isinstance(value, list)}
+        # A list stands for several values where its first item is a text (promptfoo 0.123).
+        lists = {
+            key: value
+            for key, value in given.items()
+            if isinstance(value, list) and value and isinstance(value[0], str)
+        }
         if not lists or _keeps_lists(test) or _keeps_lists(data.get("defaultTest")):
             found[name] = given
             continue

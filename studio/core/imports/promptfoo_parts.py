@@ -71,13 +71,17 @@ def prompts_of(
             content = [item]
         if isinstance(content, str) and (
             content.startswith("file://")
-            or re.fullmatch(r"[\w./-]+\.(?:txt|json|ya?ml|md)", content)
+            or re.fullmatch(
+                r"[\w./-]+\.(?:txt|jsonl?|ya?ml|md|j2|csv|[cm]?js|ts|py)(?::\w+)?", content
+            )
         ):
             path = content.removeprefix("file://")
             name = path if name.startswith("prompt ") else name
             try:
                 if re.search(r"\.(?:py|js|ts|mjs|cjs)(?::\w+)?$", path):
                     raise ImportFailure(f"{path} is a function that makes the prompt, and no text.")
+                if path.endswith((".csv", ".jsonl")):
+                    raise ImportFailure(f"{path} is a table of prompts; copy one into a .txt file.")
                 content = read(path)
             except ImportFailure as failure:
                 yield name, failure

@@ -25,12 +25,6 @@ from studio.core.wire import anthropic, chat, gemini, responses
 _SHAREGPT = {"human": "user", "gpt": "assistant", "system": "system", "tool": "tool"}
 
 
-def read_request(data: JsonObject) -> tuple[tuple[Message, ...], tuple[JsonObject, ...]]:
-    """The messages and tools of a body, as they are in it."""
-    form = form_of(data)
-    return tuple(messages_of(data, form)), tuple(tools_of(data))
-
-
 def form_of(data: JsonObject) -> str:
     """Which provider's form a body has."""
     if isinstance(data.get("contents"), list):
@@ -217,7 +211,9 @@ def _anthropic_block(block: Json) -> Json:
 def _gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
     """Yield the contents of a Gemini body as items of a thread."""
     apart = object_of(_gemini_field(data, "systemInstruction"))
-    rows = [{"role": "system", "parts": apart.get("parts")}] if apart else []
+    rows: list[JsonObject] = [
+        {"role": "system", "parts": [part]} for part in objects_of(apart.get("parts"))
+    ]
     unanswered: dict[str, list[str]] = {}
     for item in (*rows, *objects_of(data.get("contents"))):
         role = "assistant" if item.get("role") == "model" else item.get("role", "user")
@@ -242,8 +238,9 @@ def _gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
                 yield {"role": "tool", "tool_call_id": call_id, "content": text}
             elif not part.get("thought"):
                 content.append(_gemini_part(part))
+        row: dict[str, Json] = {"role": role, "content": content}
         if content or calls:
-            yield {"role": role, "content": content} | ({"tool_calls": calls} if calls else {})
+            yield row | ({"tool_calls": calls} if calls else {})
 
 
 def _gemini_part(part: JsonObject) -> Json:

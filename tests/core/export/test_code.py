@@ -163,6 +163,22 @@ def test_langchain_takes_files_in_a_template(make: Make, tmp_path: Path) -> None
         assert bool(files) or any("left out" in loss for loss in result.losses)
 
 
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("gpt-5.6-luna", "temperature is left out (0.5)."),
+        ("o1", "message 1 (system) is different: its role is developer."),
+        ("gpt-5-chat-latest", ""),
+    ],
+)
+def test_langchain_says_what_its_package_changes_for_reasoning_models(
+    model: str, words: str, make: Make
+) -> None:
+    head = f"---\nname: a\nmodel: {{id: {model}, options: {{temperature: 0.5}}}}\n{JINJA}"
+    (found,) = make(f"{head}system:\nA\n\nuser:\nHi\n", "langchain").round_trips
+    assert found.difference == words
+
+
 def test_langchain_has_no_line_ends_around_statements(make: Make, tmp_path: Path) -> None:
     pytest.importorskip("langchain_core")
     body = "system:\n{% for x in xs %}\n- {{x}}\n{% endfor %}\n\nuser:\nHi\n"

@@ -601,3 +601,51 @@ def test_names_that_are_no_text_stop_no_import(text: str) -> None:
 def test_instructions_that_are_no_text_are_refused(given: str) -> None:
     with pytest.raises(ImportFailure, match="instructions: AgentSchema wants one text"):
         import_text(f"kind: prompt\nname: x\ninstructions: {given}\n", Path("a.yaml"))
+
+
+def test_a_function_or_table_of_prompts_is_no_text_of_promptfoo(tmp_path: Path) -> None:
+    for word, why in (("prompts.py:simple", "is a function"), ("rows.csv", "is a table")):
+        path = tmp_path / "promptfooconfig.yaml"
+        path.write_text(f"prompts: [{word}]\nproviders: [openai:gpt-4o]\n", encoding="utf-8")
+        with pytest.raises(ImportFailure, match=why):
+            import_file(path)
+
+
+def test_what_promptfoo_adds_to_a_request_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "promptfooconfig.yaml"
+    head = "prompts: ['Hi {{ a }}']\nproviders:\n- id: openai:gpt-4o\n  config: "
+    for config, words in (
+        ("{}", ["providers: promptfoo adds a temperature of 0 and a limit of tokens"]),
+        ("{max_completion_tokens: 9}", ["providers: promptfoo adds a temperature of 0 for"]),
+        ("{omitDefaults: true}", []),
+    ):
+        path.write_text(f"{head}{config}\n", encoding="utf-8")
+        notes = import_file(path).notes
+        assert [note.startswith(words[0]) for note in notes] == [True] * len(words)
+
+
+def test_a_chat_of_promptfoo_may_begin_with_comments(tmp_path: Path) -> None:
+    chat = (
+        "# Kept in sync.\n#\n\n- role: system\n  content: Be short.\n- role: user\n  content: Hi\n"
+    )
+    (tmp_path / "chat.yaml").write_text(chat, encoding="utf-8")
+    path = tmp_path / "promptfooconfig.yaml"
+    path.write_text("prompts: [file://chat.yaml]\n", encoding="utf-8")
+    prepared = prepare(parse(import_file(path).text), {})
+    assert [each.role for each in prepared.messages.messages] == ["system", "user"]
+
+
+def test_lists_and_instructions_of_promptfoo_mean_what_they_mean_there(tmp_path: Path) -> None:
+    path = tmp_path / "promptfooconfig.yaml"
+    config = "{omitDefaults: true, instructions: Be short.}"
+    path.write_text(
+        "prompts: ['{{ a }}{{ b }}']\n"
+        f"providers: [{{id: 'openai:responses:m', config: {config}}}]\n"
+        "tests: [{vars: {a: [x, y], b: [1, 2]}}]\n",
+        encoding="utf-8",
+    )
+    made = import_file(path)
+    assert [*made.input_sets.values()] == [{"a": "x", "b": [1, 2]}, {"a": "y", "b": [1, 2]}]
+    prepared = prepare(parse(made.text), {"a": "x", "b": 1})
+    roles = [(each.role, each.text) for each in prepared.messages.messages]
+    assert roles == [("system", "Be short."), ("user", "x1")]

@@ -45,7 +45,7 @@ from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.prompty.document import Message, TemplateFormat
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
-from studio.core.text.values import Json, JsonObject, object_of, parse_json, texts_in
+from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json, texts_in
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 
@@ -111,8 +111,27 @@ class ModelSettings:
         headers = dict(expected.headers)
         if self.is_anthropic:  # Anthropic's package names the version that it was made for
             headers["anthropic-version"] = "that of the package anthropic"
-        body = {**own, **options, **further}
+        body: JsonObject = {**own, **options, **further}
+        if not self.is_anthropic:
+            body = _for_reasoning(body)
         return replace(expected, address=address, body=body, headers=headers)
+
+
+def _for_reasoning(body: JsonObject) -> JsonObject:
+    """Return a body as langchain-openai changes it for OpenAI's reasoning models (base.py, 1.7)."""
+    model = str(body.get("model", "")).lower()
+    if model.startswith("o1"):
+        body = {"temperature": 1, **body}
+    elif model.startswith("gpt-5") and "chat" not in model:
+        is_sent = body.get("reasoning_effort") == "none" or body.get("temperature") == 1
+        body = {key: body[key] for key in body if key != "temperature" or is_sent}
+    if re.match(r"o\d", model):
+        messages = [
+            {**item, "role": "developer"} if item.get("role") == "system" else item
+            for item in objects_of(body.get("messages"))
+        ]
+        body = {**body, "messages": messages}
+    return body
 
 
 def model_settings(source: ExportSource) -> ModelSettings:
