@@ -74,7 +74,7 @@ dist: setup-dev ## build the wheel, the archive and the Debian package into dist
 
 interop: setup-dev ## let other programs read the exports and work with the studio: Prompty, LangChain, promptfoo, MCP clients, …
 	@$(call each,"interop $(FILE)" corpus promptfoo_verdicts mcp_clients hooks vscode neovim servers fastmcp_servers \
-	  frameworks descriptions landing portability importers traces report_pages,-m tests.interop.)
+	  frameworks descriptions landing portability importers traces recorded report_pages,-m tests.interop.)
 
 chaos: setup-dev ## meet 47 faults of servers on three APIs; kill commands and windows 50 times; full disk, moved clock, strace
 	@$(call each,run kills batch_kills kill_series disk_and_clock traced,-m tests.chaos.)
