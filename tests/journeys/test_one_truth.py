@@ -147,6 +147,27 @@ def test_a_rename_keeps_the_value_and_reaches_all_files_at_once(
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_kill_between_the_files_of_a_rename_leaves_texts_that_agree(
+    bench: Workbench, triage: Path, tmp_path: Path
+) -> None:
+    page = bench.window.tabs.current
+    assert page is not None
+
+    def killed() -> bool:
+        raise SystemExit
+
+    page.names._save = killed
+    page.editor.set_caret(page.editor.text().index("ticket"))
+    with pytest.raises(SystemExit):
+        page.names.rename_to("message")
+    assert '"message"' in sets_file(triage).read_text(encoding="utf-8")
+    (kept,) = page.controller._swaps._own.glob("*.json")
+    assert json.loads(kept.read_text(encoding="utf-8"))["text"] == PROMPT.replace(
+        "ticket", "message"
+    )
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_a_rename_reaches_no_file_where_one_cannot_follow(
     qtbot: QtBot, bench: Workbench, triage: Path
 ) -> None:

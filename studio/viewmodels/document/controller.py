@@ -26,7 +26,7 @@ from studio.application.document.files import (
 from studio.application.words import tr
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.notifications import NotificationAction, Notifications
-from studio.viewmodels.document.swap import SwapFolder, make_swap
+from studio.viewmodels.document.swap import Swap, SwapFolder, make_swap
 
 if TYPE_CHECKING:
     from studio.application.document.project_settings import ProjectFindings
@@ -431,8 +431,19 @@ class DocumentController(QObject):
     def _write_swap(self) -> None:
         if not self.is_dirty:
             return
-        swap = make_swap(self.id, self.path, self.title, self._read_text(), self.file.digest)
-        self._swapping.submit(self._swaps.writer(swap))
+        self._swapping.submit(self._swaps.writer(self._swap()))
+
+    def keep_now(self) -> None:
+        """Write the unsaved text for the next start before this returns.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self.is_dirty:
+            self._swaps.write(self._swap())
+
+    def _swap(self) -> Swap:
+        return make_swap(self.id, self.path, self.title, self._read_text(), self.file.digest)
 
     def _on_swap_failed(self, error: Exception) -> None:
         self._messages.say(

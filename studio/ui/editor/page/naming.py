@@ -90,17 +90,21 @@ class Naming(QObject):
     request_open = Signal(Path)  # Path of a file that the prompt refers to
     input_renamed = Signal(str, str)  # name of an input of the prompt before, and now
 
-    def __init__(self, editor: PromptEditor, save: Callable[[], bool]) -> None:
+    def __init__(
+        self, editor: PromptEditor, save: Callable[[], bool], keep: Callable[[], None]
+    ) -> None:
         """Make it.
 
         Args:
             editor: the text.
             save: writes the text to its file, so that it agrees with renames in other files; False
                 where that cannot be done.
+            keep: keeps the unsaved text for the next start, so that a process that is killed
+                between the files comes back with the text that agrees with the others.
         """
         super().__init__(editor)
         self._editor = editor
-        self._save = save
+        self._save, self._keep = save, keep
         self._followed: list[_Followed] = []
 
     def go_to_definition(self, *, tells: bool = True) -> None:
@@ -215,6 +219,10 @@ class Naming(QObject):
         Raises:
             ValueError: one of the files cannot be written; the text says which.
         """
+        try:
+            self._keep()
+        except OSError as error:
+            raise ValueError(tr("this file cannot be saved")) from error
         experiments.write_all(others, back=back)
         if not self._save():
             experiments.write_all(others, back=not back)

@@ -233,7 +233,7 @@ class EditorPage(QWidget):
         """Definition, uses and rename, made when one is first asked for."""
         from studio.ui.editor.page.naming import Naming
 
-        names = Naming(self.editor, self.controller.save_known)
+        names = Naming(self.editor, self.controller.save_known, self.controller.keep_now)
         names.request_open.connect(self.request_open)
         names.input_renamed.connect(self.input_renamed)
         self.controller.reading.parsed.connect(names.follow)

@@ -210,7 +210,7 @@ def test_return_takes_the_first_fix(editor: PromptEditor, qtbot: QtBot) -> None:
 def test_rename_changes_every_place_and_definition_goes_both_ways(editor: PromptEditor) -> None:
     editor.load(PROMPT)
     editor.set_document(parse(PROMPT))
-    assist = Naming(editor, lambda: True)
+    assist = Naming(editor, lambda: True, lambda: None)
     caret_at(editor, PROMPT.index("{{ city") + 4)
     assist.go_to_definition()
     assert editor.marks.flashed == "city"
