@@ -16,7 +16,6 @@ from studio.core.prompty.parse import parse
 from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.compound import ListField, ObjectField, ThreadField
 from studio.ui.inputs.fields import ChoiceField, FileField, JsonField, NumberField, TextField
-from studio.ui.inputs.pane import RowsDialog
 from studio.ui.parts.labels import Chip
 from tests.support.menus import choose
 
@@ -130,26 +129,21 @@ def test_values_are_kept_as_samples_and_a_variable_is_declared(
 
 
 FILES = {
-    "rows.csv": ('city,days,stops\nRome,5,\nOslo,7,"[""Fjord""]"\n', "2: city = Oslo"),
-    "rows.jsonl": ('{"city": "Rome"}\n{"city": "Oslo", "days": 7, "stops": ["Fjord"]}\n', "2:"),
-    "one.json": ('{"city": "Oslo", "days": 7, "stops": ["Fjord"]}', ""),
-    "one.yaml": ("city: Oslo\ndays: 7\nstops: [Fjord]\n", ""),
+    "rows.csv": 'city,days,stops\nOslo,7,"[""Fjord""]"\n',
+    "rows.jsonl": '{"city": "Oslo", "days": 7, "stops": ["Fjord"]}\n',
+    "one.json": '{"city": "Oslo", "days": 7, "stops": ["Fjord"]}',
+    "one.yaml": "city: Oslo\ndays: 7\nstops: [Fjord]\n",
 }
 
 
 def test_values_are_loaded_from_files(qtbot: QtBot, workbench: Workbench, tmp_path: Path) -> None:
     pane = workbench.inputs_pane
-    for name, (text, row) in FILES.items():
+    for name, text in FILES.items():
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
         pane.clear()
         qtbot.waitUntil(lambda: "guide to Oslo" not in sent(workbench))
         pane.library.load(path)
-        if row:
-            dialog = pane.sets.findChildren(RowsDialog)[-1]
-            (chosen,) = dialog.list.findItems(row, Qt.MatchFlag.MatchStartsWith)
-            dialog.list.setCurrentItem(chosen)
-            dialog.accept()
         assert pane.values() == {"city": "Oslo", "days": 7, "stops": ["Fjord"]}, name
         qtbot.waitUntil(lambda: "guide to Oslo, 7 days" in sent(workbench))
 

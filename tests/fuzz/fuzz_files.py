@@ -23,8 +23,10 @@ from typing import Any
 
 from studio.application.experiments.plan import ExperimentServices, plan_experiment
 from studio.application.experiments.prompts import ExperimentError
-from studio.application.inputs.sets import InputFileError, load_rows, read_sets, sets_path
+from studio.application.inputs.sets import InputFileError, read_sets
 from studio.application.tools.saved_calls import SavedCallsError, read_calls
+from studio.core.experiments.datasets import DatasetError, read_dataset
+from studio.core.experiments.values import DatasetReference
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.recognize import import_text
 from studio.core.models.connections import EMBEDDED, Connection, Connections
@@ -206,12 +208,11 @@ def read(name: str, text: str, folder: Path, store: RunStore) -> None:
         read_calls(path)
     elif name == "sets.inputs.json":
         read_sets(folder / "sets.prompty")
-        load_rows(sets_path(folder / "sets.prompty"))
-    else:
-        load_rows(path)
+    read_dataset(DatasetReference(path.name), path)
 
 
 REFUSALS = (
+    DatasetError,
     ExperimentError,
     ImportFailure,
     InputFileError,

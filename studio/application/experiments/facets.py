@@ -56,12 +56,19 @@ class RowFacets:
     groups: tuple[FailureGroup, ...] = ()
     """Rows that fail, by the input that differs; the largest first."""
 
+    differs: frozenset[int] = frozenset()
+    """Rows whose answers differ between the first column and another one."""
+
+    saved: frozenset[int] = frozenset()
+    """Rows whose answer in the first column differs from the result before."""
+
 
 def facets_of(
     ledger: ExperimentLedger,
     result: int,
     failed: Sequence[frozenset[int]],
     reads: Sequence[frozenset[str] | None],
+    before: int | None = None,
 ) -> RowFacets:
     """Find the facets of a result.
 
@@ -70,6 +77,7 @@ def facets_of(
         result: its number.
         failed: the rows that do not pass, of each variant.
         reads: the inputs that each variant's prompt reads; None where nobody knows.
+        before: the result whose answers are compared; None compares none.
     """
     rows = ledger.rows(result)
     groups = [
@@ -81,7 +89,26 @@ def facets_of(
         _slow(ledger, result, len(failed)),
         _lost(ledger, result),
         tuple(sorted(groups, key=lambda each: -len(each.rows))),
+        *_changed_answers(ledger, result, before),
     )
+
+
+def _changed_answers(
+    ledger: ExperimentLedger, result: int, before: int | None
+) -> tuple[frozenset[int], frozenset[int]]:
+    """The rows whose columns differ, and those whose first answer is another than before."""
+    answers = ledger.scans.answers(result)
+    differs = {row for row, found in answers.items() if len(set(found.values())) > 1}
+    if before is None:
+        return frozenset(differs), frozenset()
+    keys = {row.number: row.key for row in ledger.rows(before, with_values=False)}
+    earlier = {keys[row]: found.get(0) for row, found in ledger.scans.answers(before).items()}
+    saved = {
+        row.number
+        for row in ledger.rows(result, with_values=False)
+        if earlier.get(row.key) not in (None, answers.get(row.number, {}).get(0))
+    }
+    return frozenset(differs), frozenset(saved)
 
 
 def _slow(ledger: ExperimentLedger, result: int, variants: int) -> frozenset[int]:

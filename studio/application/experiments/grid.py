@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from itertools import takewhile
+from pathlib import Path
 from typing import Literal, TypeAlias, overload
 
 from studio.application.experiments.exports.cells import row_title
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.report import pass_rule_of
+from studio.core.experiments.datasets import table_rows
 from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
@@ -34,7 +36,9 @@ from studio.core.experiments.results.scans import (
 from studio.core.experiments.values import PassRule
 from studio.core.text.values import JsonObject, object_of, parse_json, text_or_json
 
-RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "slow", "errors"]
+RowFilter: TypeAlias = Literal[
+    "all", "changed", "failed", "flaky", "slow", "errors", "differs", "saved"
+]
 """Which rows are shown."""
 
 RowChange: TypeAlias = Literal["", "won", "lost"]
@@ -61,6 +65,9 @@ class DotState(IntEnum):
 
     NOT_PLANNED = 5
     """The row is not for the variant: `prompts` or `providers` of its test name others."""
+
+    COMING = 6
+    """Being asked; only drawn, never kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +123,18 @@ class GridRow:
         """Values by input."""
         return object_of(self.row.facts.get("vars"))
 
+    @property
+    def metadata(self) -> JsonObject:
+        """Facts by name."""
+        return object_of(self.row.facts.get("metadata"))
+
     def text(self, column: str) -> str:
         """The text of a column: a value, `expected`, or a fact of the metadata."""
         if column == "expected" and "expected" in self.row.facts:
             return text_or_json(self.row.facts["expected"])
         if column == "description":
             return str(self.row.facts.get("description", ""))
-        facts = object_of(self.row.facts.get("metadata"))
-        value = self.values.get(column, facts.get(column))
+        value = self.values.get(column, self.metadata.get(column))
         return "" if value is None else text_or_json(value)
 
 
@@ -137,6 +148,11 @@ class LazyRows(Sequence[GridRow]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    @property
+    def made(self) -> int:
+        """Number of rows that were looked at."""
+        return sum(row is not None for row in self._rows)
 
     @overload
     def __getitem__(self, at: int) -> GridRow: ...
@@ -379,6 +395,24 @@ def planned_grid(
     if ledger is not None and result is not None:
         _take_answers(grid, {each.key: each.number for each in plan.rows}, ledger, result)
     return grid
+
+
+def table_grid(path: Path, names: Sequence[str]) -> ExperimentGrid:
+    """The grid of a CSV file before its rows are planned.
+
+    Raises:
+        DatasetError: a line of it is wrong.
+        OSError: it cannot be read.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    head, records = table_rows(path)
+
+    def row(at: int) -> ResultRow:
+        line, cells = records[at]
+        values = {name: cell for name, cell in zip(head, cells, strict=True) if name}
+        return ResultRow(at + 1, str(line), {"vars": values, "line": line})
+
+    return ExperimentGrid(names, LazyRows(len(records), row), 1)
 
 
 def _take_answers(

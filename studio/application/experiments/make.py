@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.application.experiments.plan import (
+    ExperimentChoices,
+    ExperimentPlan,
+    ExperimentServices,
+    plan_experiment,
+)
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.declarations import output_schema
+from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
+from studio.core.text.files import read_text
 from studio.core.text.naming import free_name
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject, parse_json, reason_of
 
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 _OF_THE_PROMPT = (".json", ".yaml", ".yml")
@@ -86,6 +98,64 @@ class CasesTable:
         folder = self.prompt.parent
         near = self.rows.is_relative_to(folder)
         return self.rows.relative_to(folder).as_posix() if near else str(self.rows)
+
+
+def plan_cases(
+    table: CasesTable, services: ExperimentServices, on_rows: Callable[[int], None] | None = None
+) -> ExperimentPlan:
+    """Plan the cells of a table; rows that cannot be asked stay, each with its reason.
+
+    Args:
+        table: the cases.
+        services: what they are asked with; the text of an open editor counts.
+        on_rows: told now and then how many rows were read since it was told last.
+
+    Raises:
+        ExperimentError: the table cannot be planned; each line of the text is one reason.
+    """
+    path = table.prompt.resolve()
+    try:
+        draft = services.drafts.get(path)
+        text = read_text(path, encoding="utf-8-sig") if draft is None else draft
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"{path.name}: {reason_of(error)}") from None
+    choices = ExperimentChoices(keeps_faults=True)
+    try:
+        return plan_experiment(
+            table.path, services, choices, table.text(parse(text, path)), on_rows
+        )
+    except ExperimentError as error:
+        place = re.compile(rf"^{re.escape(table.path.name)}:\d+:\d+: ", re.MULTILINE)
+        raise ExperimentError(place.sub("", str(error)), error.unconnected) from None
+
+
+def pasted_rows(text: str, columns: Sequence[str]) -> list[JsonObject]:
+    """The rows of a text from a sheet, a CSV file or JSON; none where it holds none.
+
+    Args:
+        text: a list of objects, a line of JSON each, or a table, with or without a head.
+        columns: names of the table's columns, in order, for a table without a head.
+    """
+    whole = text.strip()
+    if whole.startswith(("[", "{")):
+        with suppress(ValueError):
+            return _objects(parse_json(whole))
+        with suppress(ValueError):
+            return _objects([parse_json(line) for line in whole.splitlines()])
+    delimiter = "\t" if "\t" in whole.partition("\n")[0] else ","
+    lines = [each for each in csv.reader(io.StringIO(whole), delimiter=delimiter) if any(each)]
+    if not lines:
+        return []
+    head = [each.strip() for each in lines[0]]
+    names = columns
+    if set(head) & set(columns) and len(set(head)) == len(head):
+        names, lines = head, lines[1:]
+    return [dict(zip(names, line, strict=False)) for line in lines]
+
+
+def _objects(value: Json) -> list[JsonObject]:
+    items = value if isinstance(value, list) else [value]
+    return [dict(item) for item in items if isinstance(item, Mapping)]
 
 
 def case_files(prompt: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Named sets of input values beside a prompt, and rows of values from other files.
+"""Named sets of input values beside a prompt.
 
 Values can also be kept in the file itself, as samples of its inputs.
 """
@@ -6,24 +6,20 @@ Values can also be kept in the file itself, as samples of its inputs.
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from studio.application.inputs.fields import FieldSpec, read_json, show_value
+from studio.application.inputs.fields import FieldSpec, read_json
 from studio.application.words import tr
 from studio.core.prompty.document import TEXT_KINDS, PromptDocument
 from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.parse import parse
-from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.amounts import shortened
 from studio.core.text.diff import smallest_edit
 from studio.core.text.files import read_text, write_atomically
-from studio.core.text.source import SourceText, TextEdit, apply_edits
+from studio.core.text.source import TextEdit, apply_edits
 from studio.core.text.values import Json, JsonObject
 
 SUFFIX = ".inputs.json"
@@ -35,23 +31,6 @@ _MOST_CHOSEN = 200
 
 class InputFileError(Exception):
     """A file of values cannot be read; the text says why, for people."""
-
-
-@dataclass(frozen=True, slots=True)
-class InputRow:
-    """One set of values of a file."""
-
-    title: str
-    """Name of the set."""
-
-    values: JsonObject
-    """Values by input name."""
-
-    file: str = ""
-    """Name of the file."""
-
-    name: str = ""
-    """Name of the set that the row is in its own file; empty for a row of a table."""
 
 
 def sets_path(prompt: Path) -> Path:
@@ -114,43 +93,6 @@ def write_sets(prompt: Path, sets: Mapping[str, Json]) -> None:
     write_atomically(path, json.dumps(dict(sets), ensure_ascii=False, indent=2) + "\n")
 
 
-def load_rows(path: Path) -> tuple[InputRow, ...]:
-    """The rows of a JSON, JSON lines, YAML or CSV file.
-
-    Raises:
-        InputFileError: it cannot be read, or holds no object.
-    """
-    text, kind = _text(path), path.suffix.lower()
-    if kind in (".csv", ".tsv"):
-        rows = _csv_rows(text, "\t" if kind == ".tsv" else _delimiter(text))
-    elif kind in (".jsonl", ".ndjson"):
-        # Not `splitlines`: JSON texts may hold other line separators as they are.
-        lines = [line for line in text.split("\n") if line.strip()]
-        rows = _rows([_json(line, path) for line in lines])
-    elif kind in (".yaml", ".yml"):
-        rows = _rows(_yaml(text, path))
-    elif path.name.endswith(SUFFIX):
-        rows = _named_rows(_json(text, path))
-    else:
-        rows = _rows(_json(text, path))
-    if not rows:
-        raise InputFileError(tr("{file} holds no row of named values.").format(file=path.name))
-    return tuple(replace(row, file=path.name) for row in rows)
-
-
-def set_names(rows: Sequence[InputRow], taken: Collection[str]) -> tuple[str, ...]:
-    """Return a name for each row as a set: its own, or its file's and its number; none twice."""
-    used, names = set(taken), []
-    for number, row in enumerate(rows, start=1):
-        name = wanted = row.name or f"{Path(row.file).stem} {number}"
-        count = 2
-        while name in used:
-            name, count = f"{wanted} ({count})", count + 1
-        used.add(name)
-        names.append(name)
-    return tuple(names)
-
-
 class ChosenSets:
     """The set that was last chosen for each prompt, in a small JSON file."""
 
@@ -205,72 +147,11 @@ def _plain(value: object) -> Json:
     return value  # type: ignore[return-value]
 
 
-def _delimiter(text: str) -> str:
-    """Detect the delimiter of cells: spreadsheets write ; where the comma is the decimal mark."""
-    header = text.partition("\n")[0]
-    return next((each for each in ",;\t" if each in header), ",")
-
-
-def _named_rows(data: Json) -> tuple[InputRow, ...]:
-    """The sets of another prompt, by name."""
-    sets = data if isinstance(data, Mapping) else {}
-    return tuple(
-        InputRow(f"{name}: {_summary(item)}", dict(item), name=name)
-        for name, item in sets.items()
-        if isinstance(item, Mapping) and item
-    )
-
-
-def _csv_rows(text: str, delimiter: str) -> tuple[InputRow, ...]:
-    try:
-        reader = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
-        rows = [
-            {name: cell for name, cell in row.items() if name and isinstance(cell, str) and cell}
-            for row in reader
-        ]
-    except csv.Error as error:
-        raise InputFileError(
-            tr("The table cannot be read: {error}.").format(error=error)
-        ) from error
-    return _rows(rows)
-
-
-def _rows(data: object) -> tuple[InputRow, ...]:
-    """Rows of a list of objects, or of one object."""
-    if isinstance(data, list | tuple):
-        return tuple(
-            InputRow(f"{number}: {_summary(item)}", dict(item))
-            for number, item in enumerate(data, start=1)
-            if isinstance(item, Mapping) and item
-        )
-    if not isinstance(data, Mapping) or not data:
-        return ()
-    return (InputRow(_summary(data), {str(key): item for key, item in data.items()}),)
-
-
-def _summary(values: Mapping[str, Json]) -> str:
-    text = ", ".join(f"{key} = {show_value(item)}" for key, item in values.items())
-    return shortened(text, 80)
-
-
 def _json(text: str, path: Path) -> Json:
     entry = read_json(text)
     if entry.problem:
         raise InputFileError(f"{path.name}: {entry.problem}")
     return _plain(entry.value)
-
-
-def _yaml(text: str, path: Path) -> Json:
-    reading = read_yaml(text)
-    if reading.problems:
-        problem = reading.problems[0]
-        line = SourceText(text).position(problem.span.start).line
-        raise InputFileError(
-            tr("{file}, line {line}: {message}").format(
-                file=path.name, line=line, message=problem.message
-            )
-        )
-    return reading.value
 
 
 def _text(path: Path) -> str:

@@ -187,18 +187,6 @@ def compare_whole(order: PreviewJob, pair: Pair) -> PromptComparison:
     return PromptComparison(compare_for_taking_back(*texts), unlinked, _part(*bodies))
 
 
-def compare_inputs(order: PreviewJob, pair: Pair) -> PromptComparison:
-    """Compare two sides of one text by their values, messages and requests; for a worker."""
-    found = compare_whole(order, pair)
-    values = [
-        json.dumps(
-            dict(order.inputs if side.values is None else side.values), ensure_ascii=False, indent=2
-        )
-        for side in (pair.before, pair.after)
-    ]
-    return replace(found, text=_part(*values))
-
-
 def _part(before: str, after: str) -> tuple[ComparedPart, ...]:
     rows = compare_texts(before, after)
     return (ComparedPart("", rows),) if rows else ()

@@ -177,7 +177,28 @@ def _where(cases: Iterator[ExperimentCase], condition: str, path: Path) -> Itera
 # CSV ----------------------------------------------------------------------------------------------
 
 
+def table_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The head of a CSV file, and the line and the cells of each record: to show them at once.
+
+    Raises:
+        DatasetError: a line of it is wrong.
+        OSError: it cannot be read.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    records = _csv_records(path, [])
+    _, head = next(records)
+    return head, list(islice(records, MOST_ROWS))
+
+
 def _csv(reference: DatasetReference, path: Path, warnings: list[str]) -> Iterator[ExperimentCase]:
+    records = _csv_records(path, warnings)
+    _, head = next(records)
+    for line, cells in records:
+        yield _row(dict(zip(head, cells, strict=True)), reference, path, line)
+
+
+def _csv_records(path: Path, warnings: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """The head and the records of a file, each with its first line."""
     csv.field_size_limit(_LONGEST_CELL)
     with open_text(path, newline="") as file:
         head_line = file.readline()
@@ -186,6 +207,7 @@ def _csv(reference: DatasetReference, path: Path, warnings: list[str]) -> Iterat
         try:
             head = [name.strip() for name in next(reader, [])]
             _check_head(head, path, warnings)
+            yield 1, head
             before = reader.line_num
             for cells in reader:
                 line, before = before + 1, reader.line_num
@@ -197,7 +219,7 @@ def _csv(reference: DatasetReference, path: Path, warnings: list[str]) -> Iterat
                         f"and the head has {len(head)}; a cell with commas or line breaks stands "
                         "in quotes"
                     )
-                yield _row(dict(zip(head, cells, strict=True)), reference, path, line)
+                yield line, cells
         except csv.Error as error:
             raise DatasetError(f"{path.name}, line {reader.line_num}: {error}") from None
 

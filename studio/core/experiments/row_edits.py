@@ -103,7 +103,7 @@ def without_rows(text: str, path: Path, lines: Collection[int]) -> str:
             text = text[: record.start] + text[record.end :]
         return text
     if suffix in _LINES:
-        kept = text.splitlines(keepends=True)
+        kept = StringIO(text, newline="").readlines()  # a text may hold other line separators
         return "".join(line for number, line in enumerate(kept, 1) if number not in lines)
     raise DatasetError(f"{path.name}: rows of JSON and YAML are taken away by hand")
 

@@ -42,8 +42,9 @@ class Commands(QObject):
     """Carries out actions for one window."""
 
     trust_changed = Signal()  # a folder is trusted no more
-    request_experiment = Signal()  # make one of the open prompt and its input sets
-    request_row = Signal()  # keep the run that is shown as a row of an experiment
+    request_cases = Signal()  # show the cases of the open prompt
+    request_cases_run = Signal()  # ask the cases that are shown
+    request_row = Signal()  # keep the run that is shown as a case
 
     def __init__(
         self, window: WindowParts, panes: Callable[[], Panes], page: PageCoordinator
@@ -91,9 +92,6 @@ class Commands(QObject):
 
     def _compare_saved(self, page: EditorPage) -> None:
         self.comparisons.with_saved(page)
-
-    def _compare_sets(self, page: EditorPage) -> None:
-        self.comparisons.ask_sets(page)
 
     def follow_rename(self, old: Path, new: Path) -> None:
         """A file or folder was renamed in Files."""
@@ -165,6 +163,9 @@ class Commands(QObject):
         self, pane: RunPane, identifier: str, act: Callable[[], None], _: bool = False
     ) -> None:
         """Show the pane, unless the answer beside the text is enough, or a run may be refused."""
+        if identifier == "run.start" and self._window.docks.is_shown("cases"):
+            self.request_cases_run.emit()
+            return
         if identifier in _IN_PLACE:
             is_shown = pane.view.is_waiting and pane.view.needs_stage
         else:
@@ -223,10 +224,9 @@ class Commands(QObject):
             "prompt.check": self._page.check,
             "prompt.compare": self._on_page(self._compare),
             "prompt.compare_saved": self._on_page(self._compare_saved),
-            "prompt.compare_sets": self._on_page(self._compare_sets),
             "run.breakpoint": self._on_page(self.toggle_breakpoint),
             "run.keep_row": self.request_row.emit,
-            "prompt.experiment": self.request_experiment.emit,
+            "prompt.cases": self.request_cases.emit,
             "help.guide": self.guide,
             "help.tour": self.tour,
             "help.storage": self.show_storage,

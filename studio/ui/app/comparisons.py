@@ -21,7 +21,6 @@ from studio.application.preview.diff import (
     MissingTextError,
     Pair,
     PromptComparison,
-    compare_inputs,
     compare_whole,
 )
 from studio.application.words import tr
@@ -177,7 +176,7 @@ class Comparisons(QObject):
     def _show(self, made: _Made) -> None:
         found = made.comparison
         kinds = {
-            tr("Values") if made.is_of_inputs else tr("Text"): found.text,
+            tr("Text"): found.text,
             tr("Messages"): found.messages,
             tr("Request"): found.request,
         }
@@ -201,52 +200,6 @@ class Comparisons(QObject):
         if page.editor.text() == self._compared:
             page.editor.apply_edits(edits)
         self._take(earlier)
-
-    def ask_sets(self, page: EditorPage) -> None:
-        """Ask for two sets of input values, and compare what becomes of them."""
-        inputs = self._panes().inputs
-        sets = inputs.library.sets if inputs is not None else {}
-        if inputs is None or not sets:
-            self._window.messages.info(
-                tr("There is no input set to compare."),
-                tr("Keep the values of Inputs first: Sets, in its head."),
-            )
-            return
-        sides = [
-            ConversationSide(tr("inputs now"), inputs.values()),
-            *(ConversationSide(name, values) for name, values in sets.items()),
-        ]
-
-        def ask_second(first: ConversationSide) -> None:
-            others = [side for side in sides if side is not first]
-            self._ask_side(
-                tr("Compare {name} with").format(name=first.title),
-                others,
-                lambda second: self._compare_sides(page, Pair(first, second)),
-            )
-
-        if len(sides) == 2:
-            self._compare_sides(page, Pair(*sides))
-        else:
-            self._ask_side(tr("Compare which inputs?"), sides, ask_second)
-
-    def _ask_side(
-        self, words: str, sides: list[ConversationSide], take: Callable[[ConversationSide], None]
-    ) -> None:
-        choices = [
-            PaletteItem(side.title, partial(take, side), "", icon("sliders-horizontal"))
-            for side in sides
-        ]
-        self._palette().ask(words, choices)
-
-    def _compare_sides(self, page: EditorPage, pair: Pair) -> None:
-        text, path, trusted = page.editor.text(), page.controller.path, self.trusted
-        title = tr("{name}: {before} and {after}").format(
-            name=page.controller.title, before=pair.before.title, after=pair.after.title
-        )
-        self._making.submit(
-            lambda: _Made(title, _compared(text, path, {}, pair, trusted=trusted), True)
-        )
 
     def keep(self, path: Path, text: str) -> None:
         """Keep a text that was saved over."""
@@ -300,7 +253,6 @@ class _Made:
 
     title: str
     comparison: PromptComparison
-    is_of_inputs: bool = False
 
 
 def _compared(
@@ -311,8 +263,7 @@ def _compared(
     from studio.core.prompty.parse import parse
 
     job = PreviewJob(parse(now, path), values, trusted=trusted)
-    compare = compare_whole if pair.after.values is None else compare_inputs
-    return compare(job, pair)
+    return compare_whole(job, pair)
 
 
 def _moment(revision: Revision) -> str:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.connections.model import RequestedModel
-from studio.application.experiments.generate import AcceptedAnswer, AcceptError, changed_rows
+from studio.application.experiments.generate import (
+    AcceptedAnswer,
+    AcceptError,
+    GeneratedRows,
+    changed_rows,
+)
 from studio.application.experiments.improve.accept import acceptance
 from studio.application.experiments.improve.values import ImproveError, Improvement
 from studio.application.experiments.make import (
@@ -30,7 +36,6 @@ from studio.core.experiments.datasets import is_set_file
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.row_edits import with_rows
 from studio.core.models.base import ModelError
-from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
@@ -40,7 +45,6 @@ from studio.core.text.values import Json, named_reason
 from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.improve_dialog import ImproveDialog
-from studio.ui.experiments.rows_dialog import InventedRowsDialog
 from studio.ui.experiments.view import ExperimentView
 from studio.ui.experiments.workers_dialog import WorkersDialog
 from studio.ui.window.notices import DesktopNotice
@@ -49,6 +53,8 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.notifications import NotificationAction
 from studio.viewmodels.experiments.controller import ExperimentController, ServicesNow
 from studio.viewmodels.experiments.dialog_tasks import ImproveController, InventedRowsController
+
+_MOST_SENTENCES = 4
 
 
 class ExperimentsCoordinator(QObject):
@@ -65,21 +71,68 @@ class ExperimentsCoordinator(QObject):
         self._run = run
         self._store = store
         self._views: list[ExperimentView] = []
+        self._cases: dict[Path, ExperimentView] = {}
+        self._stack = QStackedWidget()
         self._dialogs = ExperimentDialogs(window, background, self._services, self)
         self._notice = DesktopNotice(window.widget)
         window.tabs.view_closed.connect(self._on_closed)
         window.tabs.saved.connect(self._on_saved)
+        window.tabs.current_changed.connect(lambda _page: self._follow_page())
         connections.saved.connect(self._plan_again)
         run.request_experiment.connect(self._run_shown)
 
     def open(self, path: Path) -> QWidget:
         """A view of an experiment file."""
-        controller = ExperimentController(path, self._background, self._services, self)
+        return self._view(ExperimentController(path, self._background, self._services, self))
+
+    def show_cases(self, rows: Path | None = None) -> None:
+        """Show the cases of the open prompt beside it.
+
+        Args:
+            rows: their file; None is the one that was shown last, or the first beside the prompt.
+        """
+        document = self._window.tabs.document
+        path = document.source.path if document is not None and document.is_prompt else None
+        if path is None:
+            self._run.refuse(tr("Open a saved prompt; its cases are stored beside it."))
+            return
+        view = self._cases.get(path)
+        if view is None:
+            table = CasesTable(path, rows or next(iter(case_files(path)), None))
+            controller = ExperimentController(
+                table.path, self._background, self._services_with_texts, self, table
+            )
+            view = self._cases[path] = self._view(controller)
+            self._stack.addWidget(view)
+        elif rows is not None and view.controller.cases is not None:
+            view.controller.show_cases(replace(view.controller.cases, rows=rows))
+        if view.bar is not None:
+            view.bar.models = [each.name for each in self._connections.connections.connections]
+        self._stack.setCurrentWidget(view)
+        if self._stack.parent() is None:
+            self._window.docks.fill({"cases": self._stack})
+        self._window.docks.show("cases")
+
+    def run_cases(self) -> None:
+        """Ask the cases that are shown."""
+        view = self._stack.currentWidget()
+        if isinstance(view, ExperimentView):
+            view.run_all()
+
+    def _follow_page(self) -> None:
+        """Show the cases of the prompt in front, where they were opened."""
+        document = self._window.tabs.document
+        view = self._cases.get(document.source.path) if document and document.source.path else None
+        if view is not None:
+            self._stack.setCurrentWidget(view)
+
+    def _view(self, controller: ExperimentController) -> ExperimentView:
         view = ExperimentView(controller)
         view.request_step.connect(lambda key: self._step(controller, key))
         view.request_edit.connect(lambda key: self._edit(controller, key))
         view.request_run.connect(lambda key: self._open_run(controller, key))
         view.request_file.connect(self._window.tabs.open_text)
+        view.request_experiment.connect(lambda: self._keep_cases(controller))
         self._dialogs.join(view)
         controller.ended.connect(self._on_ended)
         controller.connection_missing.connect(self._offer_connection)
@@ -107,6 +160,12 @@ class ExperimentsCoordinator(QObject):
             self._connections.secrets,
             self._connections.server,
         )
+
+    def _services_with_texts(self) -> ExperimentServices:
+        """Return the services with the texts of all editors, which count for cases."""
+        pages = [page for page in self._window.tabs.pages() if page.controller.path is not None]
+        texts = {Path(str(each.controller.path)).resolve(): each.editor.text() for each in pages}
+        return replace(self._services(), drafts=texts)
 
     def _on_ended(self, report: ExperimentReport) -> None:
         """Notify the desktop that a run has ended, if the user wants that."""
@@ -137,17 +196,18 @@ class ExperimentsCoordinator(QObject):
         for view in self._views:
             if not view.controller.is_running and view.controller.reads(path):
                 view.controller.reload_plan()
+                if view.bar is not None and view.bar.save_box.isChecked():
+                    view.run_all()
 
     # -- made of what is at hand ----------------------------------------------------------------
 
-    def make(self, document: PromptDocument | None) -> None:
-        """Write the experiment of a prompt's cases beside it, and open it."""
-        path = document.source.path if document is not None else None
-        if document is None or not document.is_prompt or path is None:
-            self._run.refuse(tr("Open a saved prompt; its experiment is stored beside it."))
+    def _keep_cases(self, controller: ExperimentController) -> None:
+        """Write the experiment that gives the same cells and verdicts beside the prompt."""
+        table, plan = controller.cases, controller.plan
+        if table is None or plan is None:
+            self._run.refuse(tr("The cases cannot be run as they are."))
             return
-        rows = next(iter(case_files(path)), None)
-        self._write_new(free_path(path), CasesTable(path, rows).text(document))
+        self._write_new(free_path(table.prompt), table.text(plan.variants[0].document))
 
     def keep(self, past: PastRun | None) -> None:
         """Add the values and the answer of a run to the cases of its prompt."""
@@ -237,19 +297,32 @@ class ExperimentDialogs(QObject):
     def join(self, view: ExperimentView) -> None:
         """Open them from a view."""
         view.request_workers.connect(lambda: self._workers(view))
-        view.request_rows.connect(lambda: self._rows(view))
+        view.request_rows.connect(lambda kinds: self._rows(view, kinds))
         view.request_improvement.connect(lambda: self._improve(view))
 
     def _workers(self, view: ExperimentView) -> None:
         WorkersDialog(view.controller, self._window.widget).open()
 
-    def _rows(self, view: ExperimentView) -> None:
+    def _rows(self, view: ExperimentView, kinds: tuple[str, ...]) -> None:
+        """Ask for rows of some kinds; they are added where they are seen, and *Undo* is offered."""
         plan, path = view.controller.plan, view.controller.path
         if plan is None:
             return
-        controller = InventedRowsController(path, plan, self._background, self._services())
+        controller = InventedRowsController(path, plan, self._background, self._services(), view)
+        controller.failed.connect(view.controller.failed)
         controller.written.connect(lambda change: self._on_rows(view, change))
-        InventedRowsDialog(controller, self._window.widget).open()
+
+        def add(found: GeneratedRows) -> None:
+            if found.left_out:
+                view.controller.failed.emit("\n".join(found.left_out[:_MOST_SENTENCES]))
+            if view.controller.cases is None and found.rows:
+                controller.add(found.rows)
+            else:
+                view.controller.editor.add_rows([dict(row.values) for row in found.rows])
+
+        controller.generated.connect(add)
+        view.controller.reported.emit(tr("Asking for one kind after the other…"))
+        controller.ask(kinds)
 
     def _improve(self, view: ExperimentView) -> None:
         plan, path = view.controller.plan, view.controller.path

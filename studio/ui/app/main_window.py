@@ -125,6 +125,7 @@ class MainWindow(QMainWindow):
                 "inputs": self.panes.inputs or self._room(),
                 "preview": self.panes.preview or self._room(),
                 "run": self.panes.run or self._room(),
+                "cases": QWidget(),
                 "problems": QWidget(),
                 "search": QWidget(),
                 "history": self.panes.history or self._room(),

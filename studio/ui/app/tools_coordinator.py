@@ -44,8 +44,8 @@ from studio.ui.tools.pane import ToolsPane
 from studio.ui.tools.traffic_dialog import TrafficDialog
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import NotificationAction
+from studio.viewmodels.app.saved_files import SavedFiles
 from studio.viewmodels.tools.controller import ToolsController
-from studio.viewmodels.tools.saved_files import SavedFiles
 from studio.viewmodels.tools.trial import ToolTrial
 
 # Saved calls of tools at work: read and written beside the prompt, made again, rows of a file.

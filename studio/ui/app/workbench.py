@@ -208,6 +208,7 @@ class Workbench(QObject):
         pane.form.request_sample.connect(document.take_sample)
         pane.request_height.connect(window.docks.fit_inputs)
         pane.refused.connect(self.run_coordinator.refuse)
+        pane.cases_button.clicked.connect(window.actions_by_id["prompt.cases"].trigger)
         window.tabs.path_moved.connect(pane.library.follow_path)
         window.tabs.first_saved.connect(pane.library.follow_path)
         window.tabs.input_renamed.connect(pane.library.note_rename)
@@ -392,9 +393,9 @@ class Workbench(QObject):
         self.experiments.request_record.connect(self.history.open)
         self.experiments.run_kept.connect(self.history.refresh)
         window.tabs.take_views(self.experiments.open)
-        window.commands.request_experiment.connect(
-            lambda: self.experiments.make(window.tabs.document)
-        )
+        window.commands.request_cases.connect(self.experiments.show_cases)
+        window.commands.request_cases_run.connect(self.experiments.run_cases)
+        self.inputs_pane.library.rows_loaded.connect(self.experiments.show_cases)
         window.commands.request_row.connect(lambda: self.experiments.keep(self.run.past))
 
     def _tell_exchange_trust(self, trusted: bool) -> None:

@@ -63,7 +63,7 @@ EDITING = tuple(
     edit.join_lines edit.skip_caret edit.caret_all edit.caret_ends edit.caret_back edit.line_below
     edit.line_above edit.indent edit.outdent edit.unfold edit.toggle_fold edit.bracket edit.grow
     edit.shrink edit.caret_up edit.caret_down prompt.compare prompt.compare_saved
-    prompt.compare_sets edit.comment_out edit.comment_in edit.trim
+    prompt.cases edit.comment_out edit.comment_in edit.trim
 """.split()
 )
 """Actions that need an open document."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
@@ -12,12 +12,14 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.application.comparison import changed_words
 from studio.application.experiments.exports.cells import row_title
+from studio.application.experiments.grid import answer_fields
 from studio.application.words import tr
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out_of
@@ -65,8 +67,15 @@ class CellDetail(FollowsTheme, QWidget):
     request_repeat = Signal(CellKey)  # look at another repeat
     rated = Signal(CellKey, Rating)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, is_low: bool = False) -> None:
+        """Make it.
+
+        Args:
+            parent: its owner.
+            is_low: whether it lies below the grid: the checks stand beside the answer then.
+        """
         super().__init__(parent)
+        self._is_low = is_low
         self._cell: ShownCell | None = None
         self._compares = True
         self.title = QLabel()
@@ -167,11 +176,15 @@ class CellDetail(FollowsTheme, QWidget):
             self.answer.setPlainText(outcome.error)
             return
         base = cell.baseline
-        if base is not None and not base.error and self._compares:
-            self.answer_head.setText(tr("Answer"))
-            self.answer.setHtml(_marked(base.output, outcome.output, theme))
+        self.answer_head.setText(tr("Answer"))
+        compared = base if base is not None and not base.error and self._compares else None
+        fields = answer_fields(outcome.output)
+        if fields[0][0]:
+            before = dict(answer_fields(compared.output)) if compared is not None else None
+            self.answer.setHtml(_table(fields, before, theme))
+        elif compared is not None:
+            self.answer.setHtml(_marked(compared.output, outcome.output, theme))
         else:
-            self.answer_head.setText(tr("Answer"))
             self.answer.setHtml(_spanned(outcome, theme))
 
     def _add_check(self, result: AssertionResult, depth: int = 0) -> None:
@@ -219,6 +232,9 @@ class CellDetail(FollowsTheme, QWidget):
         self.compare_button.setCheckable(True)
         self.compare_button.setChecked(True)
         self.compare_button.setToolTip(tr("Mark the words that differ (D)"))
+        if self._is_low:
+            self._lay_low()
+            return
         head = row_of((self.title, 1), self.repeat_button)
         over = row_of(self.answer_head, 1, self.compare_button)
         column_of(self.checks, 1, on=self._inner, margins=0)
@@ -245,6 +261,26 @@ class CellDetail(FollowsTheme, QWidget):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(whole)
         column_of(area, on=self, margins=0)
+
+    def _lay_low(self) -> None:
+        """One line of names and buttons; the answer, and the checks beside it."""
+        self.accept_button.setText(tr("Expect this"))
+        self.step_button.setProperty("primary", False)
+        self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.facts.setWordWrap(False)
+        self.title.setWordWrap(False)
+        buttons = (self.repeat_button, self.compare_button, self.run_button, self.accept_button)
+        head = row_of(self.title, (self.facts, 1), *buttons, self.step_button)
+        column_of(self.checks, 1, on=self._inner, margins=0)
+        area = QScrollArea(widgetResizable=True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(self._inner)
+        for part in (self.edit_button, self.rating, self.answer_head):
+            part.setParent(self)
+            part.setFixedSize(0, 0)
+        body = row_of((self.answer, 2), (area, 1), spacing=12)
+        column_of(head, (body, 1), on=self, margins=(0, 6, 0, 0), spacing=6)
 
     def _connect(self) -> None:
         for button, signal in (
@@ -276,6 +312,18 @@ class CellDetail(FollowsTheme, QWidget):
         self.show_cell(self._cell)
 
 
+def _table(
+    fields: Sequence[tuple[str, str]], before: Mapping[str, str] | None, theme: Theme
+) -> str:
+    """The fields of an answer, a line each, with the words that differ from another one's."""
+    lines = []
+    for name, value in fields:
+        words = _escaped(value) if before is None else _marked(before.get(name, ""), value, theme)
+        head = f"<td style='color:{theme.muted}'>{_escaped(name)}&nbsp;&nbsp;</td>"
+        lines.append(f"<tr>{head}<td>{words}</td></tr>")
+    return f"<table cellspacing='0' cellpadding='1'>{''.join(lines)}</table>"
+
+
 def _spanned(outcome: CellOutcome, theme: Theme) -> str:
     """The answer with the places that assertions speak of."""
     text = outcome.output
@@ -304,17 +352,15 @@ def _marked(old: str, new: str, theme: Theme) -> str:
 
 def _pieces(old: str, new: str, theme: Theme) -> Iterator[str]:
     before, after = _WORDS.findall(old), _WORDS.findall(new)
-    gone = blend(theme.error, theme.surface, SOFT_TINT)
-    come = blend(theme.success, theme.surface, SOFT_TINT)
+    come = blend(theme.accent, theme.surface, SOFT_TINT)
     for was, now, changed in changed_words(before, after):
         if not changed:
             yield _escaped(now)
             continue
         if was:
-            text = _escaped(was)
-            yield f"<span style='background:{gone};color:{theme.error}'><s>{text}</s></span> "
+            yield f"<span style='color:{theme.muted}'><s>{_escaped(was)}</s></span> "
         if now:
-            yield f"<span style='background:{come};color:{theme.success}'>{_escaped(now)}</span>"
+            yield f"<span style='background:{come}'><u>{_escaped(now)}</u></span>"
 
 
 def _escaped(text: str) -> str:

@@ -1,25 +1,36 @@
-"""The table of rows and variants: repeats as dots, states by shape and color.
-
-Before the first run a page stands in its place that says what a run would ask.
-"""
+"""The table of rows and variants: values that can be edited, answers in words, states by shape."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QPointF,
     QRect,
     QRectF,
     QSize,
     Qt,
-    Signal,
 )
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QKeyEvent,
+    QPainter,
+    QPen,
+    QPolygonF,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextLayout,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QPushButton,
+    QPlainTextEdit,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -27,123 +38,219 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.experiments.grid import DotState, GridCell, GridRow
-from studio.application.experiments.plan import ExperimentPlan
-from studio.application.experiments.planned_variants import PlannedVariant
+from studio.application.experiments.grid import DotState, GridCell
 from studio.application.words import tr
-from studio.ui.parts.empty_state import EmptyState
-from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import blend, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.colors import SOFT_TINT, blend, theme_in_use
 from studio.ui.style.theme import Theme
 from studio.viewmodels.experiments.grid_model import (
+    ANSWER_ROLE,
     CELL_ROLE,
-    FIRST_VARIANT,
-    ROW_ROLE,
     ExperimentGridModel,
+    ShownAnswer,
 )
 
-_ROW_HEIGHT = 32
+_ROW_HEIGHT = 60
+_HEAD_HEIGHT = 44
+_LINES = 3
+"""Lines of text in a row."""
+
 _DOT = 9.0
 _GAP = 6.0
 _MOST_DOTS = 8
-_PAD = 12
-_NUMBER_WIDTH = 52
-_ROW_WIDTH = 180
-"""The least width of what a row is about."""
+_PAD = 10
+_TOP = 5
+_NUMBER_WIDTH = 36
+_FIRST_WIDTH, _FIRST_IN_LITTLE = 176, 136
+_LEAST_WIDTH, _MOST_WIDTH = 72, 136
+"""Of the columns of values after the first one."""
 
-_MOST_NAMED = 6
-"""Variants that are named before the first run."""
+_LITTLE = 800
+"""Pixels of width up to which the first column of values is narrower."""
+
+_LEAST_ANSWER = 132
+_MEASURED = 50
+"""Rows whose values say how wide a column is."""
+
+_LONGEST = 2_000
+"""Characters of a text that are painted."""
+
+_ACROSS = Qt.Orientation.Horizontal
+_Index = QModelIndex | QPersistentModelIndex
+
+
+def paint_lines(
+    painter: QPainter,
+    room: QRectF,
+    text: str,
+    most: int,
+    changed: Sequence[tuple[int, int]] = (),
+) -> float:
+    """Paint a text in a few lines, the last one shortened; gives the height that it took.
+
+    Args:
+        painter: with the font and the pen of the text.
+        room: where it begins, and its width.
+        text: what is painted; line breaks are blanks.
+        most: lines at most.
+        changed: places of words that are marked.
+    """
+    height, begin = 0.0, 0
+    flat = text.replace("\n", " ")[:_LONGEST]
+    for number in range(1, most + 1):
+        rest, marks = flat[begin:], [(start - begin, end - begin) for start, end in changed]
+        if number == most:
+            elide = Qt.TextElideMode.ElideRight
+            rest = painter.fontMetrics().elidedText(rest, elide, int(room.width()))
+        layout = QTextLayout(rest, painter.font())
+        layout.setFormats([_changed_format(max(0, start), end) for start, end in marks if end > 0])
+        layout.beginLayout()
+        line = layout.createLine()
+        if not line.isValid():
+            break
+        line.setLineWidth(room.width())
+        layout.endLayout()
+        line.draw(painter, room.topLeft() + QPointF(0, height))
+        height += line.height()
+        begin += line.textLength()
+        if begin >= len(flat):
+            break
+    return height
+
+
+def _changed_format(start: int, end: int) -> QTextLayout.FormatRange:
+    theme = theme_in_use()
+    mark = QTextLayout.FormatRange()
+    mark.start, mark.length = start, end - start
+    tint = QTextCharFormat()
+    tint.setBackground(QColor(blend(theme.accent, theme.surface, SOFT_TINT)))
+    tint.setFontUnderline(True)
+    tint.setUnderlineColor(QColor(theme.accent))
+    mark.format = tint
+    return mark
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Paints the repeats of a cell as dots, its score, and a triangle where it changed."""
+    """Paints values and answers in three lines; a value is edited as text of several lines."""
 
-    def sizeHint(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         """Fixed: a row is as high as any other."""
-        return QSize(_ROW_WIDTH, _ROW_HEIGHT)
+        return QSize(_FIRST_WIDTH, _ROW_HEIGHT)
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        """Paint ground, then the row's head or a cell."""
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        """Paint ground, then a value of the row or a cell."""
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rect = QRect(option.rect)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         theme = theme_in_use()
         painter.fillRect(rect, QColor(theme.selection if selected else theme.surface))
+        painter.setFont(option.font)
+        room = QRectF(rect).adjusted(_PAD, _TOP, -_PAD, -_TOP)
         cell = index.data(CELL_ROLE)
         if isinstance(cell, GridCell):
-            self._paint_cell(painter, rect, cell)
+            self._paint_cell(painter, room, cell, index.data(ANSWER_ROLE))
         else:
-            self._paint_head(painter, rect, index)
+            is_plain = (
+                index.column() == 1
+                or index.model().headerData(index.column(), Qt.Orientation.Horizontal) == "expected"
+            )
+            painter.setPen(QColor(theme.text if is_plain else theme.muted))
+            paint_lines(painter, room, str(index.data() or ""), _LINES)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(QColor(theme.accent), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)  # of the cell's last sign
             painter.drawRect(QRectF(rect).adjusted(1, 1, -1, -1))
         painter.restore()
 
-    def _paint_head(
-        self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex
+    def _paint_cell(
+        self, painter: QPainter, room: QRectF, cell: GridCell, answer: ShownAnswer | None
     ) -> None:
         theme = theme_in_use()
-        room = rect.adjusted(_PAD, 0, -_PAD, 0)
-        row = index.data(ROW_ROLE)
-        if not isinstance(row, GridRow):
-            return
-        middle = Qt.AlignmentFlag.AlignVCenter
-        if not index.column():
-            painter.setPen(QColor(theme.muted))
-            painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | middle), str(row.number))
-            return
-        metrics = painter.fontMetrics()
-        if row.tags:
-            tag = metrics.elidedText(row.tags[0], Qt.TextElideMode.ElideRight, 90)
-            width = metrics.horizontalAdvance(tag) + 14
-            box = QRectF(room.right() - width, room.center().y() - 9, width, 19)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.raised))
-            painter.drawRoundedRect(box, 5, 5)
-            painter.setPen(QColor(theme.muted))
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), tag)
-            room.setRight(int(box.left()) - 8)
-        painter.setPen(QColor(theme.text))
-        text = metrics.elidedText(row.title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | middle), text)
-
-    def _paint_cell(self, painter: QPainter, rect: QRect, cell: GridCell) -> None:
-        theme = theme_in_use()
-        at = QPointF(rect.left() + _PAD, rect.center().y() + 0.5 - _DOT / 2)
+        line = float(painter.fontMetrics().height())
+        at = QPointF(room.left(), room.top() + (line - _DOT) / 2)
+        is_coming = answer is not None and answer.tone in ("comes", "waits")
         for dot in cell.dots[:_MOST_DOTS]:
-            paint_dot(painter, at, dot, theme)
+            shown = DotState.COMING if is_coming and dot is DotState.WAITING else dot
+            paint_dot(painter, at, shown, theme)
             at += QPointF(_DOT + _GAP, 0)
-        painter.setPen(QColor(theme.text))
-        middle = Qt.AlignmentFlag.AlignVCenter
-        right = QRect(rect).adjusted(0, 0, -34, 0)
-        align = int(Qt.AlignmentFlag.AlignRight | middle)
-        if len(cell.dots) > _MOST_DOTS:
-            passed = f"{cell.dots.count(DotState.PASSED)}/{len(cell.dots)}"
-            painter.drawText(QRect(right).adjusted(0, 0, -42, 0), align, passed)
-        if cell.score is not None:
-            painter.drawText(right, align, f"{cell.score:.2f}")
+        right = room.right()
         if cell.change:
-            self._paint_change(painter, rect, won=cell.change == "won")
+            right -= 16
+            _paint_change(painter, right + 10, room.top() + line / 2, won=cell.change == "won")
+        align = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+        if note := _note_of(cell):
+            painter.setPen(QColor(theme.muted))
+            painter.drawText(
+                QRectF(room.left(), room.top(), right - room.left(), line), align, note
+            )
+            right -= painter.fontMetrics().horizontalAdvance(note) + _GAP
+        first = QRectF(at.x(), room.top(), max(0.0, right - at.x()), line)
+        if answer is None:
+            waits = cell.dots and cell.dots[0] is DotState.WAITING
+            painter.setPen(QColor(theme.muted))
+            paint_lines(painter, first, tr("waits") if waits else "", 1)
+            return
+        failed = answer.tone == "error" or DotState.FAILED in cell.dots
+        is_amber = answer.tone in ("error", "waits")
+        painter.setPen(QColor(theme.warning if is_amber else theme.error if failed else theme.text))
+        paint_lines(painter, first, answer.first, 1, answer.changed)
+        painter.setPen(QColor(theme.muted))
+        gap = len(answer.first) + 1
+        marks = [(start - gap, end - gap) for start, end in answer.changed if end > gap]
+        paint_lines(painter, room.adjusted(0, line, 0, 0), answer.rest, _LINES - 1, marks)
 
-    def _paint_change(self, painter: QPainter, rect: QRect, *, won: bool) -> None:
-        theme = theme_in_use()
-        x, y = rect.right() - 18.0, rect.center().y() + 0.5
-        tip, foot = (y - 5, y + 4) if won else (y + 5, y - 4)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(theme.success if won else theme.error))
-        painter.drawPolygon(
-            QPolygonF([QPointF(x, tip), QPointF(x - 5.5, foot), QPointF(x + 5.5, foot)])
-        )
+    # -- editing --------------------------------------------------------------------------------
+
+    def createEditor(
+        self, parent: QWidget, option: QStyleOptionViewItem, index: _Index
+    ) -> QPlainTextEdit:
+        """A field that keeps the line breaks of a value."""
+        field = QPlainTextEdit(parent)
+        field.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        field.setTabChangesFocus(True)
+        field.setAccessibleName(str(index.model().headerData(index.column(), _ACROSS)))
+        return field
+
+    def setEditorData(self, editor: QWidget, index: _Index) -> None:
+        """Show the value, selected."""
+        assert isinstance(editor, QPlainTextEdit)
+        editor.setPlainText(str(index.data(Qt.ItemDataRole.EditRole) or ""))
+        editor.selectAll()
+
+    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: _Index) -> None:
+        """Give the value back."""
+        assert isinstance(editor, QPlainTextEdit)
+        model.setData(index, editor.toPlainText())
+
+    def eventFilter(self, editor: QObject, event: QEvent) -> bool:
+        """Keep the value on Enter, as a sheet does; Shift+Enter is a line break."""
+        if (
+            isinstance(event, QKeyEvent)
+            and isinstance(editor, QWidget)
+            and event.type() == QEvent.Type.KeyPress
+            and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        ):
+            self.commitData.emit(editor)
+            self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
+            return True
+        return super().eventFilter(editor, event)
+
+
+def _note_of(cell: GridCell) -> str:
+    """The facts beside the dots: how many pass of many, or a score between none and all."""
+    if len(cell.dots) > _MOST_DOTS:
+        return f"{cell.dots.count(DotState.PASSED)}/{len(cell.dots)}"
+    return f"{cell.score:.2f}" if cell.score is not None and 0 < cell.score < 1 else ""
+
+
+def _paint_change(painter: QPainter, x: float, y: float, *, won: bool) -> None:
+    theme = theme_in_use()
+    tip, foot = (y - 5, y + 4) if won else (y + 5, y - 4)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(theme.success if won else theme.error))
+    corners = [QPointF(x, tip), QPointF(x - 5.5, foot), QPointF(x + 5.5, foot)]
+    painter.drawPolygon(QPolygonF(corners))
 
 
 def paint_dot(painter: QPainter, at: QPointF, dot: DotState, theme: Theme) -> None:
@@ -173,6 +280,9 @@ def paint_dot(painter: QPainter, at: QPointF, dot: DotState, theme: Theme) -> No
         case DotState.UNDECIDED:
             painter.setPen(QPen(QColor(theme.warning), 1.8))
             painter.drawRect(box.adjusted(1.2, 1.2, -1.2, -1.2))
+        case DotState.COMING:
+            painter.setPen(QPen(QColor(theme.accent), 1.8))
+            painter.drawArc(box.adjusted(0.9, 0.9, -0.9, -0.9), 0, 270 * 16)
         case DotState.NOT_PLANNED:
             painter.setPen(QPen(QColor(blend(theme.muted, theme.surface, 0.45)), 1.4))
             painter.drawLine(box.center() - QPointF(2.5, 0), box.center() + QPointF(2.5, 0))
@@ -182,113 +292,96 @@ def paint_dot(painter: QPainter, at: QPointF, dot: DotState, theme: Theme) -> No
             painter.drawEllipse(box.adjusted(2.8, 2.8, -2.8, -2.8))
 
 
+class GridHeader(QHeaderView):
+    """Names of the columns, and below them which model answers."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(_ACROSS, parent)
+        self.setSectionsClickable(True)
+        self.setHighlightSections(False)
+        self.setMinimumSectionSize(_NUMBER_WIDTH)
+
+    def sizeHint(self) -> QSize:
+        """Two lines."""
+        return QSize(super().sizeHint().width(), _HEAD_HEIGHT)
+
+    def paintSection(  # noqa: N802 - Qt's name
+        self, painter: QPainter, rect: QRect, section: int
+    ) -> None:
+        """Paint the name, and the second line in a muted color."""
+        theme, model = theme_in_use(), self.model()
+        painter.save()
+        painter.fillRect(rect, QColor(theme.window))
+        painter.setPen(QColor(theme.border))
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        painter.drawLine(rect.topRight(), rect.bottomRight())
+        bold = QFont(self.font())
+        bold.setBold(True)
+        painter.setFont(bold)
+        room = QRectF(rect).adjusted(_PAD, 4, -_PAD, 0)
+        painter.setPen(QColor(theme.text))
+        height = paint_lines(painter, room, str(model.headerData(section, _ACROSS) or ""), 1)
+        painter.setFont(self.font())
+        painter.setPen(QColor(theme.muted))
+        words = str(model.headerData(section, _ACROSS, ANSWER_ROLE) or "")
+        paint_lines(painter, room.adjusted(0, height, 0, 0), words, 1)
+        painter.restore()
+
+
 class ExperimentTable(QTableView):
     """The grid; the keyboard goes from cell to cell."""
 
     def __init__(self, model: ExperimentGridModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._grid = model
         self._delegate = CellDelegate(self)
         self.setModel(model)
         self.setItemDelegate(self._delegate)
+        self.setHorizontalHeader(GridHeader(self))
+        self.horizontalHeader().sectionClicked.connect(model.sort_by_column)
         self.setAccessibleName(tr("Rows and variants"))
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setTabKeyNavigation(False)
-        self.setShowGrid(True)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setTabKeyNavigation(model.is_editable)
+        if model.is_editable:
+            triggers = QAbstractItemView.EditTrigger
+            self.setEditTriggers(
+                triggers.EditKeyPressed | triggers.AnyKeyPressed | triggers.DoubleClicked
+            )
         self.setWordWrap(False)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.horizontalHeader().setHighlightSections(False)
-        self.horizontalHeader().setMinimumSectionSize(_NUMBER_WIDTH)
         model.modelReset.connect(self._fit_columns)
 
     def _fit_columns(self) -> None:
-        head = self.horizontalHeader()
-        for section in range(head.count()):
-            head.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
-            if section >= FIRST_VARIANT:
-                self.setColumnWidth(section, self._variant_width(section))
-        self.setColumnWidth(0, _NUMBER_WIDTH)
-        self._give_rest()
-
-    def _variant_width(self, section: int) -> int:
-        """Room for the dots, the score and the triangle, and for the name as far as it goes."""
-        model = self.model()
-        grid = model.grid if isinstance(model, ExperimentGridModel) else None
-        dots = min(grid.repeats, _MOST_DOTS) if grid is not None else 1
-        wanted = int(2 * _PAD + dots * (_DOT + _GAP)) + 78
-        name = self.horizontalHeader().sectionSizeHint(section)
-        return max(wanted, min(name, wanted + 60))
-
-    def _give_rest(self) -> None:
-        """Give the first column the width that the variants leave."""
-        if self.model().columnCount() < FIRST_VARIANT:
+        """Values by their content; the answers share the rest."""
+        model, first = self._grid, self._grid.first_variant
+        if not model.columnCount():
             return
-        others = sum(
-            self.columnWidth(each) for each in range(self.horizontalHeader().count()) if each != 1
-        )
-        self.setColumnWidth(1, max(_ROW_WIDTH, self.viewport().width() - others))
+        self.setColumnWidth(0, _NUMBER_WIDTH)
+        for section in range(1, first):
+            self.setColumnWidth(section, self._value_width(section))
+        answers = model.columnCount() - first
+        room = self.viewport().width() - sum(map(self.columnWidth, range(first)))
+        for section in range(first, model.columnCount()):
+            self.setColumnWidth(section, max(_LEAST_ANSWER, room // answers))
+
+    def _value_width(self, section: int) -> int:
+        if section == 1:
+            return _FIRST_WIDTH if self.viewport().width() > _LITTLE else _FIRST_IN_LITTLE
+        metrics, model = self.fontMetrics(), self._grid
+        rows = range(min(_MEASURED, model.rowCount()))
+        texts = [str(model.headerData(section, _ACROSS)) + "  "]
+        texts += [str(model.index(row, section).data() or "")[:_MEASURED] for row in rows]
+        wanted = max(map(metrics.horizontalAdvance, texts)) + 2 * _PAD
+        return max(_LEAST_WIDTH, min(_MOST_WIDTH, wanted))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the row's head as wide as there is room, and the chosen row in sight."""
+        """Share the width among the answers, and keep the chosen row in sight."""
         super().resizeEvent(event)
-        self._give_rest()
+        self._fit_columns()
         if self.currentIndex().isValid():
             self.scrollTo(self.currentIndex())
-
-
-class NotRunPage(QWidget):
-    """Says what a run would ask, and offers it; or what to do first."""
-
-    request_run = Signal()
-    request_file = Signal()  # open the experiment's text
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.empty = EmptyState("list-ordered", tr("Reading the file …"), "")
-        self.run_button = QPushButton()
-        self.file_button = QPushButton(tr("Edit file"))
-        self.run_button.setProperty("primary", True)
-        self.run_button.setIconSize(QSize(14, 14))
-        self.run_button.hide()
-        self.file_button.hide()
-        self.run_button.clicked.connect(self.request_run)
-        self.file_button.clicked.connect(self.request_file)
-        self.empty.offer(self.run_button, self.file_button)
-        column_of(self.empty, on=self, margins=0)
-
-    def show_plan(self, plan: ExperimentPlan | None) -> None:
-        """Say what a plan has; None where there is none, and the head says why."""
-        self.run_button.setVisible(plan is not None)
-        self.file_button.setVisible(plan is None)
-        if plan is None:
-            self.empty.say(
-                tr("This experiment cannot run"),
-                tr("The problem is named above. Fix it in the file, and save the file."),
-            )
-            return
-        self.run_button.setIcon(icon("play", "on_accent"))
-        rows, variants, repeats = len(plan.rows), len(plan.variants), plan.repeats
-        words = tr("Run 1 cell") if plan.cells == 1 else tr("Run {count:,} cells")
-        self.run_button.setText(words.format(count=plan.cells))
-        factors = [
-            (tr("1 row") if rows == 1 else tr("{count:,} rows")).format(count=rows),
-            (tr("1 variant") if variants == 1 else tr("{count:,} variants")).format(count=variants),
-        ]
-        if repeats > 1:
-            factors.append(tr("{count:,} repeats").format(count=repeats))
-        lines = [_column(each) for each in plan.variants[:_MOST_NAMED]]
-        if len(plan.variants) > _MOST_NAMED:
-            lines.append("…")
-        lines += ["", tr("Answers and marks appear here, a row for each case.")]
-        self.empty.say(" × ".join(factors), "\n".join(lines))
-
-
-def _column(variant: PlannedVariant) -> str:
-    """The name of a variant, with the model that answers."""
-    if variant.choice is None:
-        return variant.name
-    model = variant.choice.declaration.id or variant.choice.connection.name
-    return variant.name if model in variant.name else f"{variant.name}: {model}"

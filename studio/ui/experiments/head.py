@@ -1,18 +1,37 @@
-"""The head of an experiment: what its newest result says, its chart, and how a run goes on."""
+"""The head of an experiment: what its newest result says, its chart, and how a run goes on.
+
+The head of cases: their file and their columns.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QInputDialog,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QWidget,
+)
 
 from studio.application.experiments.charts import ChartKind, chart_of
+from studio.application.experiments.make import CaseColumn, CasesTable, case_files
 from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress, progress_line
 from studio.application.words import marked, tr
+from studio.core.text.naming import unique_names
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
+from studio.ui.style.icons import icon
 from studio.viewmodels.experiments.controller import ExperimentController
 
 _CHARTS: tuple[tuple[ChartKind, str], ...] = (
@@ -30,6 +49,7 @@ class ExperimentHead(QWidget):
     def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._controller = controller
+        self._is_folded = False
         self.heading = QLabel()
         self.more = QLabel()
         self.status_label = QLabel()
@@ -44,8 +64,17 @@ class ExperimentHead(QWidget):
         for label in (self.more, self.status_label, self.workers, self.pace):
             paint_text(label, "muted")
 
+    def fold(self) -> None:
+        """Leave only what goes wrong."""
+        self._is_folded = True
+        for part in (self.heading, self.more, self.chart_box):
+            part.hide()
+
     def show_report(self, report: ExperimentReport | None) -> None:
         """Say what a result says; None where there is none."""
+        if self._is_folded:
+            self.more.setText(report.headline if report is not None else "")
+            return
         if report is None:
             self.heading.setText(
                 tr("Not run yet. Run asks every row of every variant and marks the answers.")
@@ -70,7 +99,8 @@ class ExperimentHead(QWidget):
 
     def allow_chart(self, has_room: bool) -> None:
         """Show the chart of the result, if there is one, where there is room."""
-        self.chart_box.setVisible(self._controller.report is not None and has_room)
+        has_report = self._controller.report is not None and not self._is_folded
+        self.chart_box.setVisible(has_report and has_room)
 
     def say(self, text: str) -> None:
         """Say how something ended."""
@@ -88,6 +118,7 @@ class ExperimentHead(QWidget):
 
     def show_running(self, running: bool) -> None:
         """Whether there is a progress to show."""
+        running = running and not self._is_folded
         self.progress.setVisible(running)
         self.pace.setVisible(running)
         if not running:
@@ -136,3 +167,125 @@ class ExperimentHead(QWidget):
         charts.addWidget(self.chart)
         top = row_of((words, 3), on=self, margins=0)
         top.addWidget(self.chart_box, 2, Qt.AlignmentFlag.AlignTop)
+
+
+class CasesBar(QWidget):
+    """The file of the cases, their columns, and what becomes of them."""
+
+    request_table = Signal(CasesTable)  # another file, or other columns
+    request_experiment = Signal()  # keep the table as an experiment
+
+    def __init__(self, table: CasesTable, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._table = table
+        self.files = ComboBox()
+        self.count_label = QLabel()
+        self.save_box = QCheckBox(tr("Run on save"))
+        self.column_button = QPushButton(tr("Column"))
+        self.keep_button = QPushButton(tr("Keep as experiment"))
+        self.models: Sequence[str] = ()
+        """Connections that a column can be asked of."""
+        self._menu = QMenu(self)
+        self.rows_menu = QMenu(tr("Generate rows"), self)
+        """Kinds of rows that a model invents."""
+        self._lay_out()
+        self.show_table(table, 0)
+
+    def show_table(self, table: CasesTable, rows: int) -> None:
+        """Show which file is asked, and how many rows it has."""
+        self._table = table
+        self.files.clear()
+        found = case_files(table.prompt)
+        for path in dict.fromkeys([*([table.rows] if table.rows is not None else []), *found]):
+            self.files.addItem(path.name, path)
+        self.files.addItem(tr("Samples of the prompt"), None)
+        self.files.setCurrentIndex(max(0, self.files.findData(table.rows)))
+        words = tr("1 row") if rows == 1 else tr("{count:,} rows")
+        self.count_label.setText(words.format(count=rows))
+
+    def say(self, text: str) -> None:
+        """Say how a run goes on, or what was written, in place of the number of rows."""
+        if text:
+            self.count_label.setText(text)
+
+    def _lay_out(self) -> None:
+        title = QLabel(tr("Cases"))
+        title.setProperty("title", True)
+        self.files.setAccessibleName(tr("File of cases"))
+        self.files.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.files.activated.connect(self._on_file)
+        self.column_button.setIcon(icon("plus"))
+        self.column_button.setMenu(self._menu)
+        self._menu.aboutToShow.connect(self._fill)
+        self.keep_button.setToolTip(
+            tr("Write the columns and the checks as an experiment that gives the same verdicts")
+        )
+        self.keep_button.clicked.connect(self.request_experiment)
+        paint_text(self.count_label, "muted")
+        self.count_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        row_of(
+            title,
+            self.files,
+            (self.count_label, 1),
+            self.save_box,
+            self.column_button,
+            self.keep_button,
+            on=self,
+            margins=0,
+        )
+
+    def _change(self, table: CasesTable) -> None:
+        self._table = table
+        self.request_table.emit(table)
+
+    def _on_file(self, at: int) -> None:
+        self._change(replace(self._table, rows=self.files.itemData(at)))
+
+    def _fill(self) -> None:
+        """Offer what another column can be."""
+        menu, prompt = self._menu, self._table.prompt
+        menu.clear()
+        models = menu.addMenu(tr("Another model"))
+        for name in self.models:
+            models.addAction(name, partial(self._add, CaseColumn(name, provider=name)))
+        files = menu.addMenu(tr("Another file"))
+        for path in sorted(prompt.parent.glob("*.prompty")):
+            if path != prompt:
+                files.addAction(path.name, partial(self._add, CaseColumn(path.name, path.name)))
+        menu.addAction(tr("Git revision…"), self._ask_revision)
+        menu.addSeparator()
+        menu.addMenu(self.rows_menu)
+        for column in self._table.columns[1:]:
+            words = tr("Remove {name}").format(name=column.name)
+            menu.addAction(words, partial(self._remove, column))
+        at_once = menu.addMenu(tr("Requests at once"))
+        for count in (1, 2, 4, 8, 16):
+            action = at_once.addAction(str(count), partial(self._limit, count))
+            action.setCheckable(True)
+            action.setChecked(count == self._table.at_once)
+
+    def _add(self, column: CaseColumn) -> None:
+        names = [*(each.name for each in self._table.columns), column.name]
+        column = replace(column, name=unique_names(names, " ({})")[-1])
+        self._change(replace(self._table, columns=(*self._table.columns, column)))
+
+    def _remove(self, column: CaseColumn) -> None:
+        kept = tuple(each for each in self._table.columns if each is not column)
+        self._change(replace(self._table, columns=kept))
+
+    def _limit(self, count: int) -> None:
+        self._change(replace(self._table, at_once=count))
+
+    def _ask_revision(self) -> None:
+        dialog = QInputDialog(self)
+        dialog.setLabelText(tr("Revision of the prompt (HEAD, a branch, a hash):"))
+        dialog.setWindowTitle(tr("Git revision"))
+        dialog.setTextValue("HEAD")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.textValueSelected.connect(self.add_revision)
+        dialog.open()
+
+    def add_revision(self, revision: str) -> None:
+        """Add the column of the prompt as it is in a revision of git."""
+        name, file = f"git: {revision}", f"{self._table.prompt.name}@{revision}"
+        self._add(CaseColumn(name, file))

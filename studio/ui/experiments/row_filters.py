@@ -21,7 +21,13 @@ _FILTERS: tuple[tuple[RowFilter, str], ...] = (
     ("flaky", marked("Flaky")),
     ("slow", marked("Slow")),
     ("errors", marked("Without an answer")),
+    ("differs", marked("Answers differ")),
+    ("saved", marked("Changed by this save")),
 )
+_OF_CASES = ("all", "failed", "errors", "differs", "saved")
+_OF_EXPERIMENTS = ("all", "changed", "failed", "flaky", "slow", "errors", "differs")
+_MOST_COUNTED = 5_000
+"""Rows up to which the buttons say how many they show."""
 
 
 class RowFilters(QWidget):
@@ -56,7 +62,7 @@ class RowFilters(QWidget):
         among = [
             rows
             for rows in (
-                self._facets.slow if wanted == "slow" else None,
+                self._named_rows(wanted),
                 self._facets.lost.get(self.metrics.currentData() or ""),
                 self.groups.currentData(),
             )
@@ -66,6 +72,24 @@ class RowFilters(QWidget):
             wanted, self.search.text(), tag, frozenset.intersection(*among) if among else None
         )
 
+    def _named_rows(self, wanted: RowFilter) -> frozenset[int] | None:
+        """The rows of a filter that the grid alone does not know."""
+        facets = self._facets
+        known = {"slow": facets.slow, "differs": facets.differs, "saved": facets.saved}
+        return known.get(wanted)
+
+    def show_counts(self) -> None:
+        """Say on each button how many rows it shows."""
+        grid = self._model.grid
+        if grid is None or len(grid.rows) > _MOST_COUNTED:
+            return
+        for name, text in _FILTERS:
+            if name in self.buttons:
+                named = self._named_rows(name)
+                rows = range(1, len(grid.rows) + 1)
+                count = sum(grid.fits(row, name) for row in rows) if named is None else len(named)
+                self.buttons[name].setText(f"{tr(text)} {count}" if count else tr(text))
+
     def _show_nothing(self) -> None:
         """Say so where rows are there and none is listed."""
         grid = self._model.grid
@@ -74,6 +98,9 @@ class RowFilters(QWidget):
     def show_facets(self, found: RowFacets) -> None:
         """Offer what rows of the result can be found by."""
         self._facets = found
+        self.show_counts()
+        if self._model.is_editable:
+            return  # cases are few, and their table is narrow
         lost = {name: rows for name, rows in found.lost.items() if rows}
         _offer(
             self.metrics,
@@ -121,7 +148,10 @@ class RowFilters(QWidget):
             box.hide()
         line = FlowLayout(self)
         group = QButtonGroup(self)
+        offered = _OF_CASES if self._model.is_editable else _OF_EXPERIMENTS
         for name, text in _FILTERS:
+            if name not in offered:
+                continue
             button = QPushButton(tr(text))
             button.setCheckable(True)
             button.setChecked(name == "all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -12,27 +13,30 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QMenu,
+    QMessageBox,
     QPushButton,
     QSplitter,
-    QStackedWidget,
     QWidget,
 )
 
 from studio.application.experiments.exports.forms import FORMS
+from studio.application.experiments.generate import ROW_KINDS
 from studio.application.experiments.report import ExperimentReport
-from studio.application.words import tr
+from studio.application.experiments.run.spending import ExperimentProgress, progress_line
+from studio.application.words import marked, tr
 from studio.core.experiments.results.cells import CellKey
+from studio.core.text.amounts import money
 from studio.ui.experiments.detail import CellDetail
-from studio.ui.experiments.grid_view import ExperimentTable, NotRunPage
-from studio.ui.experiments.head import ExperimentHead
+from studio.ui.experiments.grid_view import ExperimentTable
+from studio.ui.experiments.head import CasesBar, ExperimentHead
 from studio.ui.experiments.rating import MOST, BlindDialog
 from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.layouts import FlowLayout, column_of
+from studio.ui.parts.layouts import FlowLayout, column_of, row_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.icons import icon
 from studio.viewmodels.experiments.controller import ExperimentController
-from studio.viewmodels.experiments.grid_model import FIRST_VARIANT, ShownCell
+from studio.viewmodels.experiments.grid_model import ShownCell
 
 _BESIDE = 900
 """Pixels of width from which a cell is shown beside the grid."""
@@ -62,14 +66,16 @@ class ExperimentView(QWidget):
     request_edit = Signal(CellKey)
     request_file = Signal(Path)  # open the experiment's text
     request_workers = Signal()  # choose where cells are asked
-    request_rows = Signal()  # have a model invent rows
+    request_rows = Signal(tuple)  # tuple[str, ...]: kinds of rows that a model invents
     request_improvement = Signal()  # search another text for a section
+    request_experiment = Signal()  # write the cases and their columns as an experiment
 
     def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.controller = controller
         self._problems = ""
         self.title = controller.path.name
+        self.bar = CasesBar(controller.cases) if controller.cases is not None else None
         self.head = ExperimentHead(controller)
         self.run_button = QPushButton(tr("Run", "verb"))
         self.batch_box = QCheckBox(tr("In batches"))
@@ -82,10 +88,9 @@ class ExperimentView(QWidget):
         self.blind_button = QPushButton(tr("Compare without names"))
         self.more_actions: dict[str, QAction] = {}
         self.table = ExperimentTable(controller.model)
-        self.detail = CellDetail()
+        self.detail = CellDetail(is_low=controller.cases is not None)
+        self.row_button = QPushButton(tr("New row, or paste rows from a sheet, CSV or JSON"))
         self.split = QSplitter(Qt.Orientation.Horizontal)
-        self.not_run = NotRunPage()
-        self.pages = QStackedWidget()
         self._lay_out()
         self._connect()
         self._show_state(running=False)
@@ -107,28 +112,22 @@ class ExperimentView(QWidget):
         self.results.blockSignals(False)
         self.results.setVisible(self.results.count() > 1)
         grid = controller.model.grid
-        self._show_page()
-        self.filters.show_tags(grid.tags if grid is not None else ())
+        self.split.setVisible(grid is not None)
+        if self.bar is not None and controller.cases is not None:
+            self.bar.show_table(controller.cases, len(grid.rows) if grid is not None else 0)
+        self.filters.show_tags(grid.tags if grid is not None and self.bar is None else ())
         key = self.detail.key
         if key is not None:
-            self.table.setCurrentIndex(controller.model.index_of(key.row, key.variant))
+            index = controller.model.index_of(key.row, key.variant)
+            if self.table.currentIndex().row() != index.row():
+                self.table.setCurrentIndex(index)
+            controller.answers.update(key)
         elif grid is not None and controller.model.rowCount():
-            self.table.setCurrentIndex(controller.model.index(0, FIRST_VARIANT))
-
-    def _show_page(self) -> None:
-        """The grid, or what can be done while there is none."""
-        page = self.split if self.controller.model.grid is not None else self.not_run
-        if page is self.pages.currentWidget():
-            return
-        focused = QApplication.focusWidget()
-        had_keys = focused is not None and self.isAncestorOf(focused)
-        self.pages.setCurrentWidget(page)
-        self.setFocusProxy(self.table if page is self.split else self.run_button)
-        if had_keys:
-            self.setFocus()
+            first = controller.model.index(0, controller.model.first_variant)
+            self.table.setCurrentIndex(first)
+            self._on_current(first, first)  # also where it was the current one before
 
     def _show_plan(self, problems: str) -> None:
-        self.not_run.show_plan(self.controller.plan)
         if problems or self._problems:  # else it stays: how the last run ended, among others
             self.head.complain(problems)
         self._problems = problems
@@ -136,10 +135,14 @@ class ExperimentView(QWidget):
 
     def _show_state(self, *, running: bool) -> None:
         self.head.show_running(running)
-        self.run_button.setText(tr("Stop") if running else tr("Run", "verb"))
-        self.run_button.setIcon(icon("square" if running else "play", "on_accent"))
+        all_of_them = tr("Run all") if self.bar is not None else tr("Run", "verb")
+        self.run_button.setText(tr("Stop") if running else all_of_them)
+        tone = "on_accent" if self.bar is None else "text"
+        self.run_button.setIcon(icon("square" if running else "play", tone))
         self.run_button.setEnabled(running or not self._problems)
         self.batch_box.setEnabled(not running)
+        for each in (self.batch_box, self.file_button, self.again_button, self.export_button):
+            each.setVisible(self.bar is None)
         self.again_button.setEnabled(not running and self.controller.report is not None)
         has_result = not running and self.controller.report is not None
         self.export_button.setEnabled(has_result)
@@ -148,6 +151,12 @@ class ExperimentView(QWidget):
         self.blind_button.setVisible(grid is not None and len(grid.variants) > 1)
         for action in self.more_actions.values():
             action.setEnabled(not running and not self._problems)
+
+    def _show_progress(self, found: ExperimentProgress) -> None:
+        if self.bar is not None:
+            self.bar.say(progress_line(found))
+        else:
+            self.head.show_progress(found)
 
     def _show_cell(self, cell: ShownCell) -> None:
         self.detail.show_cell(cell)
@@ -158,7 +167,7 @@ class ExperimentView(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        is_below = self.width() < _BESIDE and self.height() >= _BELOW
+        is_below = self.bar is not None or (self.width() < _BESIDE and self.height() >= _BELOW)
         wanted = Qt.Orientation.Vertical if is_below else Qt.Orientation.Horizontal
         if self.split.orientation() != wanted:
             self.split.setOrientation(wanted)
@@ -172,6 +181,54 @@ class ExperimentView(QWidget):
         else:
             self.controller.run()
 
+    def run_all(self) -> None:
+        """Ask all cells that were not asked, or have no answer."""
+        if not self.controller.is_running:
+            self.controller.run()
+
+    def _ask_cost(self, cost: float) -> None:
+        """Ask once whether the cases may cost what they cost."""
+        words = tr("The cases cost about {cost}. Ask them, and no more about the cost?")
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setText(words.format(cost=money(cost)))
+        box.addButton(tr("Run all"), QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.accepted.connect(self.controller.agree)
+        box.open()
+
+    def _run_cell(self) -> None:
+        """Ask the chosen cell; in a column of values, all cells of the row."""
+        model, index = self.controller.model, self.table.currentIndex()
+        row, grid = model.row_at(index), model.grid
+        if row is None or grid is None:
+            return
+        variant = index.column() - model.first_variant
+        columns = [variant] if variant >= 0 else range(len(grid.variants))
+        keys = frozenset(CellKey(n, row, at) for at in columns for n in range(1, grid.repeats + 1))
+        self.controller.run(keys=keys)
+
+    def _paste(self) -> None:
+        """Put one value into the chosen cell, or add rows."""
+        text = QApplication.clipboard().text()
+        index = self.table.currentIndex()
+        is_value = bool(self.controller.model.flags(index) & Qt.ItemFlag.ItemIsEditable)
+        if is_value and not {"\t", "\n"} & set(text.strip()) and text[:1] not in ("[", "{"):
+            self.controller.model.setData(index, text)
+        else:
+            self.controller.editor.paste(text)
+
+    def _clear(self) -> None:
+        index = self.table.currentIndex()
+        if self.controller.model.flags(index) & Qt.ItemFlag.ItemIsEditable:
+            self.controller.model.setData(index, "")
+
+    def _remove_row(self) -> None:
+        row = self.controller.model.row_at(self.table.currentIndex())
+        if row is not None:
+            self.controller.editor.remove_rows([row])
+
     def _on_batches(self, wanted: bool) -> None:
         self.controller.in_batches = wanted
 
@@ -179,7 +236,7 @@ class ExperimentView(QWidget):
         row = self.controller.model.row_at(index)
         if row is None:
             return
-        variant = max(0, index.column() - FIRST_VARIANT)
+        variant = max(0, index.column() - self.controller.model.first_variant)
         self.controller.answers.look_at(CellKey(1, row, variant))
 
     def _compare_blind(self) -> None:
@@ -230,10 +287,11 @@ class ExperimentView(QWidget):
         columns = len(grid.variants)
         count = model.rowCount() * columns
         index = self.table.currentIndex()
-        at = index.row() * columns + max(0, index.column() - FIRST_VARIANT)
+        first = model.first_variant
+        at = index.row() * columns + max(0, index.column() - first)
         for step in range(1, count + 1):
             place = (at + by * step) % count
-            here = model.index(place // columns, FIRST_VARIANT + place % columns)
+            here = model.index(place // columns, first + place % columns)
             row = model.row_at(here)
             if row is not None and grid.passes(row, place % columns) is False:
                 self.table.setCurrentIndex(here)
@@ -243,7 +301,7 @@ class ExperimentView(QWidget):
 
     def _lay_out(self) -> None:
         self.setAccessibleName(tr("Experiment {name}").format(name=self.title))
-        self.run_button.setProperty("primary", True)
+        self.run_button.setProperty("primary", self.bar is None)  # the toolbar has one, too
         self.batch_box.setToolTip(
             tr("Answered within a day, at half the price, where the connection has batches")
         )
@@ -263,29 +321,39 @@ class ExperimentView(QWidget):
         split.addWidget(self.detail)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 2)
-        layout = column_of(
-            self.head, self._buttons(), on=self, margins=(16, 12, 16, 12), spacing=12
-        )
-        self.pages.addWidget(split)
-        self.pages.addWidget(self.not_run)
-        layout.addWidget(self.pages, 1)
+        buttons = QWidget()
+        buttons.setLayout(self._buttons())
+        if self.bar is None:
+            margins = (16, 12, 16, 12)
+            column_of(self.head, buttons, (split, 1), on=self, margins=margins, spacing=12)
+            return
+        buttons.hide()
+        self.head.fold()
+        parts = (self.bar, self.head, buttons, (split, 1))
+        column_of(*parts, on=self, margins=(12, 6, 12, 8), spacing=6)
 
     def _more_menu(self) -> QMenu:
         """Build the menu of the rarer commands."""
         menu = QMenu(self)
         for name, text, act in (
             ("workers", tr("Workers…"), self.request_workers.emit),
-            ("rows", tr("Generate rows…"), self.request_rows.emit),
             ("improve", tr("Improve a section…"), self.request_improvement.emit),
         ):
             action = self.more_actions[name] = menu.addAction(text)
             action.triggered.connect(lambda _on=False, act=act: act())
+        rows = self.bar.rows_menu if self.bar is not None else menu.addMenu(tr("Generate rows"))
+        for kinds, text in (((*ROW_KINDS,), tr("Of every kind")), *_kinds()):
+            action = self.more_actions[" ".join(kinds)] = rows.addAction(text)
+            action.triggered.connect(partial(self._generate, kinds))
         return menu
+
+    def _generate(self, kinds: tuple[str, ...], _checked: bool = False) -> None:
+        self.request_rows.emit(kinds)
 
     def _buttons(self) -> FlowLayout:
         buttons = FlowLayout()
         for each in (
-            self.run_button,
+            *([self.run_button] if self.bar is None else []),
             self.batch_box,
             self.again_button,
             self.blind_button,
@@ -300,7 +368,13 @@ class ExperimentView(QWidget):
     def _left(self) -> QWidget:
         """The filters above the grid."""
         left = QWidget()
-        column_of(self.filters, (self.table, 1), on=left, margins=0)
+        if self.bar is None:
+            column_of(self.filters, (self.table, 1), on=left, margins=0)
+            return left
+        filters = row_of((self.filters, 1), self.run_button)
+        self.row_button.setFlat(True)
+        self.row_button.setIcon(icon("plus"))
+        column_of(filters, (self.table, 1), self.row_button, on=left, margins=0, spacing=4)
         return left
 
     def _on_export(self, form: str, _checked: bool = False) -> None:
@@ -311,9 +385,9 @@ class ExperimentView(QWidget):
         controller.report_changed.connect(self._show_report)
         controller.loaded.connect(self._show_loaded)
         controller.planned.connect(self._show_plan)
-        controller.reported.connect(self.head.say)
+        controller.reported.connect(self.bar.say if self.bar is not None else self.head.say)
         controller.failed.connect(self.head.complain)
-        controller.progress_changed.connect(self.head.show_progress)
+        controller.progress_changed.connect(self._show_progress)
         controller.running_changed.connect(lambda on: self._show_state(running=on))
         controller.loaded.connect(lambda: self._show_state(running=controller.is_running))
         controller.answers.cell_changed.connect(self._show_cell)
@@ -321,8 +395,6 @@ class ExperimentView(QWidget):
         self.run_button.clicked.connect(self._on_run)
         self.batch_box.toggled.connect(self._on_batches)
         self.again_button.clicked.connect(lambda: controller.run("failed"))
-        self.not_run.request_run.connect(controller.run)
-        self.not_run.request_file.connect(lambda: self.request_file.emit(controller.path))
         self.file_button.clicked.connect(lambda: self.request_file.emit(controller.path))
         self.results.activated.connect(self._on_result)
         controller.facets_changed.connect(self.filters.show_facets)
@@ -335,25 +407,63 @@ class ExperimentView(QWidget):
         detail.request_repeat.connect(controller.answers.look_at)
         detail.rated.connect(controller.answers.rate)
         self.setFocusProxy(self.table)
+        if self.bar is not None:
+            self.bar.request_table.connect(controller.show_cases)
+            self.bar.request_experiment.connect(self.request_experiment)
+        controller.request_agreement.connect(self._ask_cost)
+        self.row_button.clicked.connect(controller.editor.add_empty)
         # Also where a filter or a button has the keyboard: the window's own run a prompt.
         OwnKeys(self, {"F10": self._step, "F5": self._on_run})
-        OwnKeys(
-            self.table,
-            {
-                "N": self._next_failed,
-                "Shift+N": lambda: self._next_failed(-1),
-                "D": detail.compare_button.toggle,
-                "/": self.filters.search.setFocus,
-                "Ctrl+Z": controller.answers.undo_accept,
-                "A": detail.accept_button.click,
-                "Return": detail.answer.setFocus,
-                "Enter": detail.answer.setFocus,
-                "Space": detail.rating.turn,
-                "R": self.again_button.click,
-                **{str(at): partial(controller.model.sort_by, at - 1) for at in range(1, 10)},
-                **{f"Alt+{points}": partial(self._rate, points) for points in range(1, MOST + 1)},
-            },
-        )
+        OwnKeys(self.table, self._own_keys() if self.bar is None else self._keys_of_cases())
+
+    def _own_keys(self) -> dict[str, Callable[[], object]]:
+        """Keys of the grid of an experiment, whose values are not typed into."""
+        controller, detail = self.controller, self.detail
+        return {
+            "N": self._next_failed,
+            "Shift+N": lambda: self._next_failed(-1),
+            "D": detail.compare_button.toggle,
+            "/": self.filters.search.setFocus,
+            "Ctrl+Z": controller.answers.undo_accept,
+            "A": detail.accept_button.click,
+            "Return": detail.answer.setFocus,
+            "Enter": detail.answer.setFocus,
+            "Space": detail.rating.turn,
+            "R": self.again_button.click,
+            **{str(at): partial(controller.model.sort_by, at - 1) for at in range(1, 10)},
+            **{f"Alt+{points}": partial(self._rate, points) for points in range(1, MOST + 1)},
+        }
+
+    def _keys_of_cases(self) -> dict[str, Callable[[], object]]:
+        """Keys of cases: those of a sheet, and what no value begins with."""
+        return {
+            "]": self._next_failed,
+            "[": lambda: self._next_failed(-1),
+            "Ctrl+F": self.filters.search.setFocus,
+            "F2": lambda: self.table.edit(self.table.currentIndex()),
+            "Ctrl+F5": self._run_cell,
+            "Ctrl+V": self._paste,
+            "Ctrl+Z": self.controller.answers.undo_accept,
+            "Ctrl+Return": self.controller.editor.add_empty,
+            "Ctrl+Enter": self.controller.editor.add_empty,
+            "Delete": self._clear,
+            "Shift+Delete": self._remove_row,
+        }
+
+
+_KIND_NAMES = {
+    "typical": marked("Typical"),
+    "empty": marked("Empty"),
+    "long": marked("Long"),
+    "language": marked("Other languages"),
+    "injection": marked("Injection"),
+    "ambiguous": marked("Ambiguous"),
+}
+
+
+def _kinds() -> Iterator[tuple[tuple[str, ...], str]]:
+    for kind in ROW_KINDS:
+        yield (kind,), tr(_KIND_NAMES.get(kind, kind))
 
 
 def _result_name(number: int, started: float, state: str) -> str:

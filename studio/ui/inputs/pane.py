@@ -13,13 +13,11 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
-    QDialogButtonBox,
     QFileDialog,
     QFrame,
     QHBoxLayout,
     QInputDialog,
     QLabel,
-    QListWidget,
     QMenu,
     QScrollArea,
     QSizePolicy,
@@ -30,7 +28,6 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.inputs.fields import FieldSpec, own_count
-from studio.application.inputs.sets import InputRow
 from studio.application.words import marked, tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
@@ -40,7 +37,7 @@ from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.labels import icon_button
-from studio.ui.parts.layouts import ClosingDialog, column_of
+from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 from studio.ui.style.icons import icon
 from studio.viewmodels.inputs.library import InputLibrary
@@ -64,7 +61,6 @@ class SetsButton(QToolButton):
         self._menu.aboutToShow.connect(self._fill)
         self.setMenu(self._menu)
         library.changed.connect(self.describe)
-        library.rows_loaded.connect(self._ask_row)
         self.describe()
         self.setIcon(icon("list", "muted"))
 
@@ -136,61 +132,6 @@ class SetsButton(QToolButton):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self._library.load(Path(name)))
         dialog.open()
-
-    def _ask_row(self, rows: tuple[InputRow, ...]) -> None:
-        dialog = RowsDialog(rows, self, can_keep=self._library.can_keep)
-        dialog.row_chosen.connect(self._library.take_row)
-        dialog.all_chosen.connect(self._library.keep_rows)
-        dialog.open()
-
-
-class RowsDialog(ClosingDialog):
-    """Asks for one row of a file of values, or for all of them as input sets."""
-
-    row_chosen = Signal(InputRow)
-    all_chosen = Signal(tuple)  # tuple[InputRow, ...]
-
-    def __init__(self, rows: tuple[InputRow, ...], parent: QWidget, *, can_keep: bool) -> None:
-        super().__init__(parent, tr("Load values"), (560, 320))
-        self._rows = rows
-        words = tr("Which of the {count} rows?").format(count=len(rows))
-        label = QLabel(words, self, textFormat=Qt.TextFormat.PlainText)
-        self.list = QListWidget(self)
-        self.list.setAccessibleName(words)
-        self.list.setUniformItemSizes(True)
-        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.list.addItems([row.title for row in rows])
-        self.list.setCurrentRow(0)
-        self.list.itemActivated.connect(self.accept)
-        buttons = QDialogButtonBox(self)
-        self.all_button = buttons.addButton(
-            tr("All as sets"), QDialogButtonBox.ButtonRole.ActionRole
-        )
-        self.all_button.setEnabled(can_keep)
-        self.all_button.setToolTip(
-            tr("Keep each row as an input set beside the prompt")
-            if can_keep
-            else tr("Input sets: save the prompt first")
-        )
-        self.all_button.clicked.connect(self._take_all)
-        buttons.addButton(tr("Use this row"), QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        for part in (label, self.list, buttons):
-            layout.addWidget(part)
-
-    def accept(self) -> None:
-        """Use the row that is selected."""
-        row = self.list.currentRow()
-        super().accept()
-        if row >= 0:
-            self.row_chosen.emit(self._rows[row])
-
-    def _take_all(self) -> None:
-        super().accept()
-        self.all_chosen.emit(self._rows)
 
 
 def _literal(name: str) -> str:
@@ -292,7 +233,10 @@ class InputsPane(FollowsTheme, QWidget):
         bar.setSpacing(4)
         for button in (self.before, self.after):
             button.setAutoRaise(True)
-        for part in (self.fold_button, self.before, self.sets, self.after):
+        self.cases_button = QToolButton(autoRaise=True)
+        self.cases_button.setText(tr("Cases"))
+        self.cases_button.setToolTip(tr("Ask the prompt with each of its cases, in a table"))
+        for part in (self.fold_button, self.before, self.sets, self.after, self.cases_button):
             bar.addWidget(part)
         bar.addWidget(self._summary, 1)
         bar.addWidget(self.reset_button)

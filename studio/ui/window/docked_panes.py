@@ -24,7 +24,7 @@ from studio.application.words import marked, tr
 from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
-from studio.ui.window.layout import FIRST, LEAST_RUN, RUN, PanePlace
+from studio.ui.window.layout import CASES, FIRST, LEAST_RUN, RUN, PanePlace
 
 _LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 _RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
@@ -39,12 +39,13 @@ PLACES: tuple[tuple[str, str, Qt.DockWidgetArea], ...] = (
     ("inputs", marked("Inputs"), _RIGHT),
     ("preview", marked("Preview"), _RIGHT),
     ("run", marked("Run"), _RIGHT),
+    ("cases", marked("Cases"), _RIGHT),
     ("problems", marked("Problems"), _BOTTOM),
     ("search", marked("Search"), _BOTTOM),
 )
 """Every pane with its title and first place, in order."""
 
-_OWN_HEAD = ("inputs", "preview", "run")
+_OWN_HEAD = ("inputs", "preview", "run", "cases")
 """Panes whose first row says what they are: a title above it would say it twice."""
 
 
@@ -293,7 +294,7 @@ class DockedPanes(QObject):
     # -- inside ---------------------------------------------------------------------------------
 
     def _put(self, name: str, pane: QWidget) -> None:
-        if name == RUN:
+        if name in (RUN, CASES):
             pane.setMinimumWidth(LEAST_RUN)
         self._docks[name].setWidget(pane)
         head = self._heads[name]

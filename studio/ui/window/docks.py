@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolBar, QWidget
 from studio.core.text.files import private_file
 from studio.ui.window import layout as steps
 from studio.ui.window.docked_panes import DockedPanes
-from studio.ui.window.layout import RUN, PanePlace, PaneSizes, WindowLayout, inputs_height
+from studio.ui.window.layout import PanePlace, PaneSizes, WindowLayout, inputs_height
 
 _VERSION = 1
 _COLUMN_KEY, _RUN_KEY = "width/writing", "width/running"
@@ -331,14 +331,14 @@ class Docks(QObject):
     def _give_run(self, layout: WindowLayout) -> None:
         """Beside a run: what comes or goes on the left takes from the run and gives back to it."""
         width = self._window.width()
-        if RUN not in layout.shown:
+        if layout.wide not in layout.shown:
             return
         if left := self._first(layout, PanePlace.LEFT):
             least = self._panes[left].minimumSizeHint().width()
             side, run = self._sizes.beside_run(width, self._strip_width(), least)
-            self._panes.give_widths({left: side, RUN: run})
+            self._panes.give_widths({left: side, layout.wide: run})
         else:
-            self._panes.give_widths({RUN: self._sizes.run_in(width, layout.halves)})
+            self._panes.give_widths({layout.wide: self._sizes.run_in(width, layout.halves)})
 
     def _is_spread(self, layout: WindowLayout) -> bool:
         """Return whether the column still has the width of the editor's place."""

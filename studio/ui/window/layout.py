@@ -85,8 +85,8 @@ WIDE = 1440
 
 EDITOR = "editor"
 """Name of the maximized part if it is no pane."""
-RUN = "run"
-"""The pane that has the right column for itself while it is looked at."""
+RUN, CASES = "run", "cases"
+"""The panes of which one has the right column for itself while it is looked at."""
 FIRST = ("files", "inputs", "preview")
 """Panes at the first start."""
 
@@ -139,8 +139,8 @@ class WindowLayout:
     """The places that the user wants to see although something puts them aside."""
     tab: str = ""
     """Id of what the tab in front shows; empty for none."""
-    running: frozenset[str] = frozenset()
-    """The tabs whose run has the right column for itself; each tab has its own layout there."""
+    running: Mapping[str, str] = field(default_factory=dict)
+    """The run or the cases, which have the right column for themselves, by tab."""
     maximized: str = ""
     """The pane, or `EDITOR`, that has the window for itself; empty: nothing."""
     is_prompt: bool = True
@@ -156,8 +156,13 @@ class WindowLayout:
 
     @property
     def has_run(self) -> bool:
-        """Whether the run of the tab in front has the right column for itself."""
-        return self.tab in self.running
+        """Whether the run, or the cases, of the tab in front have the right column."""
+        return bool(self.wide)
+
+    @property
+    def wide(self) -> str:
+        """The pane that has the right column for itself; empty for none."""
+        return self.running.get(self.tab, "")
 
     @property
     def shown(self) -> frozenset[str]:
@@ -193,7 +198,7 @@ class WindowLayout:
     def place_of(self, name: str) -> PanePlace:
         """Return the present place of a pane."""
         place = self.places[name]
-        is_run = name == RUN and self.has_run and place is PanePlace.COLUMN
+        is_run = name == self.wide and place is PanePlace.COLUMN
         return PanePlace.RUN if is_run else place
 
     def shown_in(self, place: PanePlace) -> frozenset[str]:
@@ -255,7 +260,8 @@ def ask_for(layout: WindowLayout, name: str, tabs: Iterable[str] = ()) -> Window
     beside = frozenset(tabs)
     place = layout.places[name]
     if place is PanePlace.COLUMN:
-        return _run_alone(layout) if name == RUN and not beside else _ask_column(layout, name)
+        is_wide = name in (RUN, CASES) and not beside
+        return _alone(layout, name) if is_wide else _ask_column(layout, name)
     if place in (PanePlace.LEFT, PanePlace.BOTTOM):
         others = layout.open_in(place) - beside - {name}
         layout = replace(layout, open=layout.open - others)
@@ -315,10 +321,11 @@ def end_run(layout: WindowLayout) -> WindowLayout:
     """Give the run's room back to the parts beside the editor while writing."""
     if not layout.has_run:
         return layout
-    is_alone = layout.maximized == RUN
+    is_alone = layout.maximized == layout.wide
     maximized = "" if is_alone else layout.maximized
-    running = layout.running - {layout.tab}
-    without = replace(layout, running=running, open=layout.open - {RUN}, maximized=maximized)
+    running = {tab: name for tab, name in layout.running.items() if tab != layout.tab}
+    left = layout.open - {layout.wide}
+    without = replace(layout, running=running, open=left, maximized=maximized)
     made, place = _lapsed(layout, without), {PanePlace.RUN}
     return replace(made, closed=made.closed - place, asked=made.asked - place)
 
@@ -334,7 +341,7 @@ def center(layout: WindowLayout) -> WindowLayout:
 def show_tab(layout: WindowLayout, tab: str, is_prompt: bool) -> WindowLayout:
     """Another tab comes to the front, with a prompt or an experiment; its run comes with it."""
     after = replace(layout, tab=tab, is_prompt=is_prompt)
-    if layout.maximized == RUN and layout.has_run and not after.has_run:
+    if layout.maximized and layout.maximized == layout.wide != after.wide:
         after = replace(after, maximized="")
     return _lapsed(layout, after)
 
@@ -363,10 +370,10 @@ def observe(
     for name in layout.shown - seen:
         layout = close_pane(layout, name)
     layout = _lapsed(layout, replace(layout, places=dict(places)))
-    if layout.has_run and places.get(RUN) is not PanePlace.COLUMN:
+    if layout.has_run and places.get(layout.wide) is not PanePlace.COLUMN:
         # A pane as others now: what stood aside for it comes back.
-        kept = layout.open | {RUN}
-        layout = _lapsed(layout, replace(layout, running=frozenset(), open=kept))
+        kept = layout.open | {layout.wide}
+        layout = _lapsed(layout, replace(layout, running={}, open=kept))
     for name in come & places.keys():
         layout = replace(layout, open=layout.open | {name})
         layout = _let_see(layout, layout.place_of(name))
@@ -400,7 +407,7 @@ def to_keep(layout: WindowLayout) -> WindowLayout:
     """The layout of writing, whatever has the window as it closes."""
     return replace(
         end_run(layout),
-        running=frozenset(),
+        running={},
         asked=frozenset(),
         maximized="",
         is_prompt=True,
@@ -419,10 +426,10 @@ def _lapsed(before: WindowLayout, after: WindowLayout) -> WindowLayout:
     return replace(after, asked=frozenset(same))
 
 
-def _run_alone(layout: WindowLayout) -> WindowLayout:
-    """The run has the right column for itself."""
-    running = layout.running | {layout.tab}
-    alone = replace(layout, running=running, open=layout.open - {RUN})
+def _alone(layout: WindowLayout, name: str) -> WindowLayout:
+    """The run or the cases have the right column for themselves."""
+    running = {**layout.running, layout.tab: name}
+    alone = replace(layout, running=running, open=layout.open - {name})
     return _let_see(_lapsed(layout, alone), PanePlace.RUN)
 
 

@@ -53,9 +53,9 @@ from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.values import JsonObject, named_reason
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.app.saved_files import SavedFiles
 from studio.viewmodels.connections.downloads import PricesFetch, WeightsFetch
 from studio.viewmodels.connections.trials import ConnectionKeys, ConnectionTrials
-from studio.viewmodels.tools.saved_files import SavedFiles
 
 _CLOSE_SECONDS = 2.0
 

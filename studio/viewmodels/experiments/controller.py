@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,14 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
 from studio.application.experiments.exports.forms import FORMS
 from studio.application.experiments.facets import RowFacets, facets_of
-from studio.application.experiments.grid import ExperimentGrid, dot_of, grid_of
+from studio.application.experiments.grid import (
+    ExperimentGrid,
+    dot_of,
+    grid_of,
+    planned_grid,
+    table_grid,
+)
+from studio.application.experiments.make import CasesTable, plan_cases
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, plan_experiment
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, inputs_read
@@ -23,6 +31,7 @@ from studio.application.experiments.report import ExperimentReport, ledger_path,
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.words import tr
+from studio.core.experiments.datasets import DatasetError
 from studio.core.experiments.results.cells import CellKey, ResultHead, VariantTotal
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
@@ -30,9 +39,11 @@ from studio.core.models.base import ModelError
 from studio.core.text.values import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background, LatestTask
+from studio.viewmodels.app.saved_files import SavedFiles
+from studio.viewmodels.experiments.cases import CasesEditor
 from studio.viewmodels.experiments.dialog_tasks import failure_words
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel, ResultAnswers, ShownResult
-from studio.viewmodels.experiments.started_run import StartedRun
+from studio.viewmodels.experiments.started_run import CostQuestion, StartedRun
 
 _DRAW_MS = 33
 _MOST_EARLIER = 20
@@ -41,6 +52,10 @@ _REPORT_SHARE = 10
 """Counting takes at most a tenth of the time."""
 
 _MOST_AT_ONCE = 2000
+_SHOWN_AT_ONCE = 64_000_000
+"""Bytes of a table up to which its rows are shown before they are planned."""
+_MOST_COST = 0.05
+"""US dollars that the cases of a prompt may cost without a question."""
 
 ServicesNow = Callable[[], ExperimentServices]
 """Gives what experiments are run with, as the user has it set up now."""
@@ -68,6 +83,7 @@ class ExperimentController(QObject):
     facets_changed = Signal(RowFacets)
     workers_changed = Signal(str)  # a sentence on the workers that ask; empty for this process
     ended = Signal(ExperimentReport)  # a run has come to its end
+    request_agreement = Signal(float)  # to about how many US dollars of cases
 
     def __init__(
         self,
@@ -75,9 +91,12 @@ class ExperimentController(QObject):
         background: Background,
         services: ServicesNow,
         parent: QObject | None = None,
+        cases: CasesTable | None = None,
     ) -> None:
         super().__init__(parent)
         self.path = path
+        self.cases = cases
+        """Table of a prompt's cases; None for the experiment of a file."""
         self.model = ExperimentGridModel(self)
         self.plan: ExperimentPlan | None = None
         self.report: ExperimentReport | None = None
@@ -103,6 +122,14 @@ class ExperimentController(QObject):
         self.answers.failed.connect(self.failed)
         self.answers.written.connect(self.reload_plan)
         self.answers.rated.connect(self._count)
+        self.model.read = self.answers.outcome
+        self.model.is_editable = cases is not None
+        self.editor = CasesEditor(self.answers, self.model, lambda: (self.cases, self.plan), self)
+        """Changes of the cases."""
+        self.editor.file_made.connect(self._on_file)
+        self._is_agreed = self._is_closed = False
+        self._files = SavedFiles(self)
+        self._files.saved.connect(self.reload_plan)
         self._drawing = QTimer(self, interval=_DRAW_MS)
         self._drawing.timeout.connect(self._draw)
         self._asked_at = 0.0
@@ -133,13 +160,37 @@ class ExperimentController(QObject):
                 self.reload_plan()
                 return
         self._loading.start(asyncio.to_thread(self._read, self._ledger, result), self._on_loaded)
-        self.reload_plan()
+        if self.cases is None:
+            self.reload_plan()
 
     def reload_plan(self) -> None:
         """Read the file again, as it is saved."""
+        if self._is_closed:
+            return
         self._planning.start(
-            asyncio.to_thread(plan_experiment, self.path, self._services()), self._on_planned
+            asyncio.to_thread(self._planned, self._services(), self._ledger, self.result),
+            self._on_planned,
         )
+
+    def _planned(
+        self, services: ExperimentServices, ledger: ExperimentLedger | None, result: int | None
+    ) -> tuple[ExperimentPlan, ExperimentGrid]:
+        if self.cases is None:
+            plan = plan_experiment(self.path, services)
+            return plan, planned_grid(plan)
+        plan = plan_cases(self.cases, services)
+        return plan, planned_grid(plan, ledger, result)
+
+    def show_cases(self, cases: CasesTable) -> None:
+        """Show another file of cases, or other columns."""
+        self.cases = cases
+        self._files.watch([cases.rows] if cases.rows is not None else [])
+        self.reload_plan()
+
+    def _on_file(self, path: Path) -> None:
+        if self.cases is not None:
+            self.cases = replace(self.cases, rows=path)
+            self._files.watch([path])
 
     def reads(self, path: Path) -> bool:
         """Whether a file is of the experiment; any may be, where it cannot be planned."""
@@ -150,10 +201,15 @@ class ExperimentController(QObject):
     def _read(self, ledger: ExperimentLedger, result: int | None) -> _Loaded:
         heads = tuple(ledger.results(str(self.path.resolve())))
         wanted = result if result is not None else (heads[0].id if heads else None)
+        grid, cases = None, self.cases
+        if cases is not None and cases.rows is not None and cases.rows.suffix in (".csv", ".tsv"):
+            with suppress(DatasetError, OSError, UnicodeDecodeError):  # the plan says what is wrong
+                if cases.rows.stat().st_size <= _SHOWN_AT_ONCE:
+                    grid = table_grid(cases.rows, [each.name for each in cases.columns])
         if wanted is None:
-            return _Loaded(heads, None, None)
-        is_live = ledger.is_run(wanted)
-        return _Loaded(heads, grid_of(ledger, wanted), report_of(ledger, wanted), is_live)
+            return _Loaded(heads, grid, None)
+        grid = grid_of(ledger, wanted) if cases is None else grid
+        return _Loaded(heads, grid, report_of(ledger, wanted), ledger.is_run(wanted))
 
     def _on_loaded(self, ended: Future[_Loaded]) -> None:
         try:
@@ -169,9 +225,12 @@ class ExperimentController(QObject):
         self.heads = found.heads
         self.report = found.report
         self.result = found.report.head.id if found.report is not None else None
-        self.model.show(found.grid)
+        if self.cases is None or self.model.grid is None:
+            self.model.show(found.grid)
         self.loaded.emit()
         self.report_changed.emit(found.report)
+        if self.cases is not None:
+            self.show_cases(self.cases)
         self._look_for_facets()
         if self._has_ended and found.report is not None and not found.is_live:
             self._has_ended = False
@@ -182,9 +241,9 @@ class ExperimentController(QObject):
         if only is not None:
             self.run(only)
 
-    def _on_planned(self, ended: Future[ExperimentPlan]) -> None:
+    def _on_planned(self, ended: Future[tuple[ExperimentPlan, ExperimentGrid]]) -> None:
         try:
-            self.plan = ended.result()
+            self.plan, grid = ended.result()
         except ExperimentError as error:
             self.plan = None
             self.planned.emit(str(error))
@@ -193,18 +252,39 @@ class ExperimentController(QObject):
         except CancelledError:
             return
         else:
+            if not self.is_running and (self.cases is not None or self.model.grid is None):
+                self._describe_columns()
+                self.model.show(grid)
+                self.loaded.emit()
             self.planned.emit("")
+
+    def _describe_columns(self) -> None:
+        """Tell the grid what the prompt declares, and which model answers each column."""
+        plan = self.plan
+        if plan is None:
+            return
+        if self.cases is not None:
+            self.model.inputs = tuple(each.name for each in plan.variants[0].document.inputs)
+        self.model.outputs = tuple(each.name for each in plan.variants[0].document.outputs)
+        choices = [each.choice for each in plan.variants]
+        names = (
+            each.declaration.id or each.connection.name if each else "echo" for each in choices
+        )
+        self.model.heads = dict(enumerate(names))
 
     # -- running --------------------------------------------------------------------------------
 
-    def run(self, only: str = "") -> None:
+    def run(self, only: str = "", keys: frozenset[CellKey] | None = None) -> None:
         """Ask the cells of the file as it is saved.
 
         Args:
             only: `errors` or `failed`: such cells of the shown result again; else a new result.
+            keys: the cells that are asked, beside those that need no request; None asks all.
         """
         if self._work is not None:
             return
+        if self.cases is not None:
+            only = only or "rest"
         if not self._is_read:
             self._waits = only  # asked for before the file was read
             return
@@ -219,11 +299,18 @@ class ExperimentController(QObject):
             self.workers,
             lambda text: self._background.post(partial(signal.emit, text)),
             in_batches=self.in_batches,
+            cases=self.cases,
+            most_cost=None if self.cases is None or self._is_agreed else _MOST_COST,
         )
-        self._work = self._background.start(run.go(only, self.result), self._on_ended)
+        self._work = self._background.start(run.go(only, self.result, keys), self._on_ended)
         self.running_changed.emit(True)
         self._drawing.start()
         self._counting.start(_REPORT_MS)
+
+    def agree(self) -> None:
+        """Ask the cases whatever they cost, now and later."""
+        self._is_agreed = True
+        self.run()
 
     def use_workers(self, address: WorkersAddress | None) -> None:
         """Ask on workers from the next run on; None asks in this process.
@@ -242,6 +329,7 @@ class ExperimentController(QObject):
         self.plan = plan
         self.result = result
         self.report = None
+        self._describe_columns()
         self.model.show(grid)
         self.loaded.emit()
         self.reported.emit(
@@ -263,6 +351,8 @@ class ExperimentController(QObject):
             self.reported.emit(ended.result())  # in place of what was to be sent
         except CancelledError:
             return
+        except CostQuestion as question:
+            self.request_agreement.emit(question.cost)
         except (ExperimentError, LedgerError, ModelError, ToolSourceError, WorkersError) as error:
             self.failed.emit(failure_words(error))
         self._has_ended = True
@@ -277,6 +367,9 @@ class ExperimentController(QObject):
         run = self._run
         if run is None:
             return
+        coming = [run.coming.popleft() for _ in range(len(run.coming))]
+        for key, coming_progress in dict(coming).items():
+            self.model.show_progress(key, coming_progress)
         for _ in range(min(_MOST_AT_ONCE, len(run.arrived))):
             key, outcome = run.arrived.popleft()
             self.model.put(key, dot_of(outcome), outcome.score)
@@ -319,8 +412,9 @@ class ExperimentController(QObject):
         found = [self.variant(CellKey(1, 1, at)) for at in columns]
         reads = [inputs_read(each.document) if each is not None else None for each in found]
         failed = [grid.failed(at) for at in columns]
+        before = next((each.id for each in self.heads if each.id < shown.number), None)
         self._background.start(
-            asyncio.to_thread(facets_of, shown.ledger, shown.number, failed, reads),
+            asyncio.to_thread(facets_of, shown.ledger, shown.number, failed, reads, before),
             partial(self._on_facets, shown.number),
         )
 
@@ -371,6 +465,8 @@ class ExperimentController(QObject):
 
     def close(self) -> None:
         """Stop what is under way and let go of the file."""
+        self._is_closed = True
+        self._files.watch([])
         self._drawing.stop()
         self._counting.stop()
         work, self._work = self._work, None

@@ -20,7 +20,6 @@ from studio.application.experiments.generate import (
     add_rows,
     generate_rows,
     generator_choice,
-    rows_file,
 )
 from studio.application.experiments.improve.accept import with_variants
 from studio.application.experiments.improve.by_hand import propose_texts, rows_to_show
@@ -269,7 +268,7 @@ class ImproveController(DialogTask):
 
 
 class InventedRowsController(DialogTask):
-    """Asks for rows of one experiment; writes those that the user wants."""
+    """Asks for rows of one experiment, and writes them."""
 
     generated = Signal(GeneratedRows)
     written = Signal(AcceptedAnswer)
@@ -285,29 +284,12 @@ class InventedRowsController(DialogTask):
         super().__init__(background, (ExperimentError, ModelError), parent)
         self.path = path
         self._plan = plan
-        self._document = plan.variants[0].document
         self._services = services
 
-    @property
-    def connections(self) -> list[str]:
-        """Names of those who can invent."""
-        return [each.name for each in self._services.connections.connections]
-
-    @property
-    def about(self) -> str:
-        """Return the prompt's description."""
-        return self._document.description or self._document.name
-
-    @property
-    def target(self) -> str:
-        """Name of the file that rows are added to."""
-        return rows_file(self.path, self._plan.file.source.text).name
-
-    def ask(self, provider: str, kinds: Sequence[str], count: int, about: str) -> None:
-        """Ask for rows of each kind."""
+    def ask(self, kinds: Sequence[str]) -> None:
+        """Ask the prompt's own model for rows of each kind."""
         earlier = tuple(dict(row.case.variables) for row in self._plan.rows)
-        asked = RowRequest(tuple(kinds), count, about, earlier)
-        self.start(self._asked(provider, asked), self.generated.emit)
+        self.start(self._asked(RowRequest(tuple(kinds), earlier=earlier)), self.generated.emit)
 
     def add(self, rows: Sequence[GeneratedRow]) -> None:
         """Write rows."""
@@ -319,7 +301,8 @@ class InventedRowsController(DialogTask):
             return
         self.written.emit(change)
 
-    async def _asked(self, provider: str, asked: RowRequest) -> GeneratedRows:
-        trusted = self._plan.folder.trusted
-        choice = generator_choice(self._document, provider, self._services, trusted=trusted)
-        return await generate_rows(self._document, choice, self._services, asked, trusted=trusted)
+    async def _asked(self, asked: RowRequest) -> GeneratedRows:
+        trusted, first = self._plan.folder.trusted, self._plan.variants[0]
+        provider = first.entry.provider.id
+        choice = generator_choice(first.document, provider, self._services, trusted=trusted)
+        return await generate_rows(first.document, choice, self._services, asked, trusted=trusted)

@@ -5,9 +5,11 @@ The answers of a result: looked at, and accepted, rated or preferred by the user
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from PySide6.QtCore import (
     QAbstractTableModel,
@@ -18,6 +20,8 @@ from PySide6.QtCore import (
     Signal,
 )
 
+from studio.application.comparison import changed_words
+from studio.application.experiments.asking import CellProgress
 from studio.application.experiments.generate import AcceptedAnswer, AcceptError, accept_answer
 from studio.application.experiments.grid import (
     DotState,
@@ -25,6 +29,8 @@ from studio.application.experiments.grid import (
     GridCell,
     GridRow,
     RowFilter,
+    answer_fields,
+    cell_lines,
 )
 from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey, CellOutcome, ResultRow
@@ -93,19 +99,20 @@ def shown_cell(
     Raises:
         LedgerError: the results cannot be read.
     """
-    base = None
+    base, kept = None, grid.kept(key)
     if grid.baseline is not None and grid.baseline != key.variant:
-        base = ledger.outcome(result, CellKey(key.repeat, key.row, grid.baseline))
+        before = grid.kept(replace(key, variant=grid.baseline))
+        base = ledger.outcome(result, before) if before is not None else None
     return ShownCell(
         result,
         key,
         grid.variants[key.variant],
-        ledger.rows(result, key.row, key.row)[0],
-        ledger.outcome(result, key),
+        grid.rows[key.row - 1].row,
+        ledger.outcome(result, kept) if kept is not None else None,
         base,
         tuple(CellKey(each, key.row, key.variant) for each in range(1, grid.repeats + 1)),
-        ledger.journal(result, key) is not None,
-        ledger.ratings.of(result).get(key, Rating()),
+        kept is not None and ledger.journal(result, kept) is not None,
+        ledger.ratings.of(result).get(kept, Rating()) if kept is not None else Rating(),
         grid.is_planned(key.row, key.variant),
     )
 
@@ -116,14 +123,64 @@ CELL_ROLE = int(Qt.ItemDataRole.UserRole)
 ROW_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """Role that gives the `GridRow`."""
 
-FIRST_VARIANT = 2
-"""Columns before the variants: the number and the row."""
+ANSWER_ROLE = int(Qt.ItemDataRole.UserRole) + 2
+"""Role that gives the `ShownAnswer` of a variant's column."""
 
+_SAMPLED = 200
+"""Rows whose values, facts and descriptions say which columns there are."""
+
+_NO_COLUMN = frozenset(("id", "tags", "expected"))
+_MOST_KEPT = 2_000
+_MOST_COUNTED = 1_000
+_WORDS = re.compile(r"\s+|\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """The answer of one cell in the words of the grid."""
+
+    first: str = ""
+    """Its first line: the first declared outputs."""
+
+    rest: str = ""
+    """The rest of it."""
+
+    tone: Literal["", "error", "waits", "comes"] = ""
+    """Whether it is no answer, the server is busy, or it is still coming."""
+
+    changed: tuple[tuple[int, int], ...] = ()
+    """Places in `text` of words that the first column does not have."""
+
+    @property
+    def text(self) -> str:
+        """Both lines."""
+        return f"{self.first}\n{self.rest}"
+
+
+def compared_answer(answer: ShownAnswer, base: ShownAnswer) -> ShownAnswer:
+    """The answer with the places of the words that differ from another one."""
+    places, at = [], 0
+    words = (_WORDS.findall(each.text[:_MOST_KEPT]) for each in (base, answer))
+    for _, now, is_changed in changed_words(*words):
+        if is_changed and now.strip():
+            places.append((at, at + len(now.rstrip())))
+        at += len(now)
+    return replace(answer, changed=tuple(places))
+
+
+_TEXT_ROLES = (
+    Qt.ItemDataRole.DisplayRole,
+    Qt.ItemDataRole.EditRole,
+    Qt.ItemDataRole.ToolTipRole,
+    Qt.ItemDataRole.AccessibleTextRole,
+)
 _Index = QModelIndex | QPersistentModelIndex
 
 
 class ExperimentGridModel(QAbstractTableModel):
     """Shows a grid by a list of rows; a row that stops fitting stays until it is asked again."""
+
+    request_value = Signal(int, str, str)  # a row's number, a column, and the value as text
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -134,13 +191,62 @@ class ExperimentGridModel(QAbstractTableModel):
         self._filter: tuple[RowFilter, str, str] = ("all", "", "")
         self._among: frozenset[int] | None = None
         self._sorted_by: int | None = None
+        self.inputs: tuple[str, ...] = ()
+        """Inputs that have a column, whether a row has a value for them or not."""
+        self.outputs: tuple[str, ...] = ()
+        """Declared outputs, which are shown first."""
+        self.heads: Mapping[int, str] = {}
+        """Second lines of the names of columns of answers."""
+        self.is_editable = False
+        """Whether values of rows can be changed."""
+        self.read: Callable[[CellKey], CellOutcome | None] = lambda _key: None
+        """Reads the outcome of a cell."""
+        self.columns: tuple[str, ...] = ()
+        """Names of the columns between the number of a row and the answers."""
+        self._coming: dict[CellKey, CellProgress] = {}
+        self._answers: dict[tuple[int, int], ShownAnswer | None] = {}
+
+    @property
+    def first_variant(self) -> int:
+        """The first column of answers."""
+        return 1 + len(self.columns)
 
     def show(self, grid: ExperimentGrid | None) -> None:
-        """Show another grid."""
-        self.beginResetModel()
+        """Show another grid; one with the same rows and columns leaves everything in its place."""
+        is_same = self._is_like(grid)
+        if not is_same:
+            self.beginResetModel()
         self.grid = grid
+        self._answers.clear()
+        self._coming.clear()
+        self.columns = self._columns_of(grid)
+        if is_same:
+            last = self.index(self.rowCount() - 1, self.columnCount() - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+            return
         self._choose_rows()
         self.endResetModel()
+
+    def _is_like(self, grid: ExperimentGrid | None) -> bool:
+        now = self.grid
+        if now is None or grid is None or len(now.rows) != len(grid.rows) or not self._shown:
+            return False
+        is_whole = len(self._shown) == len(grid.rows)
+        same = (list(now.variants), now.repeats) == (list(grid.variants), grid.repeats)
+        return is_whole and same and self.columns == self._columns_of(grid)
+
+    def _columns_of(self, grid: ExperimentGrid | None) -> tuple[str, ...]:
+        """The description where rows have one, inputs, facts, and what is expected."""
+        rows = [] if grid is None else grid.rows[:_SAMPLED]
+        values = [name for row in rows for name in row.values]
+        facts = [name for row in rows for name in row.metadata]
+        names = dict.fromkeys((*self.inputs, *values, *facts))
+        has_expected = self.is_editable or any(row.text("expected") for row in rows)
+        return (
+            *(("description",) if any(row.text("description") for row in rows) else ()),
+            *(name for name in names if name not in _NO_COLUMN),
+            *(("expected",) if has_expected else ()),
+        )
 
     def set_filter(
         self, wanted: RowFilter, words: str = "", tag: str = "", among: frozenset[int] | None = None
@@ -153,7 +259,11 @@ class ExperimentGridModel(QAbstractTableModel):
 
     def sort_by(self, variant: int | None) -> None:
         """Show rows with a low score of a variant first; the same again, in their order."""
-        self._sorted_by = None if variant == self._sorted_by else variant
+        self.sort_by_column(None if variant is None else self.first_variant + variant)
+
+    def sort_by_column(self, section: int | None) -> None:
+        """Bring equal values together, or low scores of a variant to the top; again, as before."""
+        self._sorted_by = None if section in (0, self._sorted_by) else section
         self.beginResetModel()
         self._choose_rows()
         self.endResetModel()
@@ -163,10 +273,50 @@ class ExperimentGridModel(QAbstractTableModel):
         if self.grid is None:
             return
         self.grid.put(key, state, score)
-        at = self._place.get(key.row)
-        if at is not None:
-            index = self.index(at, FIRST_VARIANT + key.variant)
+        self._coming.pop(key, None)
+        self._renew(key)
+
+    def show_progress(self, key: CellKey, progress: CellProgress) -> None:
+        """Show how far a cell is."""
+        self._coming[key] = progress
+        self._renew(key)
+
+    def _renew(self, key: CellKey) -> None:
+        first = self.grid.baseline or 0 if self.grid is not None else 0
+        if key.variant == first:  # others are compared with it
+            for variant in range(len(self.grid.variants) if self.grid is not None else 0):
+                self._answers.pop((key.row, variant), None)
+        self._answers.pop((key.row, key.variant), None)
+        index = self.index_of(key.row, key.variant)
+        if index.isValid():
             self.dataChanged.emit(index, index, [CELL_ROLE])
+
+    def answer(self, row: int, variant: int) -> ShownAnswer | None:
+        """The answer of the first repeat of a cell; None before it is asked."""
+        place = (row, variant)
+        if place not in self._answers:
+            if len(self._answers) > _MOST_KEPT:
+                self._answers.clear()
+            self._answers[place] = self._read_answer(row, variant)
+        return self._answers[place]
+
+    def _read_answer(self, row: int, variant: int) -> ShownAnswer | None:
+        key = CellKey(1, row, variant)
+        coming = self._coming.get(key)
+        if coming is not None and coming.waits:
+            return ShownAnswer(tr("Busy"), coming.waits, "waits")
+        if coming is not None:
+            return ShownAnswer(*cell_lines(answer_fields(coming.text, self.outputs)), "comes")
+        kept = self.grid.kept(key) if self.grid is not None else None
+        outcome = self.read(kept) if kept is not None else None
+        if outcome is None:
+            return None
+        if outcome.error:
+            return ShownAnswer(tr("No answer"), outcome.error, "error")
+        answer = ShownAnswer(*cell_lines(answer_fields(outcome.output, self.outputs)))
+        first = self.grid.baseline or 0 if self.grid is not None else 0
+        base = self.answer(row, first) if variant != first else None
+        return answer if base is None or base.tone else compared_answer(answer, base)
 
     def row_at(self, index: _Index) -> int | None:
         """Number of the row of an item, from 1."""
@@ -181,25 +331,28 @@ class ExperimentGridModel(QAbstractTableModel):
     def index_of(self, row: int, variant: int) -> QModelIndex:
         """The item of a row and variant; none where the row is not shown."""
         at = self._place.get(row)
-        return self.index(at, FIRST_VARIANT + variant) if at is not None else QModelIndex()
+        return self.index(at, self.first_variant + variant) if at is not None else QModelIndex()
 
     def _choose_rows(self) -> None:
         grid = self.grid
         wanted, words, tag = self._filter
-        self._shown = (
-            []
-            if grid is None
-            else [
-                row.number
-                for row in grid.rows
-                if (self._among is None or row.number in self._among)
-                and grid.fits(row.number, wanted, words, tag)
+        self._shown = list(range(1, len(grid.rows) + 1)) if grid is not None else []
+        if grid is not None and (self._among is not None or self._filter != ("all", "", "")):
+            self._shown = [
+                number
+                for number in self._shown
+                if (self._among is None or _kept_row(grid, number) in self._among)
+                and grid.fits(number, wanted, words, tag)
             ]
-        )
-        at = self._sorted_by
-        if grid is not None and at is not None and at < len(grid.variants):
-            scores = {row: grid.cell(row, at).score for row in self._shown}
-            self._shown.sort(key=lambda row: (scores[row] is None, scores[row] or 0.0))
+        section = self._sorted_by
+        if grid is not None and section is not None and section < self.columnCount():
+            variant = section - self.first_variant
+            if variant < 0:
+                name = self.columns[section - 1]
+                self._shown.sort(key=lambda row: grid.rows[row - 1].text(name))
+            else:
+                scores = {row: grid.cell(row, variant).score for row in self._shown}
+                self._shown.sort(key=lambda row: (scores[row] is None, scores[row] or 0.0))
         self._place = {row: at for at, row in enumerate(self._shown)}
 
     # -- QAbstractTableModel --------------------------------------------------------------------
@@ -209,10 +362,10 @@ class ExperimentGridModel(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(self._shown)
 
     def columnCount(self, parent: _Index | None = None) -> int:
-        """Number, row, and a column for each variant."""
+        """Number, values of the row, and a column for each variant."""
         if (parent is not None and parent.isValid()) or self.grid is None:
             return 0
-        return FIRST_VARIANT + len(self.grid.variants)
+        return self.first_variant + len(self.grid.variants)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -221,14 +374,19 @@ class ExperimentGridModel(QAbstractTableModel):
         grid = self.grid
         if orientation != Qt.Orientation.Horizontal or grid is None:
             return None
+        variant = section - self.first_variant
         if role == Qt.ItemDataRole.DisplayRole:
-            if section < FIRST_VARIANT:
-                return ("#", tr("Row"))[section]
-            name = grid.variants[section - FIRST_VARIANT]
-            if names := ", ".join(grid.left_out.get(section - FIRST_VARIANT, ())):
+            if variant < 0:
+                return ("#", *self.columns)[section]
+            name = grid.variants[variant]
+            if names := ", ".join(grid.left_out.get(variant, ())):
                 name = tr("{name}  (without {names})").format(name=name, names=names)
-            is_base = grid.baseline == section - FIRST_VARIANT
+            if self.is_editable:
+                return f"{chr(ord('A') + variant % 26)}  {name}"
+            is_base = grid.baseline == variant
             return tr("{name}  (baseline)").format(name=name) if is_base else name
+        if role == ANSWER_ROLE:
+            return self._below_name(variant) if variant >= 0 else ""
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return None
@@ -239,18 +397,53 @@ class ExperimentGridModel(QAbstractTableModel):
         if grid is None or number is None:
             return None
         row: GridRow = grid.rows[number - 1]
-        variant = index.column() - FIRST_VARIANT
+        variant = index.column() - self.first_variant
         if role == ROW_ROLE:
             return row
         if variant < 0:
-            if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-                return (str(number), row.title)[index.column()]
-            return row.title if role == Qt.ItemDataRole.ToolTipRole else None
+            if role in _TEXT_ROLES:
+                return row.text(self.columns[index.column() - 1]) if index.column() else str(number)
+            return None
         if role == CELL_ROLE:
             return grid.cell(number, variant)
+        if role == ANSWER_ROLE:
+            return self.answer(number, variant)
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
-            return cell_words(grid.cell(number, variant))
+            answer = self.answer(number, variant)
+            words = cell_words(grid.cell(number, variant))
+            return f"{words}: {answer.text.strip()}" if answer is not None else words
         return None
+
+    def _below_name(self, variant: int) -> str:
+        """Return the rows that pass, where they are few enough to be counted, and the model."""
+        grid, words = self.grid, [self.heads.get(variant, "")]
+        if grid is not None and len(grid.rows) <= _MOST_COUNTED:
+            passes = [grid.passes(row, variant) for row in range(1, len(grid.rows) + 1)]
+            decided = [each for each in passes if each is not None]
+            if decided:
+                count = tr("{passed} of {count}")
+                words.insert(0, count.format(passed=sum(decided), count=len(decided)))
+        return "  ".join(filter(None, words))
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        """Values of rows can be changed where a file has them."""
+        is_value = self.is_editable and 0 < index.column() < self.first_variant
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsEditable if is_value else flags
+
+    def setData(self, index: _Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Ask for a change of a row's value."""
+        number = self.row_at(index)
+        if number is None or role != Qt.ItemDataRole.EditRole or value == index.data():
+            return False
+        self.request_value.emit(number, self.columns[index.column() - 1], str(value))
+        return True
+
+
+def _kept_row(grid: ExperimentGrid, number: int) -> int | None:
+    """The number of a row in the kept result, by which it is found."""
+    kept = grid.kept(CellKey(1, number, 0))
+    return kept.row if kept is not None else None
 
 
 def cell_words(cell: GridCell) -> str:
@@ -313,10 +506,10 @@ class ResultAnswers(QObject):
 
     def look_at(self, key: CellKey) -> None:
         """Show a cell."""
+        self._key = key
         shown, grid = self._shown(), self._model.grid
         if shown is None or grid is None:
             return
-        self._key = key
         try:
             cell = shown_cell(shown.ledger, shown.number, grid, key)
         except LedgerError as error:
@@ -331,8 +524,18 @@ class ResultAnswers(QObject):
 
     def journal_of(self, key: CellKey) -> bytes | None:
         """The kept run of a cell."""
+        shown, kept = self._shown(), self._kept(key)
+        if shown is None or kept is None:
+            return None
+        return shown.ledger.journal(shown.number, kept)
+
+    def outcome(self, key: CellKey) -> CellOutcome | None:
+        """The outcome of a cell of the shown result; None before it is over."""
         shown = self._shown()
-        return None if shown is None else shown.ledger.journal(shown.number, key)
+        return None if shown is None else shown.ledger.outcome(shown.number, key)
+
+    def _kept(self, key: CellKey) -> CellKey | None:
+        return self._model.grid.kept(key) if self._model.grid is not None else None
 
     def pairs(self, one: int, other: int, rows: Sequence[int]) -> list[AnswerPair]:
         """The answers of two variants to the same rows, where both have one and they differ."""
@@ -364,35 +567,40 @@ class ResultAnswers(QObject):
 
     def accept(self, key: CellKey) -> None:
         """Write a cell's answer to its row as the expected one."""
-        shown = self._shown()
-        if shown is None:
-            return
-        outcome = shown.ledger.outcome(shown.number, key)
-        if outcome is None or outcome.error:
+        kept, grid = self._kept(key), self._model.grid
+        outcome = self.outcome(kept) if kept is not None else None
+        if outcome is None or outcome.error or grid is None:
             self.failed.emit(tr("The cell has no answer."))
             return
-        row = shown.ledger.rows(shown.number, key.row, key.row)[0]
+        row = grid.rows[key.row - 1].row
+        words = tr("The expected answer of row {row} is written to {name}.")
+        self.write(lambda: accept_answer(self._path, row, outcome.output), words, key.row)
+
+    def write(self, make: Callable[[], AcceptedAnswer], words: str, row: int = 0) -> None:
+        """Write a change of a file of rows; *Undo* takes it back.
+
+        Args:
+            make: gives the change.
+            words: what is said of it, with `{name}` for the file and `{row}` for the row.
+            row: its number.
+        """
         try:
-            change = accept_answer(self._path, row, outcome.output)
+            change = make()
             change.write()
         except (AcceptError, OSError) as error:
             self.failed.emit(named_reason(error))
             return
         self._accepted.append(change)
-        self.reported.emit(
-            tr("The expected answer of row {row} is written to {name}.").format(
-                row=key.row, name=change.path.name
-            )
-        )
+        self.reported.emit(words.format(row=row, name=change.path.name))
         self.written.emit()
 
     def rate(self, key: CellKey, rating: Rating) -> None:
         """Keep what the user says of an answer."""
-        shown = self._shown()
-        if shown is None or shown.ledger.outcome(shown.number, key) is None:
+        shown, kept = self._shown(), self._kept(key)
+        if shown is None or kept is None or self.outcome(kept) is None:
             return
         try:
-            shown.ledger.ratings.rate(shown.number, key, rating)
+            shown.ledger.ratings.rate(shown.number, kept, rating)
         except LedgerError as error:
             self.failed.emit(named_reason(error))
             return

@@ -7,11 +7,12 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-from studio.application.experiments.asking import Asker
+from studio.application.experiments.asking import Asker, CellProgress
 from studio.application.experiments.batches.asker import BatchAsker, batch_plan
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.dispatch import WorkersAddress
 from studio.application.experiments.grid import ExperimentGrid, grid_of, lost_rows
+from studio.application.experiments.make import CasesTable, plan_cases
 from studio.application.experiments.plan import (
     ExperimentPlan,
     ExperimentServices,
@@ -25,6 +26,16 @@ from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.ledger import ExperimentLedger
+
+
+class CostQuestion(Exception):  # noqa: N818 - nothing is wrong
+    """A run that costs more than the user agreed to."""
+
+    def __init__(self, cost: float) -> None:
+        super().__init__(cost)
+        self.cost = cost
+        """About how many US dollars."""
+
 
 OnBegun = Callable[[ExperimentPlan, ExperimentEstimate, int, ExperimentGrid], None]
 """Callback on the loop's thread with the plan before the first request."""
@@ -43,6 +54,8 @@ class StartedRun:
         tell: Callable[[str], None] = lambda _: None,
         *,
         in_batches: bool = False,
+        cases: CasesTable | None = None,
+        most_cost: float | None = None,
     ) -> None:
         """Begin nothing yet.
 
@@ -54,9 +67,14 @@ class StartedRun:
             workers: where cells are asked; None asks them in this process.
             tell: told which workers were found, or what happens to batches, on the loop's thread.
             in_batches: whether cells are asked in batches, instead of on workers.
+            cases: the table of which the cells are; None for those of the file.
+            most_cost: US dollars above which nothing is sent; None sends whatever it costs.
         """
         self.arrived: deque[tuple[CellKey, CellOutcome]] = deque()
         """Cells that are over and not drawn yet."""
+        self.coming: deque[tuple[CellKey, CellProgress]] = deque()
+        """Answers so far, not drawn yet."""
+        self._cases, self._most_cost = cases, most_cost
         self._path, self._services, self._ledger = path, services, ledger
         self._on_begun = on_begun
         self._workers, self._tell = workers if not in_batches else None, tell
@@ -74,12 +92,14 @@ class StartedRun:
         read = self._rows_read
         return ExperimentProgress(0, 0, 0, 0, 0.0, 0, 0.0, worked_out=read) if read else None
 
-    async def go(self, only: str, shown: int | None) -> str:
+    async def go(self, only: str, shown: int | None, keys: frozenset[CellKey] | None = None) -> str:
         """Plan, prepare and run; gives a sentence on how it ended, empty where all is well.
 
         Args:
-            only: `errors` or `failed`: such cells of the shown result again; else a new result.
+            only: `errors` or `failed`: such cells of the shown result again; `rest`: those that
+                wait or have no answer; else a new result.
             shown: the number of the shown result.
+            keys: the cells that are asked, beside those that need no request; None asks all.
 
         Raises:
             ExperimentError: the file cannot be run.
@@ -87,10 +107,11 @@ class StartedRun:
             ModelError: a connection lacks something.
             ToolSourceError: the tools cannot be started.
             WorkersError: the workers cannot be used.
+            CostQuestion: it costs more than was agreed; nothing was sent.
         """
         self._over.clear()
         try:
-            return await self._go(only, shown)
+            return await self._go(only, shown, keys)
         finally:
             self._over.set()
 
@@ -98,23 +119,24 @@ class StartedRun:
         """Wait until the ledger is not needed any more."""
         await self._over.wait()
 
-    async def _go(self, only: str, shown: int | None) -> str:
+    async def _go(self, only: str, shown: int | None, keys: frozenset[CellKey] | None) -> str:
         ledger = self._ledger
-        plan = await asyncio.to_thread(
-            plan_experiment, self._path, self._services, on_rows=self._count_rows
-        )
+        plan = await asyncio.to_thread(self._planned)
         if self._in_batches:
             plan = batch_plan(plan)
         runner = self._opened(plan)
         said = ""
         try:
-            await runner.prepare()
+            estimate = await runner.prepare()
+            if self._most_cost is not None and (estimate.cost or 0.0) > self._most_cost:
+                raise CostQuestion(estimate.cost or 0.0)
             if shown is not None and self._goes_on(shown, only) and runner.cells.resumable(shown):
                 if only:
                     ledger.reopen(shown, errors=True, failed=only == "failed")
                 result = shown
             else:
-                lost = lost_rows(ledger, shown, plan) if only and shown is not None else frozenset()
+                asks_lost = only in ("errors", "failed") and shown is not None
+                lost = lost_rows(ledger, shown or 0, plan) if asks_lost else frozenset()
                 if lost:  # the file has changed since: what failed is asked as it is now
                     await runner.close()
                     plan = with_rows(plan, lost)
@@ -124,7 +146,7 @@ class StartedRun:
                 result = runner.begin()
             grid = await asyncio.to_thread(grid_of, ledger, result)
             self._on_begun(plan, runner.left(result), result, grid)
-            await runner.run(result)
+            await runner.run(result, keys)
             if ledger.batches.under_way(result):
                 return tr(
                     "What was sent in batches is still answered and paid for. Run in batches again "
@@ -136,6 +158,11 @@ class StartedRun:
         finally:
             self._runner = None
             await runner.close()
+
+    def _planned(self) -> ExperimentPlan:
+        if self._cases is not None:
+            return plan_cases(self._cases, self._services, self._count_rows)
+        return plan_experiment(self._path, self._services, on_rows=self._count_rows)
 
     def _count_rows(self, count: int) -> None:
         self._rows_read += count
@@ -151,6 +178,7 @@ class StartedRun:
             self._services,
             self._ledger,
             on_cell=lambda *each: self.arrived.append(each),
+            on_progress=lambda *each: self.coming.append(each),
             asker=asker,
         )
         return self._runner

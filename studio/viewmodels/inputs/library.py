@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,19 +12,18 @@ from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, inpu
 from studio.application.inputs.sets import (
     ChosenSets,
     InputFileError,
-    InputRow,
     change_sets,
     fit_values,
-    load_rows,
     read_sets,
-    set_names,
     sets_path,
 )
 from studio.application.words import tr
+from studio.core.experiments.datasets import DatasetError, read_dataset
+from studio.core.experiments.values import DatasetReference
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs, GivenOrigin, renamed_keys
 from studio.core.text.values import Json, JsonObject, reason_of
-from studio.viewmodels.tools.saved_files import SavedFiles
+from studio.viewmodels.app.saved_files import SavedFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class InputLibrary(QObject):
     changed = Signal()  # the sets, or which one is in use
     given_changed = Signal(GivenInputs)  # the values of the open prompt
     refused = Signal(str)  # what could not be read or written, one sentence
-    rows_loaded = Signal(tuple)  # tuple[InputRow, ...]: one of several is to be picked
+    rows_loaded = Signal(Path)  # a file of several rows, which are cases
 
     def __init__(self, parent: QObject | None = None, memory: Path | None = None) -> None:
         """Make it, with no prompt open.
@@ -220,29 +219,22 @@ class InputLibrary(QObject):
             self._choose("")
 
     def load(self, path: Path) -> None:
-        """Take the values of another file; of several rows one is asked for."""
+        """Take the values of another file; several rows are cases."""
         try:
-            rows = load_rows(path)
-        except InputFileError as error:
+            cases = read_dataset(DatasetReference(path.name), path).cases
+        except DatasetError as error:
             self.refused.emit(str(error))
             return
-        if len(rows) == 1:
-            self.take_row(rows[0])
+        if len(cases) > 1:
+            self.rows_loaded.emit(path)
+        elif not cases or not cases[0].variables:
+            words = tr("{file} holds no row of named values.")
+            self.refused.emit(words.format(file=path.name))
         else:
-            self.rows_loaded.emit(rows)
-
-    def take_row(self, row: InputRow) -> None:
-        """Use the values of a row."""
-        self._choose("")
-        self._take(GivenInputs().with_values(fit_values(row.values, self.specs), "file", row.file))
-
-    def keep_rows(self, rows: Sequence[InputRow]) -> None:
-        """Keep each row as a set of its own, and take the first one."""
-        names, known = set_names(rows, self.sets), self._names()
-        fitting = (fit_values(row.values, self.specs) for row in rows)
-        values = ({key: each[key] for key in each if key in known} for each in fitting)
-        if self._change(dict(zip(names, values, strict=True))):
-            self.take(names[0])
+            values = {name: each for name, each in cases[0].variables.items() if each != ""}
+            self._choose("")
+            fitting = fit_values(values, self.specs)
+            self._take(GivenInputs().with_values(fitting, "file", path.name))
 
     # -- inside ---------------------------------------------------------------------------------
 

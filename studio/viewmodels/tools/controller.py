@@ -40,8 +40,8 @@ from studio.core.tools.trust.store import Approval, TrustStore
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.row_table import DISPLAY, TIP, Index, RowTable
+from studio.viewmodels.app.saved_files import SavedFiles
 from studio.viewmodels.tools.questions import ToolQuestions
-from studio.viewmodels.tools.saved_files import SavedFiles
 from studio.viewmodels.tools.trial import ToolCalls, ToolTrial, ToolTrials
 
 _LOAD_MS = 300

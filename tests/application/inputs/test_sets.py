@@ -8,7 +8,6 @@ from studio.application.inputs.fields import ValueHistory, input_fields, own_cou
 from studio.application.inputs.sets import (
     InputFileError,
     fit_values,
-    load_rows,
     read_sets,
     sample_edits,
     sets_path,
@@ -48,41 +47,6 @@ def test_a_broken_file_of_sets_is_said(tmp_path: Path, text: str) -> None:
     sets_path(prompt).write_bytes(text.encode("latin-1"))
     with pytest.raises(InputFileError, match=r"a\.inputs\.json"):
         read_sets(prompt)
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "rows"),
-    [
-        ("a.json", '{"city": "Rome"}', [{"city": "Rome"}]),
-        ("a.json", '[{"city": "Rome"}, {"city": "Oslo"}]', [{"city": "Rome"}, {"city": "Oslo"}]),
-        ("a.jsonl", '{"city": "Rome"}\n\n{"days": 1}\n', [{"city": "Rome"}, {"days": 1}]),
-        ("a.yaml", "city: Rome\ndays: 3\n", [{"city": "Rome", "days": 3}]),
-        ("a.yml", "- city: Rome\n- city: Oslo\n", [{"city": "Rome"}, {"city": "Oslo"}]),
-        ("b.csv", "a;b\n1,5;Köln\n", [{"a": "1,5", "b": "Köln"}]),
-        ("b.jsonl", '{"a": "x\u2028y"}\n{"a": "z"}\n', [{"a": "x\u2028y"}, {"a": "z"}]),
-        ("b.inputs.json", '{"one": {"a": 1}, "two": {"a": 2}}', [{"a": 1}, {"a": 2}]),
-        ("a.csv", 'a,b\n"Rome, IT",3\nOslo,\n', [{"a": "Rome, IT", "b": "3"}, {"a": "Oslo"}]),
-        ("a.tsv", "city\tdays\nRome\t3\n", [{"city": "Rome", "days": "3"}]),
-    ],
-)
-def test_rows_come_from_many_forms(
-    tmp_path: Path, name: str, text: str, rows: list[dict[str, object]]
-) -> None:
-    path = tmp_path / name
-    path.write_text("\ufeff" + text, encoding="utf-8")
-    found = load_rows(path)
-    assert [dict(row.values) for row in found] == rows
-    assert len({row.title for row in found}) == len(rows)
-
-
-@pytest.mark.parametrize(("name", "text"), [("a.yaml", "a: [1"), ("a.csv", ""), ("a.json", "[]")])
-def test_what_holds_no_row_is_said(tmp_path: Path, name: str, text: str) -> None:
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputFileError):
-        load_rows(path)
-    with pytest.raises(InputFileError, match="cannot be read"):
-        load_rows(tmp_path / "missing.json")
 
 
 def test_a_tables_cells_become_what_the_inputs_are() -> None:

@@ -111,3 +111,31 @@ def test_sets_and_tabs_are_rows(tmp_path: Path) -> None:
         ("gas leak", {"ticket": "Gas!"}),
         ("two", {"n": 2}),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rows"),
+    [
+        ("a.json", '{"city": "Rome"}', [{"city": "Rome"}]),
+        ("a.json", '[{"city": "Rome"}, {"city": "Oslo"}]', [{"city": "Rome"}, {"city": "Oslo"}]),
+        ("a.jsonl", '{"city": "Rome"}\n\n{"days": 1}\n', [{"city": "Rome"}, {"days": 1}]),
+        ("a.yaml", "city: Rome\ndays: 3\n", [{"city": "Rome", "days": 3}]),
+        ("a.yml", "- city: Rome\n- city: Oslo\n", [{"city": "Rome"}, {"city": "Oslo"}]),
+        ("b.csv", "a;b\n1,5;Köln\n", [{"a": "1,5", "b": "Köln"}]),
+        ("b.jsonl", '{"a": "x\u2028y"}\n{"a": "z"}\n', [{"a": "x\u2028y"}, {"a": "z"}]),
+        ("b.inputs.json", '{"one": {"a": 1}, "two": {"a": 2}}', [{"a": 1}, {"a": 2}]),
+        (
+            "a.csv",
+            'a,b\n"Rome, IT",3\nOslo,\n',
+            [{"a": "Rome, IT", "b": "3"}, {"a": "Oslo", "b": ""}],
+        ),
+        ("a.tsv", "city\tdays\nRome\t3\n", [{"city": "Rome", "days": "3"}]),
+    ],
+)
+def test_rows_come_from_many_forms(
+    tmp_path: Path, name: str, text: str, rows: list[dict[str, object]]
+) -> None:
+    path = tmp_path / name
+    path.write_text("\ufeff" + text, encoding="utf-8")
+    found = read_dataset(DatasetReference(name), path).cases
+    assert [dict(row.variables) for row in found] == rows

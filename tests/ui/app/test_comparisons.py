@@ -14,14 +14,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QListWidget, QTextBrowser
 from pytestqt.qtbot import QtBot
 
-from studio.core.prompty.parse import parse
 from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.files.tree import FilesTree
-from studio.ui.inputs.pane import InputsPane
 from studio.ui.parts.text_views import ComparisonView
-from studio.ui.window.parts import Panes
 
 pytestmark = pytest.mark.qt_log_ignore("does not support")
 
@@ -199,40 +196,3 @@ def test_a_repository_that_git_refuses_is_named_with_what_to_do(
     *command, named = shlex.split(told.args[0].hint.partition(": ")[2])
     assert command[-1] == "safe.directory"
     assert Path(named).resolve() == repository.resolve()
-
-
-def test_two_input_sets_in_values_messages_and_request(
-    window: MainWindow, tmp_path: Path, qtbot: QtBot
-) -> None:
-    path = tmp_path / "trip.prompty"
-    path.write_text(PROMPT.replace("Rome", "{{ city }}"), encoding="utf-8")
-    page = window.tabs.open(path)
-    assert page is not None
-    with qtbot.waitSignal(page.parsed):
-        pass
-    library = InputsPane()
-    qtbot.addWidget(library)
-    library.library.set_document(parse(path.read_text(encoding="utf-8"), path))
-    action = window.actions_by_id["prompt.compare_sets"]
-    window.commands._panes = lambda: Panes(inputs=library)  # those of the window come later
-    with qtbot.waitSignal(window.services.messages.noticed) as told:
-        action.trigger()
-    assert "no input set" in told.args[0].what
-    for city in ("Oslo", "Kiel"):
-        library.library.keep(city, {"city": city})
-    action.trigger()
-    palette = window.commands.chooser.palette
-    for words in ("Oslo", "Kiel"):
-        qtbot.waitUntil(palette.isVisible)
-        field = palette.findChild(QLineEdit)
-        assert field is not None
-        QTest.keyClicks(field, words)
-        QTest.keyClick(field, Qt.Key.Key_Return)
-    dialog = shown(window, qtbot)
-    assert [dialog.tabs.tabText(index) for index in range(3)] == ["Values", "Messages", "Request"]
-    for index in range(3):
-        view = dialog.tabs.widget(index)
-        assert isinstance(view, QTextBrowser)
-        assert "Oslo" in view.toPlainText()
-        assert "Kiel" in view.toPlainText()
-    dialog.close()

@@ -18,7 +18,6 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
 from studio.ui.experiments.improve_dialog import ImproveDialog
-from studio.ui.experiments.rows_dialog import InventedRowsDialog
 from studio.ui.experiments.view import ExperimentView
 from studio.ui.experiments.workers_dialog import WorkersDialog
 from tests.application.experiments.conftest import PROMPT
@@ -110,34 +109,20 @@ def test_workers_are_refused_as_on_the_command_line(view: ExperimentView) -> Non
     assert view.head.workers.text() == "Asked on workers: local:2"
 
 
-def test_invented_rows_are_looked_at_and_added_and_taken_back(
+def test_invented_rows_are_added_to_the_table_and_taken_back(
     qtbot: QtBot, view: ExperimentView, server: ChatServer, tmp_path: Path
 ) -> None:
     experiment = tmp_path / "capital.experiment.yaml"
-    view.more_actions["rows"].trigger()
-    dialog = dialog_of(InventedRowsDialog)
-    for name, box in dialog.kinds.items():
-        box.setChecked(name == "language")
-    dialog.model.setEditText("small")
     assert not server.requests
-    assert dialog.ask_button.text() == "Ask (1 request)"
-    qtbot.mouseClick(dialog.ask_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: dialog.table.rowCount() > 0, timeout=patience.MS)
-    assert len(server.requests) == 1
-    assert "like an earlier row" in dialog.status_label.text()  # Land1 is among the rows
-    assert "required property" in dialog.status_label.text()
-    assert dialog.table.rowCount() == 1
-    assert experiment.read_text() == PLAIN
-    item = dialog.table.item(0, 0)
-    assert item is not None
-    item.setCheckState(Qt.CheckState.Unchecked)
-    assert not dialog.add_button.isEnabled()
-    item.setCheckState(Qt.CheckState.Checked)
-    dialog.add_button.click()
+    view.more_actions["language"].trigger()
     qtbot.waitUntil(
         lambda: view.controller.plan is not None and len(view.controller.plan.rows) == 19,
         timeout=patience.MS,
     )
+    assert len(server.requests) == 1
+    said = view.head.status_label.text()
+    assert "like an earlier row" in said  # Land1 is among the rows
+    assert "required property" in said
     assert "Norge" in experiment.read_text()
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-import yaml
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QImage, QPainter, QStandardItemModel
 from PySide6.QtWidgets import QLabel, QStyle, QStyleOptionViewItem
@@ -124,7 +123,7 @@ def test_an_experiment_is_a_tab_that_runs(
     assert not workbench.window.tabs.sides.has_tabs
 
 
-def test_before_its_first_run_the_tab_says_what_a_run_asks_and_offers_it(
+def test_before_its_first_run_the_rows_wait_in_the_grid(
     qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
 ) -> None:
     text = experiment.read_text()
@@ -133,34 +132,20 @@ def test_before_its_first_run_the_tab_says_what_a_run_asks_and_offers_it(
     workbench.window.tabs.open(experiment)
     view = workbench.window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
-    page = view.not_run
-    qtbot.waitUntil(page.file_button.isVisible, timeout=patience.MS)
-    assert view.pages.currentWidget() is page
-    assert page.empty.title == "This experiment cannot run"
-    assert not page.run_button.isVisible()
-    qtbot.mouseClick(page.file_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "gone.prompty" in view.head.status_label.text(), timeout=patience.MS)
+    assert not view.run_button.isEnabled()
+    qtbot.mouseClick(view.file_button, Qt.MouseButton.LeftButton)
     editing = workbench.window.tabs.current
     assert editing is not None
     editing.editor.selectAll()
     editing.editor.insertPlainText(text)
     assert editing.save()
     workbench.window.tabs.open(experiment)
-    qtbot.waitUntil(page.run_button.isVisible, timeout=patience.MS)
-    assert page.empty.title == "3 rows × 2 variants"
-    assert page.empty.sentence.startswith("main: small\nedit: small\n")
-    assert page.run_button.text() == "Run 6 cells"
-    page.run_button.setFocus()
-    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: view.pages.currentWidget() is view.split, timeout=patience.MS)
-    qtbot.waitUntil(
-        lambda: (
-            not view.controller.is_running
-            and view.controller.report is not None
-            and view.controller.report.is_whole
-        ),
-        timeout=patience.MS,
-    )
-    assert view.table.hasFocus()
+    qtbot.waitUntil(lambda: view.controller.model.rowCount() == 3, timeout=patience.MS)
+    assert cell(view, 3, 1).dots == (DotState.WAITING,)
+    assert view.controller.model.index(0, 1).data() == "Norway"
+    view.run_button.setFocus()
+    ran(qtbot, view)
     assert view.controller.model.rowCount() == 3
 
 
@@ -203,20 +188,6 @@ def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
     assert cases.read_bytes() == b"country,expected\nItaly,Rome\n"
     next(each for each in said[-1].offers if each.title == "Undo").act()
     assert not cases.exists()
-
-
-def test_an_experiment_is_made_of_the_cases(
-    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
-) -> None:
-    workbench = open_workbench()
-    workbench.window.tabs.open(experiment.with_name("capital.prompty"))
-    qtbot.waitUntil(lambda: workbench.window.tabs.document is not None, timeout=patience.MS)
-    workbench.experiments.make(workbench.window.tabs.document)
-    made = experiment.with_name("capital-2.experiment.yaml")
-    assert yaml.safe_load(made.read_text())["tests"] == ["rows.csv"]
-    view = workbench.window.tabs.sides.active.currentWidget()
-    assert isinstance(view, ExperimentView)
-    qtbot.waitUntil(lambda: view.controller.plan is not None, timeout=patience.MS)
 
 
 def test_an_accepted_answer_flips_the_cell_and_is_taken_back(
@@ -289,7 +260,7 @@ def test_every_cell_is_told_in_words(
         for row in (1, 3)
         for variant in (0, 1)
     ]
-    assert words == ["1 pass", "1 pass", "1 fail", "1 fail"]
+    assert words == ["1 pass: Oslo", "1 pass: Oslo", "1 fail: Lima", "1 fail: Lima"]
     assert "main: 67 % of 3 rows" in view.head.chart.accessibleDescription()
 
 

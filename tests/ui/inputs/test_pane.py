@@ -13,7 +13,7 @@ from studio.application.inputs.fields import FieldSpec
 from studio.core.prompty.parse import parse
 from studio.ui.inputs.compound import ListField, ObjectField, ThreadField, make_editor
 from studio.ui.inputs.fields import ChoiceField, FileField, TextField
-from studio.ui.inputs.pane import InputsPane, RowsDialog
+from studio.ui.inputs.pane import InputsPane
 from studio.ui.inputs.row import FieldRow
 from studio.ui.style.theme import DARK
 from tests.support.drop import drop_files
@@ -285,43 +285,22 @@ def test_a_broken_file_of_sets_is_named_and_never_written_over(
     assert kept.read_text(encoding="utf-8") == "{ broken"
 
 
-def test_a_row_of_a_table_is_loaded(pane: InputsPane, tmp_path: Path) -> None:
+def test_one_row_of_a_file_is_taken_and_several_are_cases(
+    qtbot: QtBot, pane: InputsPane, tmp_path: Path
+) -> None:
     table = tmp_path / "rows.csv"
-    table.write_text("city,stranger\nRome,1\nOslo,2\n", encoding="utf-8")
+    table.write_text("city,stranger,name\nOslo,2,\n", encoding="utf-8")
     pane.set_document(parse(DOC))
     pane.library.load(table)
-    dialog = pane.sets.findChild(RowsDialog)
-    assert dialog.list.item(1).text().startswith("2: city = Oslo")
-    assert not dialog.all_button.isEnabled(), "the prompt has no file"
-    dialog.list.setCurrentRow(1)
-    dialog.accept()
     assert pane.values() == {"city": "Oslo", "stranger": "2"}
-
-
-ROWS = {
-    "rows.jsonl": '{"city": "Rome", "name": "x", "chat": []}\n{"city": "Oslo"}\n',
-    "rows.json": '[{"city": "Rome", "name": "x", "chat": []}, {"city": "Oslo"}]',
-    "rows.csv": "city,name,chat\nRome,x,[]\nOslo,y,\n",
-}
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_all_rows_of_a_file_become_sets(pane: InputsPane, tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text(ROWS[name], encoding="utf-8")
-    file = tmp_path / "trip.inputs.json"
-    file.write_text('{"rows 2": {"city": "Bern"}}', encoding="utf-8")
-    pane.set_document(parse(DOC, tmp_path / "trip.prompty"))
-    pane.library.load(tmp_path / name)
-    dialog = pane.sets.findChild(RowsDialog)
-    assert "'" not in dialog.list.item(0).text()
-    dialog.all_button.click()
-    assert json.loads(file.read_text(encoding="utf-8")) == {
-        "rows 2": {"city": "Bern"},
-        "rows 1": {"city": "Rome", "chat": []},
-        "rows 2 (2)": {"city": "Oslo"},
-    }
-    assert pane.sets.text() == "rows 1"
-    assert pane.values() == {"city": "Rome", "chat": []} == pane.form.values()
+    table.write_text("city\nRome\nOslo\n", encoding="utf-8")
+    with qtbot.waitSignal(pane.library.rows_loaded) as told:
+        pane.library.load(table)
+    assert told.args == [table]
+    table.write_text("city\n", encoding="utf-8")
+    with qtbot.waitSignal(pane.refused) as said:
+        pane.library.load(table)
+    assert said.args == ["rows.csv holds no row of named values."]
 
 
 def test_up_and_down_bring_earlier_values_back(qtbot: QtBot, pane: InputsPane) -> None:

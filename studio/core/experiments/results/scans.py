@@ -110,6 +110,18 @@ class LedgerScans:
             experiment,
         )
 
+    def answers(self, experiment: int) -> dict[int, dict[int, int]]:
+        """Return a number for the first answer of each cell, by row and variant: equal if equal."""
+        found = self._scan(
+            "SELECT row, variant, output FROM cell WHERE experiment = ? AND repeat = 1"
+            " AND state = 2",
+            experiment,
+        )
+        made: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        for row, variant, answer in found:
+            made[row][variant] = answer
+        return made
+
     def standings(self, experiment: int) -> dict[int, str]:
         """Return the states by repeat: a letter for each row and variant, in order.
 

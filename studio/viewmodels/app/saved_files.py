@@ -1,4 +1,4 @@
-"""Watches the files that tools come from."""
+"""Watches files that other programs may write: tools, input sets, cases."""
 
 from __future__ import annotations
 

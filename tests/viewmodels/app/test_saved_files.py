@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.viewmodels.tools.saved_files import SavedFiles
+from studio.viewmodels.app.saved_files import SavedFiles
 
 _QUIET_MS = 400
 

@@ -1,0 +1,373 @@
+"""The cases of a prompt in the real window, against a real server on loopback and real files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from studio.application.experiments.grid import DotState, LazyRows, table_grid
+from studio.application.experiments.make import CaseColumn
+from studio.ui.app.workbench import Workbench
+from studio.ui.experiments.view import ExperimentView
+from studio.ui.style.theme import DARK
+from studio.viewmodels.experiments.grid_model import ExperimentGridModel
+from tests.support import patience
+from tests.support.chat_server import (
+    ChatServer,
+    Exchange,
+    chat_server,
+    chunk,
+    events,
+    failure,
+    silent,
+    streamed,
+)
+from tests.support.themes import wear
+
+PROMPT = """\
+---
+name: Support triage
+inputs:
+  ticket: {kind: string, required: true}
+  plan: {kind: string}
+outputs:
+  queue: {kind: string}
+  urgency: {kind: integer}
+  reason: {kind: string}
+---
+system:
+You sort support tickets for an outdoor shop.
+Answer as JSON.
+
+## Queues
+- **shipping**: parcels, delays, returns
+- **billing**: charges, refunds, invoices
+- **safety**: anything that can hurt a person; always urgency 5
+- **other**: everything else; then urgency is at most 2
+
+Give `reason` in one sentence that cites the ticket.
+
+user:
+Customer plan: {{ plan }}
+
+{{ ticket }}
+"""
+TICKETS = (
+    ("Where is my parcel 1010?", "basic", "shipping"),
+    ("I smell gas near the stove.", "premium", "safety"),
+    ("You charged my card twice, and the tent is torn.", "premium", "billing"),
+    ("Do you sell maps of Norway?", "basic", "other"),
+    ("Ich will mein Geld zurück für Bestellung 1036.", "basic", "billing"),
+    ("The zip burned my hand when it jammed.", "basic", "safety"),
+    ("Stop sending me e-mails.", "basic", "other"),
+)
+CSV = "ticket,plan,expected\r\n" + "".join(
+    f'"{ticket}",{plan},{queue}\r\n' for ticket, plan, queue in TICKETS
+)
+
+
+def _answer(content: str, system: str) -> str:
+    queue = next((each for ticket, _, each in TICKETS if ticket in content), "other")
+    if "brief" in system and queue == "safety":
+        queue = "shipping"
+    reason = f"The customer writes: {content.rsplit(chr(10), 1)[-1]}"
+    return json.dumps({"queue": queue, "urgency": 5 if queue == "safety" else 2, "reason": reason})
+
+
+class Shop:
+    """A folder with a prompt and its cases, and the server that answers them."""
+
+    def __init__(self, folder: Path, server: ChatServer) -> None:
+        self.folder = folder
+        self.server = server
+        self.prompt = folder / "triage.prompty"
+        self.cases = folder / "triage.cases.csv"
+        self.asked: list[str] = []
+        self.prompt.write_text(PROMPT, encoding="utf-8")
+        self.cases.write_bytes(CSV.encode())
+        server.always(self._say)
+
+    async def _say(self, exchange: Exchange) -> None:
+        messages = exchange.request.body["messages"]
+        self.asked.append(messages[-1]["content"])
+        await streamed(_answer(messages[-1]["content"], messages[0]["content"]))(exchange)
+
+
+@pytest.fixture
+def shop(user_home: Path, tmp_path: Path) -> Iterator[Shop]:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    with chat_server() as server:
+        config = user_home / "config"
+        config.mkdir(parents=True, exist_ok=True)
+        (config / "connections.toml").write_text(
+            'default = "desk"\n'
+            + "".join(
+                f'[[connection]]\nname = "{name}"\nkind = "compatible"\n'
+                f'model = "scripted-1"\nbase_url = "{server.url}"\n'
+                for name in ("desk", "my-triage-7b")
+            )
+        )
+        yield Shop(folder, server)
+
+
+def opened(qtbot: QtBot, workbench: Workbench, shop: Shop, size: tuple[int, int]) -> ExperimentView:
+    window = workbench.window
+    window.resize(*size)
+    window.show()
+    window.tabs.open(shop.prompt)
+    qtbot.waitUntil(lambda: window.tabs.document is not None, timeout=patience.MS)
+    window.actions_by_id["prompt.cases"].trigger()
+    view = window.docks["cases"].widget().currentWidget()
+    assert isinstance(view, ExperimentView)
+    qtbot.waitUntil(
+        lambda: view.controller.plan is not None and view.controller.model.rowCount() > 0,
+        timeout=patience.MS,
+    )
+    return view
+
+
+def ran(qtbot: QtBot, view: ExperimentView) -> None:
+    qtbot.waitUntil(
+        lambda: (
+            not view.controller.is_running
+            and view.controller.report is not None
+            and view.controller.report.is_whole
+        ),
+        timeout=patience.MS,
+    )
+
+
+def shot(workbench: Workbench, name: str) -> None:
+    """Keep a picture where `SHOTS` names a folder."""
+    if folder := os.environ.get("SHOTS"):
+        workbench.window.grab().save(str(Path(folder) / name))
+
+
+def states(view: ExperimentView, variant: int) -> list[DotState]:
+    grid = view.controller.model.grid
+    assert grid is not None
+    return [grid.cell(row.number, variant).dots[0] for row in grid.rows]
+
+
+def typed(view: ExperimentView, row: int, column: int, text: str) -> None:
+    """Type into a cell, as a user does."""
+    view.table.setFocus()
+    view.table.setCurrentIndex(view.controller.model.index(row, column))
+    QTest.keyClick(view.table, Qt.Key.Key_F2)
+    field = view.table.findChild(QPlainTextEdit)
+    assert field is not None
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 800)])
+def test_cases_are_a_table_beside_the_prompt(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop, size: tuple[int, int]
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, shop, size)
+    model = view.controller.model
+    assert [model.headerData(at, Qt.Orientation.Horizontal) for at in range(5)] == [
+        "#",
+        "ticket",
+        "plan",
+        "expected",
+        "A  this text",
+    ]
+    assert view.bar is not None
+    view.bar._add(CaseColumn("my-triage-7b", provider="my-triage-7b"))
+    brief = shop.folder / "brief.prompty"
+    brief.write_text(PROMPT.replace("sort support", "brief: sort support"), encoding="utf-8")
+    view.bar._add(CaseColumn("brief", "brief.prompty"))
+    qtbot.waitUntil(
+        lambda: model.grid is not None and len(model.grid.variants) == 3, timeout=patience.MS
+    )
+    view.run_all()
+    ran(qtbot, view)
+    assert len(shop.asked) == 14  # equal requests of the two models are one
+    answer = model.answer(1, 0)
+    assert answer is not None
+    assert answer.first == "shipping · 2"
+    differs = model.answer(2, 2)
+    assert differs is not None
+    assert differs.changed
+    view.table.setCurrentIndex(model.index_of(2, 2))
+    qtbot.waitUntil(lambda: "shipping" in view.detail.answer.toPlainText(), timeout=patience.MS)
+    workbench.window.grab()
+    name = f"cases-{size[0]}"
+    shot(workbench, f"{name}-light.png")
+    if os.environ.get("SHOTS"):
+        wear(DARK)
+        shot(workbench, f"{name}-dark.png")
+    page = workbench.window.tabs.current
+    assert page is not None
+    rows = view.table.viewport().height() // view.table.rowHeight(0)
+    lines = page.editor.viewport().height() // page.editor.fontMetrics().lineSpacing()
+    least = 7 if size == (1440, 900) else 5
+    assert rows >= least
+    assert lines >= 20
+    assert view.detail.isVisible()
+    assert (
+        view.table.columnViewportPosition(model.columnCount() - 1) < view.table.viewport().width()
+    )
+
+
+def test_values_are_edited_pasted_and_taken_back(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    view = opened(qtbot, open_workbench(), shop, (1440, 900))
+    model = view.controller.model
+    before = shop.cases.read_bytes()
+    typed(view, 0, 1, 'He said "no", then left')
+    after = before.replace(b"Where is my parcel 1010?", b'He said ""no"", then left')
+    qtbot.waitUntil(lambda: shop.cases.read_bytes() == after, timeout=patience.MS)
+    qtbot.waitUntil(
+        lambda: model.index(0, 1).data() == 'He said "no", then left', timeout=patience.MS
+    )
+    QTest.keyClick(view.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert shop.cases.read_bytes() == before
+    # Rows of a sheet: two at once, and one undo.
+    QGuiApplication.clipboard().setText("plan\tticket\nbasic\tOne, two\npremium\tThree\n")
+    QTest.keyClick(view.table, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert shop.cases.read_bytes() == before + b'"One, two",basic,\r\nThree,premium,\r\n'
+    qtbot.waitUntil(lambda: model.rowCount() == 9, timeout=patience.MS)
+    QTest.keyClick(view.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert shop.cases.read_bytes() == before
+    qtbot.waitUntil(lambda: model.rowCount() == 7, timeout=patience.MS)
+
+
+def test_a_file_that_another_program_wrote_is_not_written_over(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    view = opened(qtbot, open_workbench(), shop, (1440, 900))
+    model = view.controller.model
+    other = b"ticket,plan,expected\nFrom elsewhere,basic,other\n"
+    shop.cases.write_bytes(other)
+    typed(view, 2, 1, "Mine")
+    assert shop.cases.read_bytes() == other
+    assert "not there any more" in view.head.status_label.text()
+    qtbot.waitUntil(lambda: model.rowCount() == 1, timeout=patience.MS)
+    # Half a file: said with its line, and nothing is written.
+    half = b'ticket,plan,expected\nOne,basic\n"Two'
+    shop.cases.write_bytes(half)
+    qtbot.waitUntil(
+        lambda: "triage.cases.csv, line 2: the row has 2 cells" in view.head.status_label.text(),
+        timeout=patience.MS,
+    )
+    assert shop.cases.read_bytes() == half
+
+
+def test_one_cell_is_asked_alone_and_a_change_of_the_text_asks_what_changed(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, shop, (1440, 900))
+    model = view.controller.model
+    view.table.setFocus()
+    view.table.setCurrentIndex(model.index_of(2, 0))
+    QTest.keyClick(view.table, Qt.Key.Key_F5, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(
+        lambda: not view.controller.is_running and states(view, 0)[1] is DotState.PASSED,
+        timeout=patience.MS,
+    )
+    assert len(shop.asked) == 1
+    workbench.window.actions_by_id["run.start"].trigger()
+    ran(qtbot, view)
+    assert len(shop.asked) == 7
+    page = workbench.window.tabs.current
+    assert page is not None
+    assert view.bar is not None
+    view.bar.save_box.setChecked(True)
+    text = page.editor.toPlainText()
+    page.editor.setPlainText(text.replace("outdoor shop", "brief outdoor shop"))
+    assert page.save()
+    qtbot.waitUntil(lambda: len(shop.asked) == 14, timeout=patience.MS)
+    ran(qtbot, view)
+    qtbot.waitUntil(lambda: "2" in view.filters.buttons["saved"].text(), timeout=patience.MS)
+    view.filters.buttons["saved"].click()
+    assert model.shown_rows == (2, 6)
+    assert states(view, 0)[1] is DotState.FAILED
+
+
+def test_the_table_is_kept_as_an_experiment_with_the_same_cells(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, shop, (1440, 900))
+    view.run_all()
+    ran(qtbot, view)
+    assert view.bar is not None
+    view.bar.keep_button.click()
+    made = shop.folder / "triage.experiment.yaml"
+    assert made.exists()
+    kept = workbench.window.tabs.sides.active.currentWidget()
+    assert isinstance(kept, ExperimentView)
+    qtbot.waitUntil(lambda: kept.controller.plan is not None, timeout=patience.MS)
+    kept.run_button.click()
+    ran(qtbot, kept)
+    assert states(kept, 0) == states(view, 0)
+    assert len(shop.asked) == 7  # equal requests are not sent again
+
+
+def test_an_answer_comes_in_its_cell_and_a_busy_server_is_said(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    view = opened(qtbot, open_workbench(), shop, (1440, 900))
+    model = view.controller.model
+    half = events([chunk({"content": '{"queue": "shi'})], then=[silent()])
+    shop.server.script(failure(429, retry_after="2"))
+    shop.server.always(half)
+    view.table.setCurrentIndex(model.index_of(1, 0))
+    view._run_cell()
+    tones: set[str] = set()
+
+    def seen() -> bool:
+        answer = model.answer(1, 0)
+        tones.add(answer.tone if answer is not None else "none")
+        return {"waits", "comes"} <= tones
+
+    qtbot.waitUntil(seen, timeout=patience.MS)
+    answer = model.answer(1, 0)
+    assert answer is not None
+    assert answer.first == '{"queue": "shi'
+    view.run_button.click()  # Stop
+    qtbot.waitUntil(lambda: not view.controller.is_running, timeout=patience.MS)
+    qtbot.waitUntil(lambda: states(view, 0)[0] is DotState.WAITING, timeout=patience.MS)
+
+
+def test_rows_with_the_same_value_come_together(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    view = opened(qtbot, open_workbench(), shop, (1440, 900))
+    model = view.controller.model
+    view.table.horizontalHeader().sectionClicked.emit(2)
+    assert model.shown_rows == (1, 4, 5, 6, 7, 2, 3)
+    view.table.horizontalHeader().sectionClicked.emit(2)
+    assert model.shown_rows == (1, 2, 3, 4, 5, 6, 7)
+    view.filters.search.setText("norway")
+    assert model.shown_rows == (4,)
+    view.filters.search.setText("nothing of it")
+    assert view.filters.nothing.isVisible()
+
+
+def test_a_table_of_many_rows_makes_only_the_rows_that_are_looked_at(shop: Shop) -> None:
+    lines = "".join(f"Ticket {number},basic,other\r\n" for number in range(10_000))
+    shop.cases.write_text("ticket,plan,expected\r\n" + lines, encoding="utf-8")
+    model = ExperimentGridModel()
+    model.is_editable = True
+    grid = table_grid(shop.cases, ["this text"])
+    model.show(grid)
+    assert model.rowCount() == 10_000
+    assert isinstance(grid.rows, LazyRows)
+    assert grid.rows.made <= 200
+    assert model.index(9_999, 1).data() == "Ticket 9999"
