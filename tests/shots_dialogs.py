@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QDialog, QWidget
 from shots_editor import Camera, dialog, wait
 
-from studio.application.tools.pasted_server import KnownServer
+from studio.application.tools.pasted_server import PastedServer
 from studio.application.tools.saved_calls import SavedCall
 from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.prompty.parse import parse
@@ -84,7 +84,7 @@ def _made(parent: QWidget, text: str, home: Path) -> Iterator[tuple[str, QDialog
             ToolEntry(ToolSpec("calculator")), calls, lambda _: False, lambda _: None, parent
         ),
     )
-    servers = [KnownServer("time", "Claude Desktop", {"command": "uvx"}, "uvx mcp-server-time")]
+    servers = [PastedServer("time", {"command": "uvx"}, "uvx mcp-server-time", "Claude Desktop")]
     yield "add-server", AddServerDialog(servers, ["~/.cursor/mcp.json cannot be read"], parent)
     covered = "command: uvx mcp-server-time\nenvironment: TZ=Europe/Lisbon"
     words = "server is new in a folder that you trust. It wants:"

@@ -56,7 +56,7 @@ from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.models.choice import EmbeddedServers
-from studio.core.models.refused_options import LearnedRefusal
+from studio.core.models.remote.faults import LearnedRefusal
 from studio.core.models.remote.model import RemoteModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings

@@ -22,7 +22,7 @@ from studio.core.models.choice import ModelChoice, embedded_settings
 from studio.core.models.connections import address_of, provider_at
 from studio.core.models.embedded.server import EmbeddedSettings
 from studio.core.models.embedded.weights import bundled_weights
-from studio.core.models.refused_options import LearnedRefusal, kept_refusals, without_refused
+from studio.core.models.remote.faults import LearnedRefusal, kept_refusals, without_refused
 from studio.core.models.remote.model import refusals_of
 from studio.core.prompty.document import ModelDeclaration, PromptDocument, ToolSpec
 from studio.core.prompty.front.declarations import output_schema

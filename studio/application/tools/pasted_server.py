@@ -41,20 +41,20 @@ class ServerFileError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class KnownServer:
-    """A server as another program has it."""
+class PastedServer:
+    """A server as another program has it, or as the user pasted it."""
 
     name: str
-    """Its name there."""
-
-    program: str
-    """Which program that is, for people."""
+    """Its name, as written or made of its package or host."""
 
     entry: JsonObject
-    """Its settings in the form of our own file; references of that program are ours."""
+    """Its settings in the form of a `.mcp.json`; references of another program are ours."""
 
     shown: str
     """Its command line or address, keys masked."""
+
+    program: str = ""
+    """Program that has it, for people; empty for one that the user pasted."""
 
 
 def server_files(
@@ -93,7 +93,7 @@ def server_files(
     return files
 
 
-def servers_of(program: str, path: Path, home: Path) -> tuple[KnownServer, ...]:
+def servers_of(program: str, path: Path, home: Path) -> tuple[PastedServer, ...]:
     """The servers of another program's file; none where there is no such file.
 
     Args:
@@ -121,7 +121,7 @@ def servers_of(program: str, path: Path, home: Path) -> tuple[KnownServer, ...]:
             ours = translated(dict(entry), workspace, home)
             shown = shown_address(ours)
             if shown and isinstance(ours, dict):
-                found.append(KnownServer(name, program, ours, shown))
+                found.append(PastedServer(name, ours, shown, program))
     return tuple(found)
 
 
@@ -243,20 +243,6 @@ _AROUND = re.compile(
     r"^(?:mcp[-_]?server[-_]|server[-_]mcp[-_]|server[-_]|mcp[-_])|"
     r"(?:[-_]mcp[-_]server|[-_]server|[-_]mcp)$"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PastedServer:
-    """A server that was recognized."""
-
-    name: str
-    """Its name, as written or made of its package or host."""
-
-    entry: JsonObject
-    """Its settings in the form of a `.mcp.json`."""
-
-    shown: str
-    """Its command line or address, keys masked."""
 
 
 def read_pasted(text: str, settings: str = "", name: str = "") -> tuple[PastedServer, ...]:

@@ -24,7 +24,7 @@ from studio.core.models.connections import (
 from studio.core.models.embedded.model import DEFAULT_LEVEL, EmbeddedModel
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
-from studio.core.models.refused_options import kept_refusals
+from studio.core.models.remote.faults import kept_refusals
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.replay import RecordingModel, ReplayModel
 from studio.core.models.scripted import ScriptedModel, read_script

@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from studio.application.tools.pasted_server import (
-    KnownServer,
+    PastedServer,
     ServerFileError,
     add_servers,
     server_files,
@@ -68,7 +68,7 @@ class ServersCoordinator(QObject):
     def _offer(self) -> None:
         """Ask which servers to add; those of other programs are offered."""
         home = Path.home()
-        known: list[KnownServer] = []
+        known: list[PastedServer] = []
         problems: list[str] = []
         files = server_files(home, os.environ, sys.platform, self._window.tabs.folder)
         for program, path in files.items():

@@ -36,7 +36,7 @@ from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import EMBEDDED, Connection, address_of
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.prices import is_loaded, table_name
-from studio.core.models.refused_options import kept_refusals
+from studio.core.models.remote.faults import kept_refusals
 from studio.core.models.remote.model import shown_address
 from studio.core.text.values import Json, JsonObject
 from studio.ui.connections.abilities_field import AbilitiesField

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.pasted_server import (
-    KnownServer,
     PastedServer,
     ServerFileError,
     address_text,
@@ -53,7 +52,7 @@ class AddServerDialog(QDialog):
 
     def __init__(
         self,
-        known: Sequence[KnownServer],
+        known: Sequence[PastedServer],
         problems: Sequence[str],
         parent: QWidget,
         places: Sequence[ServerPlace] = ("own",),

@@ -6,8 +6,7 @@ import pytest
 
 from studio.application.run.offers.offer import offers_at_problem
 from studio.core.agent.loop.steps import new_state
-from studio.core.agent.values.copying import replace
-from studio.core.agent.values.step import PausePoint, RunSetup, StepError
+from studio.core.agent.values.step import PausePoint, RunSetup, StepError, replace
 from studio.core.models.remote.faults import Endpoint, status_fault
 
 TARGET = Endpoint("Server", "http://server.test/v1", "m-1")

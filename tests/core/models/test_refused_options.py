@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.models.refused_options import (
+from studio.core.models.remote.faults import (
     KEPT,
     LearnedRefusal,
     RefusedOptions,

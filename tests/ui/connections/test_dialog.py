@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.models.connections import PRESETS, Connection, read_connections
-from studio.core.models.refused_options import LearnedRefusal, kept_refusals
+from studio.core.models.remote.faults import LearnedRefusal, kept_refusals
 from studio.core.models.secrets import KEYRING
 from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.style.theme import DARK

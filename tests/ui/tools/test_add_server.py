@@ -7,11 +7,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.application.tools.pasted_server import KnownServer
+from studio.application.tools.pasted_server import PastedServer
 from studio.core.prompty.document import ToolSpec
 from studio.ui.tools.add_server import AddServerDialog
 
-TIME = KnownServer("time", "Claude Desktop", {"command": "uvx", "args": ["t"]}, "uvx t")
+TIME = PastedServer("time", {"command": "uvx", "args": ["t"]}, "uvx t", "Claude Desktop")
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ from studio.core.export.bundle import bundle_files, write_zip
 from studio.core.export.target import ExportSource
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import Connections, connections_text, read_connections
-from studio.core.models.refused_options import LearnedRefusal
+from studio.core.models.remote.faults import LearnedRefusal
 from studio.core.models.secrets import KEYRING, environment_name, secret_store
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.parse import parse

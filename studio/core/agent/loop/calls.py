@@ -8,12 +8,11 @@ from typing import Any, Protocol
 
 from studio.core.agent.protocols.findings import SKIPPED, bad_call, rejected, unknown_tool
 from studio.core.agent.values.breakpoints import ExpressionError, environment_of, parse_expression
-from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import CallCheck, CallDecided, CallsChecked, ToolEnded
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, ReadingWarning, RequestedCall, ResultOrigin
+from studio.core.agent.values.step import Call, ReadingWarning, RequestedCall, ResultOrigin, replace
 from studio.core.prompty.document import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.source import ToolOutcome

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from studio.core.agent.protocols.findings import INTERRUPTED
-from studio.core.agent.values.copying import replace
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import PersistentList, RunState
-from studio.core.agent.values.step import Call, Step
+from studio.core.agent.values.step import Call, Step, replace
 from studio.core.prompty.document import (
     MediaPart,
     Message,

@@ -21,7 +21,6 @@ from studio.core.agent.loop.steps import (
     with_messages,
 )
 from studio.core.agent.protocols.findings import RAN_WITHOUT_RESULT
-from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import (
     AnswerEdited,
     AnswerReturned,
@@ -42,7 +41,7 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import LimitName, RunState
-from studio.core.agent.values.step import CheckCalls, Limits, PausePoint, Touch, TouchKind
+from studio.core.agent.values.step import CheckCalls, Limits, PausePoint, Touch, TouchKind, replace
 
 Edit: TypeAlias = (
     MessagesEdited

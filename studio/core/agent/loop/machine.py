@@ -40,7 +40,6 @@ from studio.core.agent.loop.steps import (
     with_reading,
 )
 from studio.core.agent.protocols.findings import format_feedback
-from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import (
     AnswerChecked,
     AnswerEdited,
@@ -89,6 +88,7 @@ from studio.core.agent.values.step import (
     RenderPrompt,
     RunTools,
     StepError,
+    replace,
 )
 from studio.core.wire.reply import Reply
 

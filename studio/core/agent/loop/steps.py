@@ -26,7 +26,6 @@ from studio.core.agent.loop.context import (
 )
 from studio.core.agent.protocols.findings import remark
 from studio.core.agent.protocols.loops import loop_of
-from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import (
     ModelReplied,
     Stopped,
@@ -53,6 +52,7 @@ from studio.core.agent.values.step import (
     Step,
     StepError,
     TrimContext,
+    replace,
 )
 from studio.core.models.base import ModelRequest
 from studio.core.prompty.document import Message

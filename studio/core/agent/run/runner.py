@@ -17,7 +17,6 @@ from studio.core.agent.run.requests import NotAllowedError, facts_of, repair_swi
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values import commands
 from studio.core.agent.values.commands import Command
-from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import (
     Event,
     Failed,
@@ -32,7 +31,7 @@ from studio.core.agent.values.events import (
     Stopped,
 )
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import PausePoint, RunSetup, StepError
+from studio.core.agent.values.step import PausePoint, RunSetup, StepError, replace
 
 
 class Run:

@@ -19,8 +19,14 @@ from studio.core.models.base import (
 from studio.core.models.bodies import as_sent, request_body
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.prices import Price
-from studio.core.models.refused_options import LearnedRefusal, RefusedOptions, without_refused
-from studio.core.models.remote.faults import Endpoint, RetryLaterError, UnsupportedParameterError
+from studio.core.models.remote.faults import (
+    Endpoint,
+    LearnedRefusal,
+    RefusedOptions,
+    RetryLaterError,
+    UnsupportedParameterError,
+    without_refused,
+)
 from studio.core.models.remote.offers import vectors_of
 from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.remote.reply_stream import ReplyStream

@@ -14,9 +14,15 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import cast
 
-from .docstrings import parse_docstring
 from .reading import Returned, make_reader, returned
-from .schemas import UNKNOWN, ArgumentReader, TakenArgument, inline_references, without_titles
+from .schemas import (
+    UNKNOWN,
+    ArgumentReader,
+    TakenArgument,
+    inline_references,
+    parse_docstring,
+    without_titles,
+)
 
 EFFECTS_ATTRIBUTE = "has_effects"
 """Name of an attribute: a function with a true value changes something outside, one with a false

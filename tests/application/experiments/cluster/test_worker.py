@@ -29,7 +29,7 @@ from studio.application.experiments.cluster.worker import (
 from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.results.cells import CellKey
 from studio.core.models.connections import Connections
-from studio.core.models.refused_options import kept_refusals
+from studio.core.models.remote.faults import kept_refusals
 from tests.application.experiments.conftest import Bench
 from tests.support.chat_server import chunk, events, failure, streamed
 

@@ -12,7 +12,7 @@ from studio.application.experiments.report import report_of
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.cells import CellKey, left_out_of
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.models.refused_options import kept_refusals
+from studio.core.models.remote.faults import kept_refusals
 from tests.application.experiments.conftest import CAPITALS, Bench
 from tests.support.chat_server import Exchange, failure, streamed
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.core.tools.python_server.docstrings import parse_docstring
+from studio.core.tools.python_server.schemas import parse_docstring
 
 GOOGLE = """Find a place.
 
