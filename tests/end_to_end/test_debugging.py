@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -70,10 +71,9 @@ class Person:
         self.qtbot.keyClicks(field, text)
         self.press(field, Qt.Key.Key_Return, ctrl=True)
 
-    def choose(self, button: QWidget, start: str) -> None:
-        """Open a button's menu, and take the line that begins so."""
-        button.setFocus()
-        self.press(button, Qt.Key.Key_Space)
+    def choose(self, action: QAction, start: str) -> None:
+        """Open an action's menu, and take the line that begins so."""
+        action.trigger()
         menu = QApplication.activePopupWidget()
         assert isinstance(menu, QMenu)
         for _ in menu.actions():
@@ -209,10 +209,10 @@ def test_an_edit_at_the_request_goes_into_the_file_too(
     person = Person(qtbot, workbench)
     pane = workbench.run_pane
     start = workbench.window.actions_by_id["run.start"]
-    assert start.iconText() == "Run"
+    assert start.iconText().startswith("Run")
     person.press(person.editor(), Qt.Key.Key_F10)
     person.until_at(PausePoint.BEFORE_REQUEST)
-    assert start.iconText() == "Continue"
+    assert start.iconText().startswith("Continue")
     state = workbench.run.state
     assert state is not None
     system = state.step.messages[0].text

@@ -75,12 +75,12 @@ def test_another_connection_is_asked_about_kept_changed_and_journaled(
     press(Qt.Key.Key_F10)
     qtbot.waitUntil(lambda: run.view.place == PausePoint.BEFORE_REQUEST)
     assert run.view.choice == ""
-    assert workbench.window.actions_by_id["run.step"].iconText() == " Send the request"
+    assert workbench.window.actions_by_id["run.step"].toolTip() == "Send the request  (F10)"
 
     # The toolbar's control: F5 sends nothing, it leads to the question.
     workbench.connections.choose("Two")
     assert run.view.choice == "model"
-    assert workbench.window.actions_by_id["run.step"].iconText() == " Step"
+    assert workbench.window.actions_by_id["run.step"].toolTip().startswith("Run to the next stop")
     assert _labels(workbench)[:2] == ["Go on with small (One)", "Change to large (Two)"]
     for key in (Qt.Key.Key_F5, Qt.Key.Key_F10, Qt.Key.Key_F11):
         page.editor.setFocus()
@@ -94,7 +94,7 @@ def test_another_connection_is_asked_about_kept_changed_and_journaled(
     press(Qt.Key.Key_F10)
     qtbot.waitUntil(lambda: run.view.place == PausePoint.TOOL_CALL)
     assert _asked(server) == ["small"]
-    assert workbench.window.actions_by_id["run.step"].iconText() == " Run calculator"
+    assert workbench.window.actions_by_id["run.step"].toolTip() == "Run calculator  (F10)"
     assert run.state is not None
     assert [each.kind for each in run.state.step.touches] == ["kept"]
 
@@ -120,7 +120,7 @@ def test_another_connection_is_asked_about_kept_changed_and_journaled(
     press(Qt.Key.Key_F5)
     qtbot.waitUntil(lambda: not run.is_live)
     assert _asked(server) == ["small", "huge"]
-    assert workbench.window.actions_by_id["run.step"].iconText() == " Step"
+    assert workbench.window.actions_by_id["run.step"].toolTip().startswith("Run to the next stop")
     prompts = [each.summary for each in run.view.timeline.cards if each.kind == "prompt"]
     assert ["huge (Two)" in each for each in prompts] == [False, True]
     past = run.past

@@ -44,7 +44,7 @@ _STYLES: dict[_TokenType, str] = {
     Name.Class: "name",
     Name.Builtin: "filter",
     Name.Decorator: "attribute",
-    Name.Label: "reference",
+    Name.Label: "strong",
     Name.Exception: "name",
     Name.Variable: "variable",
     String: "string",

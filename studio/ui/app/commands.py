@@ -16,9 +16,7 @@ from studio.core.paths import resource
 from studio.core.settings import Settings
 from studio.ui.app.editor_commands import EditorCommands
 from studio.ui.app.file_commands import ExchangeCommands, FileCommands
-from studio.ui.base.actions import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.window.toolbar import name_step
 
 if TYPE_CHECKING:
     from studio.ui.app.comparisons import Comparisons
@@ -60,7 +58,6 @@ class Commands(QObject):
         self._window = window
         self._panes = panes
         self._page = page
-        self._mirror = EnabledMirror(self)
         self._editing = EditorCommands(window, self)
         self.files = FileCommands(window, self)
         """New prompts, examples, folders, and what a crash left."""
@@ -133,18 +130,21 @@ class Commands(QObject):
             "run.go": pane.timeline.setFocus,
             "run.console": pane.state_panel.open_console,
             "run.find": pane.search.open_search,
-            "run.branches": pane.bar.branches.click,
+            "run.branches": pane.bar.branches.trigger,
             "run.rerun": lambda: pane.commands.request_offer.emit("rerun"),
             "run.replay": lambda: pane.commands.request_offer.emit("replay"),
-            "run.export": pane.bar.export.click,
+            "run.export": pane.bar.export.trigger,
         }.items():
             actions[identifier].triggered.connect(partial(self._run, pane, identifier, act))
         actions["run.approve"].setEnabled(pane.view.approvable is not None)
         pane.approvable_changed.connect(actions["run.approve"].setEnabled)
-        actions["run.start"].setIconText(pane.bar.run.accessibleName())
-        pane.bar.run_named.connect(actions["run.start"].setIconText)
-        pane.bar.step_named.connect(partial(name_step, actions["run.step"], self._window.widget))
-        for identifier, button in {
+        buttons = self._window.run_buttons
+        buttons.name_run(pane.bar.run.text())
+        pane.bar.run_named.connect(buttons.name_run)
+        pane.bar.step_named.connect(buttons.tell_step)
+        pane.bar.choice_shown.connect(buttons.mute_run)
+        pane.bar.stop.enabledChanged.connect(buttons.show_stops)
+        for identifier, source in {
             "run.start": pane.bar.run,
             "run.step": pane.bar.over,
             "run.into": pane.bar.into,
@@ -157,7 +157,8 @@ class Commands(QObject):
             "run.replay": pane.bar.restart,
             "run.export": pane.bar.export,
         }.items():
-            self._mirror.follow(button, actions[identifier])
+            actions[identifier].setEnabled(source.isEnabled())
+            source.enabledChanged.connect(actions[identifier].setEnabled)
 
     def _run(
         self, pane: RunPane, identifier: str, act: Callable[[], None], _: bool = False

@@ -54,6 +54,7 @@ class ConnectionCoordinator(QObject):
         self._dialog: ConnectionsDialog | None = None
         self.starts: tuple[ProviderStart, ...] = ()
         """Providers that can be connected, as of the last look."""
+        self._is_prompt = True
         self._size = PromptSize()
         self._tip = ""
         self._speed: Speed | None = None
@@ -219,11 +220,20 @@ class ConnectionCoordinator(QObject):
         if self._dialog is not None:
             self._dialog.close()
 
+    def show_document(self, document: PromptDocument | None) -> None:
+        """Name no model over what is no prompt: an experiment names its own."""
+        is_prompt = document is None or document.is_prompt
+        if is_prompt != self._is_prompt:
+            self._is_prompt = is_prompt
+            self.show_choice(self._controller.choice)
+
     def show_choice(self, choice: ModelChoice) -> None:
         """Show above what the document is answered by, and in the status bar how fast."""
-        if self._window.tabs.document is None:
-            self._size = PromptSize()
         self._show_status(choice)
+        if not self._is_prompt:
+            button = self._window.model_button
+            button.show_model(tr("No prompt"), tr("An experiment names its models itself."))
+            button.show_price("")
 
     def show_speed(self) -> None:
         """Show how fast the embedded model wrote, once it has."""

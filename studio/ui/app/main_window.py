@@ -35,7 +35,7 @@ from studio.ui.window.model_button import ModelButton
 from studio.ui.window.notices import NoticeArea
 from studio.ui.window.parts import Panes, WindowParts
 from studio.ui.window.status import StatusBar
-from studio.ui.window.toolbar import SideStrip, build_toolbar, fill_menus, name_menus
+from studio.ui.window.toolbar import RunButtons, SideStrip, build_toolbar, fill_menus, name_menus
 from studio.ui.window.welcome import WelcomePage
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ class MainWindow(QMainWindow):
             self.docks,
             self.status,
             self.toolbar,
+            self.run_buttons,
             self.model_button,
             self.recent_menu,
         )
@@ -136,6 +137,7 @@ class MainWindow(QMainWindow):
         self.recent_menu = QMenu(tr("Open recent"), self.menus)
         self.toolbar = build_toolbar(self.actions_by_id, self.model_button, self.menus)
         self.addToolBar(self.toolbar)
+        self.run_buttons = RunButtons(self.toolbar, self.actions_by_id)
         self.strip = SideStrip(self.actions_by_id, self.docks)
         self.addToolBar(Qt.ToolBarArea.LeftToolBarArea, self.strip)
 
@@ -163,7 +165,6 @@ class MainWindow(QMainWindow):
         self.files.request_leave.connect(self.commands.files.leave_folder)
         self.welcome.request_open.connect(tabs.open)
         self.welcome.request_example.connect(self.commands.files.open_example)
-        self.welcome.request_template.connect(self.commands.files.new_from)
         self.welcome.request_run.connect(self.commands.files.run_example)
         self.welcome.request_action.connect(lambda each: self.actions_by_id[each].trigger())
         self.status.place.clicked.connect(self.actions_by_id["edit.line"].trigger)

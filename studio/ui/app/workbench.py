@@ -185,6 +185,7 @@ class Workbench(QObject):
         window, document = self.window, self.document
         window.page_coordinator.document_changed.connect(document.show_document)
         window.page_coordinator.document_changed.connect(self._on_prompt)
+        window.page_coordinator.document_changed.connect(self.coordinator.show_document)
         window.commands.trust_changed.connect(self.tools.reload)
         window.commands.trust_changed.connect(document.show_trust)
         self.tools.untrusted_changed.connect(self.run_coordinator.withdraw_refusal)

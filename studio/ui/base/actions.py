@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
@@ -126,24 +126,3 @@ class ActionSet(QObject):
         """Switch a group of actions on or off."""
         for identifier in identifiers:
             self._actions[identifier].setEnabled(enabled)
-
-
-class EnabledMirror(QObject):
-    """Menu, toolbar and palette show what can be done now, as a pane's own buttons do."""
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._pairs: dict[QWidget, list[QAction]] = {}
-
-    def follow(self, button: QWidget, action: QAction) -> None:
-        """Switch the action on and off with the button."""
-        self._pairs.setdefault(button, []).append(action)
-        button.installEventFilter(self)
-        action.setEnabled(button.isEnabled())
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow a change."""
-        if event.type() == QEvent.Type.EnabledChange and isinstance(watched, QWidget):
-            for action in self._pairs.get(watched, ()):
-                action.setEnabled(watched.isEnabled())
-        return False

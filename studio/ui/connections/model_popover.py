@@ -173,8 +173,9 @@ class ModelPopover(QFrame):
         if wanted is not None:
             self._ask_line(wanted[0], wanted[1])
             return
-        self._ask = None
+        self._ask = self._tried = None
         connection = connection_of(start, self._answers)
+        self._controller.trials.cancel(connection.name)  # which says once more how it went
         if self._answers.key:
             self._controller.keys.keep(connection.name, self._answers.key, only_session=True)
             self._pasted[connection.name] = self._answers.key
@@ -212,8 +213,8 @@ class ModelPopover(QFrame):
 
     def _on_trial(self, name: str, trial: ConnectionTrial) -> None:
         start, tried = self._asking, self._tried
-        if not self.isVisible() or start is None or tried is None or name != tried.name:
-            return
+        if start is None or tried is None or name != tried.name or self._ask is not None:
+            return  # also while the key is asked for anew: what is typed stays
         probe = trial.probe
         if probe is None:
             self._say(tr("Trying …") if trial.state == "running" else "")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QInputDialog,
@@ -30,7 +30,7 @@ from studio.application.history.rows import (
 from studio.application.words import marked, tr
 from studio.core.runs.rows import WAITING, RunSummary
 from studio.ui.history.footer import HistoryFooter
-from studio.ui.history.table import RunTable
+from studio.ui.history.table import NARROW, RunTable
 from studio.ui.parts.fields import ComboBox, FieldForm, ask_text
 from studio.ui.parts.layouts import FlowLayout, column_of, lay_out_to_save, row_of
 from studio.ui.run.file_choice import fill_form_menu
@@ -149,6 +149,12 @@ class HistoryPane(QWidget):
         """Out of sight nothing is read again."""
         super().hideEvent(event)
         self._live.stop()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave to a right click what has no room in one row of buttons."""
+        super().resizeEvent(event)
+        for button in (self.notes_button, self.export_button, self.delete_button):
+            button.setVisible(self.width() >= NARROW)
 
     def _on_live(self) -> None:
         """Read a running run again, which another process may have ended."""

@@ -14,9 +14,10 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QBrush, QColor, QPalette
+from PySide6.QtGui import QBrush, QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QHeaderView,
     QMenu,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -35,7 +36,14 @@ from studio.ui.style.colors import theme_in_use
 from studio.ui.style.icons import icon
 from studio.viewmodels.history.controller import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE, HistoryModel
 
-_END = HEADS.index("End")
+_END, _STARTED = HEADS.index("End"), HEADS.index("Started")
+_SECOND = tuple(map(HEADS.index, ("End", "Duration", "Model")))
+"""Columns that a run's second line has where the table is narrow."""
+
+NARROW = 420
+"""Width in pixels below which each run is two lines."""
+
+_LINE, _TWO_LINES = 28, 46
 _WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120, 240, 80, 80, 160)
 _ORDER = (
     "Prompt",
@@ -58,10 +66,12 @@ _ORDER = (
 
 
 class _EndDelegate(QStyledItemDelegate):
-    """Colors the end of a run; its words say the same."""
+    """Colors the end of a run; its words say the same. In a narrow table a run is two lines."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self.is_narrow = False
+        """Whether a run's end, time and model are below its prompt."""
 
     def initStyleOption(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -74,6 +84,11 @@ class _EndDelegate(QStyledItemDelegate):
             "warning": theme.warning,
             "bad": theme.error,
         }
+        if self.is_narrow and index.data(GROUP_ROLE) is None:
+            cells = (index.sibling(index.row(), each).data() for each in _SECOND)
+            started = index.sibling(index.row(), _STARTED).data()
+            second = " · ".join(each for each in cells if each and each != "–")
+            option.text = f"{index.data()}  {started}\u2028{second}"
         if index.data(GROUP_ROLE) is not None:
             option.backgroundBrush = QBrush(QColor(theme.raised))
         color = tones.get(index.data(TONE_ROLE))
@@ -96,8 +111,9 @@ class RunTable(QTableView):
         super().__init__()
         self._runs = model
         self.setModel(model)
-        self.setItemDelegate(_EndDelegate(self))
-        style_table(self, tr("Runs"), 28)
+        self._delegate = _EndDelegate(self)
+        self.setItemDelegate(self._delegate)
+        style_table(self, tr("Runs"), _LINE)
         self.setTabKeyNavigation(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -119,6 +135,22 @@ class RunTable(QTableView):
         self.customContextMenuRequested.connect(self._on_menu)
         delete = self.request_delete.emit
         OwnKeys(self, {"Return": self.open_chosen, "Enter": self.open_chosen, "Del": delete})
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show a run's end, time and model below its prompt where the table is narrow."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < NARROW
+        if is_narrow == self._delegate.is_narrow:
+            return
+        self._delegate.is_narrow = is_narrow
+        for column in range(1, len(HEADS)):
+            self.setColumnHidden(column, is_narrow)
+        header, modes = self.horizontalHeader(), QHeaderView.ResizeMode
+        header.setSectionResizeMode(0, modes.Stretch if is_narrow else modes.Interactive)
+        header.setVisible(not is_narrow)
+        height = _TWO_LINES if is_narrow else _LINE
+        self.setWordWrap(is_narrow)
+        self.verticalHeader().setDefaultSectionSize(height)
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
         """List runs, keeping the chosen ones chosen."""

@@ -1,11 +1,11 @@
-"""The bar of the run pane: stepping buttons, the state of the run, and its use."""
+"""The head of the run pane: whose run it is, its state, its use, and what can be done with it."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QElapsedTimer, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QElapsedTimer, QTimer, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QToolButton, QWidget
 
 from studio.application.run.displayed_run import RunView, step_verb
@@ -15,7 +15,7 @@ from studio.application.words import tr
 from studio.core.agent.values.events import LimitRaised
 from studio.core.text.amounts import duration
 from studio.ui.parts.fields import ask_text
-from studio.ui.parts.labels import ElidedLabel
+from studio.ui.parts.labels import ElidedLabel, icon_button
 from studio.ui.parts.layouts import row_of
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
@@ -25,11 +25,11 @@ _TICK_MS = 250
 
 
 class RunBar(QWidget):
-    """Buttons for the run that is shown; `show_view` enables what can be done."""
+    """The state of the run in words, and what can be done with it, most of it in a menu."""
 
     run_named = Signal(str)  # what the button does now: begin, or go on
     step_named = Signal(str)  # what a step does where the run stands; empty where it just steps
-    step_clicked = Signal(str)  # "over", "into", "out"
+    choice_shown = Signal(bool)  # whether the bar of choices has the filled button
     branch_chosen = Signal(int)  # id of its last checkpoint
     branch_named = Signal(int, str)  # number of the branch, its new name
     compare_chosen = Signal(BranchView, BranchView)  # BranchView, BranchView
@@ -39,20 +39,26 @@ class RunBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = RunView()
-        self.run = _button("play", tr("Run", "verb"), "F5")
-        self.over = _button("skip-forward", tr("Step"), "F10")
-        self.into = _button("arrow-down", tr("Step into"), "F11")
-        self.out = _button("arrow-up", tr("Step out"), "Shift+F11")
-        self.pause = _button("pause", tr("Pause"), "")
-        self.stop = _button("square", tr("Stop"), "Shift+F5")
-        self.restart = _button("rotate-ccw", tr("Run again from the start"), "")
-        self.breakpoints = _button("circle-dot", tr("Breakpoints"), "")
-        self.branches = _button("git-branch", tr("Branches"), "")
-        self.search = _button("search", tr("Find in the whole run"), tr("Ctrl+F in the timeline"))
-        self.filter = _button("funnel", tr("Show errors, edits or calls of a tool only"), "")
-        self.times = _button("clock", tr("Show this iteration on a time axis"), "")
-        self.times.setCheckable(True)
-        self.export = _button("file-output", tr("Export this run"), "")
+        self.run = self._act("play", tr("Run", "verb"))
+        self.over = self._act("skip-forward", tr("Step"))
+        self.into = self._act("arrow-down", tr("Step into"))
+        self.out = self._act("arrow-up", tr("Step out"))
+        self.pause = self._act("pause", tr("Pause"))
+        self.stop = self._act("square", tr("Stop"))
+        self.restart = self._act("rotate-ccw", tr("Run again from the start"))
+        self.breakpoints = self._act("circle-dot", tr("Breakpoints…"))
+        self.branches = self._act("git-branch", tr("Branches…"))
+        self.filter = self._act("funnel", tr("Show errors, edits or calls of a tool only…"))
+        self.times = self._act("clock", tr("Show this iteration on a time axis"))
+        self.diagram = self._act("list-tree", tr("Show the diagram of the loop"))
+        self.export = self._act("file-output", tr("Export this run…"))
+        for action in (self.times, self.diagram):
+            action.setCheckable(True)
+        self.search = self._act("search", tr("Find in the whole run (Ctrl+F in the timeline)"))
+        self.more = icon_button("ellipsis", tr("More for this run"))
+        find = QToolButton(autoRaise=True)
+        find.setDefaultAction(self.search)
+        self.more.setAutoRaise(True)
         self.sentence = ElidedLabel()
         self._clock = QTimer(self)
         """Ticks while a model or a tool works."""
@@ -60,10 +66,31 @@ class RunBar(QWidget):
         self._since = QElapsedTimer()
         self._words = ""
         self._clock.timeout.connect(self._on_tick)
-        self._lay_out()
-        self._connect()
+        font = self.sentence.font()
+        font.setWeight(font.Weight.DemiBold)
+        self.sentence.setFont(font)
+        row_of((self.sentence, 1), find, self.more, on=self, margins=0, spacing=2)
+        self.more.clicked.connect(lambda: open_below(self.more_menu(), self.more))
+        self.branches.triggered.connect(lambda: open_below(self.branch_menu(), self.more))
+        self.export.triggered.connect(lambda: open_below(self.export_menu(), self.more))
         self.show_view(RunView())
         self._paint()
+
+    def _act(self, drawing: str, words: str) -> QAction:
+        return QAction(icon(drawing), words, self)
+
+    def more_menu(self) -> QMenu:
+        """What is not needed at each pause."""
+        menu = QMenu(self)
+        groups = (
+            (self.diagram, self.times, self.filter),
+            (self.breakpoints, self.branches),
+            (self.restart, self.export),
+        )
+        for group in groups:
+            menu.addActions([action for action in group if action.isVisible()])
+            menu.addSeparator()
+        return menu
 
     def show_view(self, view: RunView) -> None:
         """Enable the possible actions, and show the state of the run."""
@@ -74,24 +101,20 @@ class RunBar(QWidget):
         goes_on = waiting or busy
         self.run.setEnabled(not busy)
         words = tr("Continue") if waiting else tr("Run", "verb")
-        _name(self.run, words, "F5")
+        self.run.setText(words)
         self.run_named.emit(words)
-        for button in (self.over, self.into):
-            button.setEnabled(not busy)
+        for action in (self.over, self.into):
+            action.setEnabled(not busy)
         self.out.setEnabled(waiting or bool(view.record))
-        verb = step_verb(view)
-        usual = tr("Next place") if view.record else tr("Step")
-        _name(self.over, verb or usual, "F10")
-        self.step_named.emit(verb)
-        _name(self.into, tr("Next place") if view.record else tr("Step into"), "F11")
-        _name(self.out, tr("Place before") if view.record else tr("Step out"), "Shift+F11")
+        self.step_named.emit(step_verb(view))
+        self.choice_shown.emit(waiting and any(each.is_primary for each in view.offers.offers))
         self.pause.setEnabled(busy)
         self.stop.setEnabled(goes_on)
         self.restart.setEnabled(not goes_on and view.state is not None)
         self.branches.setVisible(len(view.branches) > 1)
         self.branches.setEnabled(len(view.branches) > 1)
-        for button in (self.search, self.filter, self.times, self.export):
-            button.setEnabled(view.state is not None)
+        for part in (self.search, self.filter, self.times, self.export):
+            part.setEnabled(view.state is not None)
         record = f"{view.record} · " if view.record else ""
         # What stands before any run is a default of the view, in English.
         sentence = tr(view.sentence)
@@ -103,11 +126,6 @@ class RunBar(QWidget):
         else:
             self._clock.stop()
         self._paint()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """With the window the room for words above it has changed."""
-        super().resizeEvent(event)
-        self.step_named.emit(step_verb(self._view))
 
     def _on_tick(self) -> None:
         """Say how long it works already, once that is long."""
@@ -126,15 +144,6 @@ class RunBar(QWidget):
             "incomplete": "warning",
         }
         paint_text(self.sentence, tones[self._view.diagram.phase])
-        self.run.setIcon(icon("play", "accent") if self.run.isEnabled() else icon("play"))
-        self.stop.setIcon(icon("square", "error") if self.stop.isEnabled() else icon("square"))
-
-    def _connect(self) -> None:
-        self.over.clicked.connect(lambda: self.step_clicked.emit("over"))
-        self.into.clicked.connect(lambda: self.step_clicked.emit("into"))
-        self.out.clicked.connect(lambda: self.step_clicked.emit("out"))
-        self.branches.clicked.connect(lambda: open_below(self.branch_menu(), self.branches))
-        self.export.clicked.connect(lambda: open_below(self.export_menu(), self.export))
 
     def branch_menu(self) -> QMenu:
         """The ways through the run: go to one, or compare it with the one that is shown."""
@@ -175,28 +184,6 @@ class RunBar(QWidget):
         fill_form_menu(menu, self.export_chosen.emit)
         return menu
 
-    def _lay_out(self) -> None:
-        font = self.sentence.font()
-        font.setWeight(font.Weight.DemiBold)
-        self.sentence.setFont(font)
-        layout = row_of(
-            self.run,
-            self.over,
-            self.into,
-            self.out,
-            self.pause,
-            self.stop,
-            on=self,
-            margins=(8, 4, 12, 4),
-            spacing=2,
-        )
-        layout.addSpacing(6)
-        looks = (self.branches, self.search, self.filter, self.times, self.export)
-        for button in (self.restart, self.breakpoints, *looks):
-            layout.addWidget(button)
-        layout.addSpacing(14)
-        layout.addWidget(self.sentence, 1)
-
 
 def open_below(menu: QMenu, button: QWidget) -> None:
     """Show a menu that is made for one use under its button; its first line has the keyboard."""
@@ -206,28 +193,14 @@ def open_below(menu: QMenu, button: QWidget) -> None:
         menu.setActiveAction(menu.actions()[0])
 
 
-def _button(name: str, words: str, keys: str) -> QToolButton:
-    button = QToolButton()
-    button.setIcon(icon(name))
-    _name(button, words, keys)
-    button.setAutoRaise(True)
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return button
-
-
 def _says(view: RunView) -> tuple[object, ...]:
     """Return the shown parts of a view; the state is the same object while a reply streams."""
     return (id(view.state), view.record, view.sentence, view.branches, view.choice)
 
 
-def _name(button: QToolButton, words: str, keys: str) -> None:
-    button.setToolTip(f"{words}  ({keys})" if keys else words)
-    button.setAccessibleName(words)
-
-
 # The head of the run pane: whose run it is, on which way, and what it has used of its limits.
 
-_HEIGHT = 32
+_HEIGHT = 40
 
 
 class RunHead(QWidget):
@@ -236,10 +209,12 @@ class RunHead(QWidget):
     command_given = Signal(tuple)  # Commands for the run: a limit is another
     branch_chosen = Signal(int)  # id of the last checkpoint of a way
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, bar: RunBar, parent: QWidget | None = None) -> None:
+        """Make it around the bar, which is at its right end."""
         super().__init__(parent)
         self._view = RunView()
         self._is_older = False
+        self._bar = bar
         self.present = QToolButton(autoRaise=True)
         self.prompt = QLabel()
         self.about = ElidedLabel()
@@ -357,7 +332,7 @@ class RunHead(QWidget):
         self.meter.setAutoRaise(True)
         self.meter.setAccessibleName(tr("Used so far, and limits"))
         layout = row_of(self.prompt, on=self, margins=(16, 2, 12, 0), spacing=4)
-        layout.addSpacing(8)
+        layout.addSpacing(4)
         layout.addWidget(self.about, 1)
         self.present.setText(tr("Run the present text"))
         self.present.hide()
@@ -368,3 +343,4 @@ class RunHead(QWidget):
             layout.addWidget(part)
         layout.addSpacing(8)
         layout.addWidget(self.meter)
+        layout.addWidget(self._bar, 1)

@@ -26,7 +26,7 @@ from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 
 _LOWEST = 64
 _LOW = 440
-"""Below this height the diagram is one line of nodes, and the scrubber gives way."""
+"""Below this height the scrubber gives way."""
 
 _TOO_LOW = 230
 
@@ -48,7 +48,7 @@ _TAB_OF_NODE: dict[Node, Tab] = {
 
 
 class RunPane(FollowsTheme, QWidget):
-    """Bar, loop diagram, timeline, action bar and inspector."""
+    """Head, loop diagram, timeline, action bar and inspector."""
 
     request_breakpoints = Signal()  # the list of breakpoints should be shown
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
@@ -59,8 +59,8 @@ class RunPane(FollowsTheme, QWidget):
         super().__init__(parent)
         self.view = RunView()
         """View that is shown."""
-        self.head = RunHead()
         self.bar = RunBar()
+        self.head = RunHead(self.bar)
         self.diagram = LoopDiagram()
         self.scrubber = RunScrubber()
         self.played = PlayedScrubber(self.scrubber)
@@ -166,20 +166,23 @@ class RunPane(FollowsTheme, QWidget):
             self.views.open_tab("tool")
 
     def _on_filter(self) -> None:
-        open_below(self.timeline.folds.filter_menu(), self.bar.filter)
+        open_below(self.timeline.folds.filter_menu(), self.bar.more)
 
     def _connect(self) -> None:
         bar, commands, views = self.bar, self.commands, self.views
         # Its own buttons are for the run that stands beside them, whatever file is open.
-        bar.run.clicked.connect(commands.run_or_continue_shown)
-        bar.step_clicked.connect(commands.step_shown)
-        bar.pause.clicked.connect(commands.pause)
-        bar.stop.clicked.connect(commands.stop)
-        bar.restart.clicked.connect(commands.restart)
-        bar.breakpoints.clicked.connect(self.request_breakpoints)
-        bar.filter.clicked.connect(self._on_filter)
-        bar.times.clicked.connect(self._on_times)
-        bar.search.clicked.connect(self.search.open_search)
+        bar.run.triggered.connect(commands.run_or_continue_shown)
+        bar.over.triggered.connect(lambda: commands.step_shown("over"))
+        bar.into.triggered.connect(lambda: commands.step_shown("into"))
+        bar.out.triggered.connect(lambda: commands.step_shown("out"))
+        bar.pause.triggered.connect(commands.pause)
+        bar.stop.triggered.connect(commands.stop)
+        bar.restart.triggered.connect(commands.restart)
+        bar.breakpoints.triggered.connect(self.request_breakpoints)
+        bar.filter.triggered.connect(self._on_filter)
+        bar.times.triggered.connect(self._on_times)
+        bar.diagram.triggered.connect(self._fit_diagram)
+        bar.search.triggered.connect(self.search.open_search)
         self.head.command_given.connect(commands.give)
         self.head.present.clicked.connect(commands.restart)
         self.state_panel.console.field.entered.connect(views.ask_value)
@@ -222,13 +225,13 @@ class RunPane(FollowsTheme, QWidget):
 
     def resizeEvent(self, event: object) -> None:
         """Give the content what a low dock leaves."""
-        self.diagram.set_compact(self.height() < _LOW)
         self._fit_diagram()
 
     def _fit_diagram(self) -> None:
-        """In a very low dock a run's buttons and texts come first; its sentence says the place."""
-        self.diagram.setVisible(self.height() >= _TOO_LOW or self.view.state is None)
-        self.head.setVisible(self.height() >= _TOO_LOW and self.view.state is not None)
+        """Draw the loop as one line, or whole where that is wanted and there is room for it."""
+        self.diagram.set_compact(self.height() < _LOW or not self.bar.diagram.isChecked())
+        self.diagram.setVisible(self.height() >= _TOO_LOW and self.view.state is not None)
+        self.head.setVisible(self.view.state is not None)
         self._fit_times()
 
     def _fit_times(self) -> None:
@@ -270,7 +273,6 @@ class RunPane(FollowsTheme, QWidget):
         self._pages.addWidget(splitter)
         layout = column_of(
             self.head,
-            self.bar,
             self.diagram,
             self.played,
             self.waterfall,

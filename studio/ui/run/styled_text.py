@@ -186,9 +186,9 @@ class StyledText(FollowsTheme, QTextEdit):
         theme = theme_in_use()
         look = QTextBlockFormat()
         tints: dict[BlockKind, tuple[str, float]] = {
-            "added": (theme.success, 0.12),
-            "removed": (theme.error, 0.10),
-            "gone": (theme.error, 0.10),
+            "added": (theme.accent, 0.10),
+            "removed": (theme.muted, 0.08),
+            "gone": (theme.muted, 0.08),
             "warning": (theme.warning, 0.12),
             "error": (theme.error, 0.12),
             "same": (theme.muted, 0.10),
@@ -221,7 +221,7 @@ class StyledText(FollowsTheme, QTextEdit):
             look.setFontStrikeOut(True)
         if style == "changed" and block.kind in ("added", "gone"):
             theme = theme_in_use()
-            color = theme.success if block.kind == "added" else theme.error
+            color = theme.accent if block.kind == "added" else theme.muted
             look.setForeground(QColor(theme.text))  # the color is too pale on that ground
             look.setBackground(QColor(blend(color, theme.surface, CHANGED_TINT)))
             look.setFontUnderline(block.kind == "added")

@@ -116,7 +116,6 @@ class TryPanel(QWidget):
         self._make_history()
         self.answer = ToolAnswer()
         self.call_button = QPushButton(tr("Call"))
-        self.call_button.setProperty("primary", True)
         self.call_button.setToolTip(tr("Call the tool with these arguments (Enter)"))
         self.call_button.clicked.connect(self._call)
         self.cancel_button = QPushButton(tr("Cancel"))

@@ -11,6 +11,8 @@ from studio.ui.style.colors import theme_in_use
 from studio.ui.style.icons import icon
 
 _WIDEST = 340
+_ROUNDING = 4
+"""Pixels by which a text may be wider than its letters are said to be."""
 _ICON, _ARROW, _PAD, _GAP = 16, 12, 10, 8
 """Pixels of the two drawings, of the room at both ends, and between the parts."""
 
@@ -61,7 +63,8 @@ class ModelButton(QToolButton):
         words = [each for each in (self.text(), self.price) if each]
         width = sum(self.fontMetrics().horizontalAdvance(each) + _GAP for each in words)
         height = max(28, self.fontMetrics().height() + 10)
-        return QSize(min(_WIDEST, width + 2 * _PAD + _ICON + _ARROW + _GAP), height)
+        width += 2 * _PAD + _ICON + _ARROW + _GAP + _ROUNDING
+        return QSize(min(_WIDEST, width), height)
 
     def minimumSizeHint(self) -> QSize:
         """The same: the toolbar has a menu for what has no room."""

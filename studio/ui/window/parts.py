@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from studio.ui.window.docks import Docks
     from studio.ui.window.model_button import ModelButton
     from studio.ui.window.status import StatusBar
+    from studio.ui.window.toolbar import RunButtons
     from studio.viewmodels.app.notifications import Notifications
 
 
@@ -54,6 +55,9 @@ class WindowParts:
 
     toolbar: QToolBar
     """The bar above."""
+
+    run_buttons: RunButtons
+    """The buttons of the run in it."""
 
     model_button: ModelButton
     """The model in the toolbar."""

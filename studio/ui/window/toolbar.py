@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from studio.application.words import marked, tr
-from studio.ui.base.actions import ActionSet
+from studio.ui.base.actions import ActionSet, spec_of
 from studio.ui.base.menus import MENUS, PANES, RECENT, SEPARATOR
 from studio.ui.style.icons import icon
 from studio.ui.window.docks import Docks
 from studio.ui.window.model_button import ModelButton
 
-_RUN = ("run.pause", "run.stop", "run.step", "run.start")
+_RUN = ("run.step", "run.start")
 
 
 def build_toolbar(actions: ActionSet, model: ModelButton, menus: QMenuBar) -> QToolBar:
@@ -36,9 +36,7 @@ def build_toolbar(actions: ActionSet, model: ModelButton, menus: QMenuBar) -> QT
     bar.addWidget(model)
     for identifier in _RUN:
         bar.addAction(actions[identifier])
-    actions["run.start"].setIconText(tr("Run", "verb"))
-    actions["run.step"].setIconText(tr(" Step"))
-    for identifier in ("view.commands", "run.start", "run.step"):
+    for identifier in ("view.commands", *_RUN):
         button = bar.widgetForAction(actions[identifier])
         if isinstance(button, QToolButton):
             is_run = identifier == "run.start"  # the filled one; icons are drawn for plain ones
@@ -50,28 +48,62 @@ def build_toolbar(actions: ActionSet, model: ModelButton, menus: QMenuBar) -> QT
     return bar
 
 
-_LONGEST = 28
-"""Characters of a verb in the toolbar; a tool's long name is cut, the tip of the step has it."""
-
 _ROOM = 1100
-"""Width of a window below which the menus need the room of a verb."""
+"""Width of a window below which the menus need the room of the keys."""
 
 
-def name_step(action: QAction, window: QWidget, verb: str) -> None:
-    """Show what a step does at the current place.
+class RunButtons(QObject):
+    """Names the toolbar's buttons of the run with their keys; the filled one yields to a choice."""
 
-    Args:
-        action: the step.
-        window: the window of the toolbar.
-        verb: "Send the request"; empty for what a step is called otherwise.
-    """
-    usual = tr(" Step")
-    if not verb or window.width() < _ROOM:
-        action.setIconText(usual)
-        return
-    from studio.core.text.amounts import shortened
+    def __init__(self, bar: QToolBar, actions: ActionSet) -> None:
+        super().__init__(bar)
+        self._bar, self._actions = bar, actions
+        self._run = tr("Run", "verb")
+        self._is_muted = False
+        bar.installEventFilter(self)
+        self._name()
 
-    action.setIconText(f" {shortened(verb, _LONGEST)}".replace("&", "&&"))
+    def name_run(self, words: str) -> None:
+        """Say what the filled button does: begin, or go on."""
+        self._run = words
+        self._name()
+
+    def tell_step(self, verb: str) -> None:
+        """Say in the tip what a step does where the run stands; empty where it just steps."""
+        self._actions["run.step"].setToolTip(
+            f"{verb or tr(spec_of('run.step').tip)}  ({self._keys('run.step')})"
+        )
+
+    def mute_run(self, is_muted: bool) -> None:
+        """Fill the button only where the bar of choices has no filled one."""
+        button = self._bar.widgetForAction(self._actions["run.start"])
+        if is_muted != self._is_muted:
+            self._is_muted = is_muted
+            button.setProperty("primary", not is_muted)
+            button.style().polish(button)
+
+    def show_stops(self, is_live: bool) -> None:
+        """Show Pause and Stop while there is something to stop."""
+        for identifier in ("run.pause", "run.stop"):
+            if is_live:
+                self._bar.insertAction(self._actions["run.step"], self._actions[identifier])
+            else:
+                self._bar.removeAction(self._actions[identifier])
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show the keys where the window has room for them."""
+        if event.type() == QEvent.Type.Resize:
+            self._name()
+        return super().eventFilter(watched, event)
+
+    def _name(self) -> None:
+        for identifier, words in (("run.start", self._run), ("run.step", tr(" Step"))):
+            keys = self._keys(identifier) if self._bar.width() >= _ROOM else ""
+            self._actions[identifier].setIconText(f"{words}  {keys}" if keys else words)
+
+    def _keys(self, identifier: str) -> str:
+        shortcut = self._actions[identifier].shortcut()
+        return shortcut.toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def name_menus(bar: QMenuBar) -> list[QMenu]:

@@ -29,7 +29,6 @@ from studio.ui.style.icons import icon
 
 _MOST_RECENT = 6
 _CARDS = 3
-_TEMPLATES = 4
 _TWO_COLUMNS = 720
 
 
@@ -38,7 +37,6 @@ class WelcomePage(QScrollArea):
 
     request_example = Signal(Path)  # Path of the bundled example
     request_run = Signal(Path)  # Path of the bundled example, which is to answer at once
-    request_template = Signal(Path)  # Path of the bundled template
     request_open = Signal(Path)
     request_action = Signal(str)  # id of an action of the window
 
@@ -126,12 +124,11 @@ class WelcomePage(QScrollArea):
         return row
 
     def _ways(self) -> QVBoxLayout:
-        from studio.ui.window.examples import bundled, icon_of  # not with a prompt's first paint
-
         box = QVBoxLayout()
         box.setSpacing(0)
         actions = (
             (tr("New prompt"), "file-plus", "", "file.new"),
+            (tr("New from a template"), "copy", "", "file.template"),
             (tr("Open a file"), "folder-open", "", "file.open"),
             (tr("Open a folder"), "folder", "", "file.folder"),
             (
@@ -142,18 +139,6 @@ class WelcomePage(QScrollArea):
             ),
         )
         self._section(box, tr("Start"), [self._action_line(*each) for each in actions])
-        templates = bundled("templates")[:_TEMPLATES]
-        lines = [
-            self._line(
-                each.name,
-                icon_of(each),
-                each.description,
-                partial(self.request_template.emit, each.path),
-            )
-            for each in templates
-        ]
-        more = (tr("More templates…"), "ellipsis", "", "file.template")
-        self._section(box, tr("New from a template"), [*lines, self._action_line(*more)])
         learn = (
             (tr("Tour of the window"), "flag", tr("Seven steps; Esc ends"), "help.tour"),
             (tr("User guide"), "circle-help", tr("It opens in a window"), "help.guide"),
@@ -165,6 +150,11 @@ class WelcomePage(QScrollArea):
             ),
         )
         self._section(box, tr("Learn"), [self._action_line(*each) for each in learn])
+        box.addSpacing(24)
+        promise = tr(
+            "The built-in model runs here. Requests go out only over a connection that you add."
+        )
+        box.addWidget(_promise(tr("Nothing leaves this computer"), promise))
         box.addStretch(1)
         return box
 
@@ -191,11 +181,6 @@ class WelcomePage(QScrollArea):
         self._section(box, tr("More examples"), lines)
         self._section(box, tr("Recent"), [])
         box.addLayout(self._recent)
-        box.addSpacing(24)
-        promise = tr(
-            "The built-in model runs here. Requests go out only over a connection that you add."
-        )
-        box.addWidget(_promise(tr("Nothing leaves this computer"), promise))
         box.addStretch(1)
         return box
 

@@ -186,8 +186,8 @@ def test_prose_is_one_run_up_to_what_can_begin_something() -> None:
 @pytest.mark.parametrize(
     ("line", "first"),
     [
-        ("Thought: it rains", ("Thought", "reference")),
-        ("Final Answer: 3", ("Final Answer", "reference")),
+        ("Thought: it rains", ("Thought", "strong")),
+        ("Final Answer: 3", ("Final Answer", "strong")),
         ("3. third", ("3.", "list")),
         ("+ more", ("+", "list")),
         ("> said", (">", "list")),

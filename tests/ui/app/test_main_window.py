@@ -376,6 +376,7 @@ def test_a_narrow_window_keeps_the_buttons_of_a_run(window: MainWindow, qtbot: Q
     window.model_button.show_model("a-model-with-a-long-name-2026-11-21", "A connection")
     window.model_button.show_price("from $0.0065 per 1,000")
     window.resize(900, 600)
+    window.run_buttons.show_stops(True)  # a run goes on
     for name in ("run.start", "run.step", "run.stop"):
         button = window.toolbar.widgetForAction(window.actions_by_id[name])
         qtbot.waitUntil(button.isVisible)

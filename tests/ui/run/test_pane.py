@@ -123,9 +123,9 @@ def test_run_is_asked_for_and_step_stands_at_the_first_place(bench: Bench) -> No
     asked: list[bool] = []
     bench.pane.commands.request_run.connect(asked.append)
 
-    bench.click(bench.pane.bar.run)
-    bench.click(bench.pane.bar.over)
-    bench.click(bench.pane.bar.out)  # disabled: nothing to step out of
+    bench.pane.bar.run.trigger()
+    bench.pane.bar.over.trigger()
+    bench.pane.bar.out.trigger()  # disabled: nothing to step out of
 
     assert asked == [False, True]
 
@@ -146,7 +146,7 @@ def test_a_react_run_is_stepped_through_thought_action_observation_final(bench: 
         tabs.append(bench.pane.inspector.tab)
         if not bench.controller.is_live:
             break
-        bench.click(bench.pane.bar.over)
+        bench.pane.bar.over.trigger()
 
     assert live == [
         "prompt",
@@ -345,7 +345,7 @@ def test_stop_ends_a_stream_and_keeps_its_text(bench: Bench) -> None:
     bench.qtbot.waitUntil(lambda: "just" in bench.pane.inspector.text_of("reply"))
     assert bench.pane.inspector.tab == "reply"
     assert bench.pane.bar.pause.isEnabled()
-    bench.click(bench.pane.bar.stop)
+    bench.pane.bar.stop.trigger()
     bench.until_over()
 
     assert bench.pane.bar.sentence.whole == "Stopped"
@@ -480,7 +480,7 @@ def test_everything_can_be_named_to_a_screen_reader(bench: Bench) -> None:
 
 
 def test_the_list_of_breakpoints_is_opened_from_the_bar(bench: Bench) -> None:
-    bench.click(bench.pane.bar.breakpoints)
+    bench.pane.bar.breakpoints.trigger()
 
     assert bench.dialog.isVisible()
     bench.dialog.close()
@@ -496,15 +496,15 @@ def test_a_run_of_the_past_is_read_place_by_place(bench: Bench) -> None:
     assert bench.pane.bar.sentence.whole.startswith("From history · Done")
     labels = [button.text() for button in bench.pane.actions_bar.buttons]
     assert labels == ["Go on from here", "Run again with these results", "Replay exactly"]
-    bench.click(bench.pane.bar.out)  # the place before
+    bench.pane.bar.out.trigger()  # the place before
     assert bench.pane.diagram.state.live == "final"
-    bench.click(bench.pane.bar.out)
-    bench.click(bench.pane.bar.out)
-    bench.click(bench.pane.bar.out)
+    bench.pane.bar.out.trigger()
+    bench.pane.bar.out.trigger()
+    bench.pane.bar.out.trigger()
     assert bench.pane.timeline.cards[-1].kind in ("observation", "action")
-    bench.click(bench.pane.bar.over)
+    bench.pane.bar.over.trigger()
     assert started == []
-    bench.click(bench.pane.bar.run)
+    bench.pane.bar.run.trigger()
     assert started == [False]
     bench.controller.open_record(RunRecord("From history", tuple(bench.journal.events)))
     bench.pane.commands.step()  # at its end
@@ -605,7 +605,7 @@ def test_expressions_are_watched_while_the_run_is_stepped(bench: Bench) -> None:
     assert "there is no 'nothing'" in values()[1]
     for _ in range(2):
         before = bench.controller.state
-        bench.click(bench.pane.bar.over)
+        bench.pane.bar.over.trigger()
         bench.qtbot.waitUntil(
             lambda before=before: (
                 bench.controller.state is not before and bench.controller.view.is_waiting
@@ -817,7 +817,7 @@ def test_f5_and_f10_are_for_the_prompt_that_is_open_and_never_for_the_run_of_ano
     assert asked == [False, True]
     assert bench.controller.view.place == PausePoint.BEFORE_REQUEST
 
-    bench.click(pane.bar.over)  # the button beside the run is for that run
+    pane.bar.over.trigger()  # the button beside the run is for that run
     bench.until_waiting("with the reply")
     pane.commands.show_prompt(str(started.document.source.path))
     pane.commands.run_or_continue()
@@ -926,7 +926,7 @@ def test_the_ways_are_gone_through_at_the_card_where_they_part(bench: Bench) -> 
     assert pane.timeline.choose((1, "action", 0))
     bench.qtbot.keyClick(pane.timeline, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     bench.until_waiting("before the tool runs")
-    bench.click(pane.bar.run)
+    pane.bar.run.trigger()
     bench.until_over()
 
     assert pane.timeline.choose((1, "action", 0))
@@ -952,7 +952,7 @@ def test_the_comparison_has_the_figures_and_the_request_bodies_of_both(bench: Be
     assert pane.timeline.choose((2, "prompt", None))
     bench.qtbot.keyClick(pane.timeline, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     bench.until_waiting("before the request is sent")
-    bench.click(pane.bar.run)
+    pane.bar.run.trigger()
     bench.until_over()
     controller.compare_branches(*controller.view.branches)
     dialog = pane.comparing
@@ -1001,7 +1001,7 @@ def test_calls_at_once_are_lanes_with_a_time_axis_and_what_they_print(bench: Ben
 
     assert pane.scrubber.isVisible()  # the axis opens by its button alone: nothing jumps
     assert not pane.waterfall.isVisible()
-    bench.click(pane.bar.times)
+    pane.bar.times.trigger()
     assert pane.waterfall.isVisible()
     assert not pane.scrubber.isVisible()
     assert [row.title for row in pane.waterfall.shown.rows] == ["Model", "wait", "lookup"]
@@ -1012,7 +1012,7 @@ def test_calls_at_once_are_lanes_with_a_time_axis_and_what_they_print(bench: Ben
     card = pane.timeline.current_card
     assert card is not None
     assert (card.kind, card.call) == ("observation", 1)
-    bench.click(pane.bar.times)
+    pane.bar.times.trigger()
     assert pane.scrubber.isVisible()
     pane.commands.stop()
     bench.until_over()

@@ -115,9 +115,14 @@ def test_a_paused_run_has_its_room_at_every_size(bench: Workbench, qtbot: QtBot)
         assert "5888" in result
         (text,) = (each for each in pane.inspector.findChildren(StyledText) if each.isVisible())
         assert text.toPlainText() == result
-        qtbot.waitUntil(
-            lambda text=text: text.verticalScrollBar().maximum() == 0
-        )  # whole, without scrolling
+        if size[1] >= 900:  # whole, without scrolling
+            qtbot.waitUntil(lambda text=text: text.verticalScrollBar().maximum() == 0)
+            console = pane.state_panel.console.list
+            letters = console.fontMetrics()
+            assert console.height() >= 8 * letters.lineSpacing(), size
+            assert console.width() >= letters.horizontalAdvance("0" * 42), size
+        heads = pane.diagram.height() + pane.head.height() + pane.played.height()
+        assert heads <= 132, size
         assert text.horizontalScrollBar().maximum() == 0, size
         state = pane.state_panel
         if size == (1920, 1080):

@@ -401,11 +401,16 @@ class TextBody(ClosedText):
             self.setFixedHeight(height)
 
 
+_LONGEST_TINTED = 40
+"""Characters of a value that has a ground of its own; a longer one has the color alone."""
+
+
 def _value_style(theme: Theme, colors: dict[str, int], run: TextRun) -> ValueStyle:
     if run.value is not None and run.value.warning:
         return ValueStyle(theme.warning, blend(theme.warning, theme.surface, 0.16))
     color = input_color(theme, colors.get(run.value.input if run.value else ""))
-    return ValueStyle(color, blend(color, theme.surface, 0.12))
+    is_long = len(run.text) > _LONGEST_TINTED or "\n" in run.text
+    return ValueStyle(color, blend(color, theme.surface, 0.0 if is_long else 0.12))
 
 
 def _tip(run: TextRun | None) -> str:

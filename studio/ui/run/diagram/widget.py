@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, Signal
@@ -17,6 +18,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPainterPath,
     QPaintEvent,
     QShowEvent,
 )
@@ -39,7 +41,6 @@ from studio.ui.run.diagram.painter import DiagramDrawing, label_of, node_font, t
 from studio.ui.style.colors import is_motion_reduced, theme_in_use
 from studio.ui.style.icons import icon
 
-_COMPACT_REACH = 7.0
 _MOTION_MS = 33
 _CLOCK_MS = 100
 _CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -163,7 +164,7 @@ class LoopDiagram(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Narrower than this the labels no longer fit; lower, nothing of it would be left."""
         text = QFontMetricsF(self.font()).height()
-        return QSize(420, round(text + 10 + 2 * (_COMPACT_REACH + 4)))
+        return QSize(420, round(text + 20))
 
     # Painting -------------------------------------------------------------------------------------
 
@@ -196,9 +197,8 @@ class LoopDiagram(QWidget):
             metrics = QFontMetricsF(node_font(self.font()))
             widths = {node: metrics.horizontalAdvance(label_of(node)) for node in NODES}
             if self._compact:
-                self._layout = lay_out(
-                    size.width(), size.height(), widths, metrics.height(), _COMPACT_REACH
-                )
+                row = lay_out(size.width(), size.height(), widths, metrics.height(), 0)
+                self._layout = replace(row, loop=QPainterPath(), leave=QPainterPath())
             elif rows := _drawn_rows(self.state):
                 self._layout = lay_out_with_lanes(
                     size.width(),

@@ -8,7 +8,7 @@ from typing import Literal
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
 
 from studio.application.run.debugging.console import names_for
 from studio.application.run.displayed_run import RunView
@@ -167,6 +167,9 @@ _LOW = 180
 _NO_STATE, _WITH_STATE = 260, 560
 """Heights from which on the state's head, and all of it, have room beside what is inspected."""
 
+_HIGH, _STATE, _STATE_LOW = 660, 232, 200
+"""Height from which on the state has the larger of its two usual heights."""
+
 
 class SidePanel(QWidget):
     """One question at a time: while something is written, the offers give way to the editor."""
@@ -185,21 +188,28 @@ class SidePanel(QWidget):
         self.editor = EditInPlace()
         self.state_panel = StatePanel()
         self._is_folded: bool | None = None
+        self._is_dragged = False
         self._pages = QStackedWidget()
         self._pages.addWidget(self.inspector)
         self._pages.addWidget(self.editor)
         # Said outright: a stack is as high as its highest page wants to be, and docks are low.
         self._pages.setMinimumHeight(_LOWEST)
+        above = QWidget()
         column_of(
             self.actions_bar,
             self.request,
             self.running,
             (self._pages, 1),
-            self.state_panel,
-            on=self,
+            on=above,
             margins=0,
             spacing=0,
         )
+        self._split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        self._split.addWidget(above)
+        self._split.addWidget(self.state_panel)
+        self._split.setStretchFactor(0, 1)
+        self._split.splitterMoved.connect(self._on_dragged)
+        column_of(self._split, on=self, margins=0, spacing=0)
         self.running.command_given.connect(self.command_given)
         self.state_panel.command_given.connect(self.command_given)
         self.state_panel.folded.connect(self._on_folded)
@@ -213,12 +223,26 @@ class SidePanel(QWidget):
         super().resizeEvent(event)
         self.actions_bar.set_terse(self.height() < _LOW)
         self.state_panel.setVisible(self.height() >= _NO_STATE)
-        if self._is_folded is None:
-            self.state_panel.set_open(is_open=self.height() >= _WITH_STATE)
+        is_open = self.height() >= _WITH_STATE
+        if self._is_folded is None and is_open != self.state_panel.is_open:
+            self.state_panel.set_open(is_open=is_open)
+        if not self._is_dragged:
+            self._give_state_room()
 
     def _on_folded(self, folded: bool) -> None:
         """From now on it stays as the user has it."""
         self._is_folded = folded
+        self._give_state_room()
+
+    def _on_dragged(self) -> None:
+        """From now on it has the height that the user gave it."""
+        self._is_dragged = True
+
+    def _give_state_room(self) -> None:
+        """Share the height out anew: the panel below was opened or folded."""
+        wanted = _STATE if self.height() >= _HIGH else _STATE_LOW
+        wanted = min(wanted, self.state_panel.maximumHeight())
+        self._split.setSizes([max(0, self.height() - wanted), wanted])
 
     def show_view(self, view: RunView) -> None:
         """Show what can be done; what is being written is closed where that is another thing."""

@@ -91,8 +91,9 @@ class Console(FollowsTheme, QWidget):
         self.field = _Input()
         self.list.setAccessibleName(tr("Console"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setUniformItemSizes(True)
-        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.setWordWrap(True)
+        self.list.setLayoutMode(QListWidget.LayoutMode.Batched)
+        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setFont(fixed_font(self.font()))
         self.field.setFont(fixed_font(self.font()))
@@ -163,7 +164,11 @@ BREAKPOINT_ID = Qt.ItemDataRole.UserRole
 
 _HEAD = 28
 
-_BODY = 108
+LOWEST_STATE = 108
+"""Height from which on values and lines of the console can be read, in pixels."""
+
+_UNBOUNDED = (1 << 24) - 1
+"""Largest height of a widget, as Qt has it (`QWIDGETSIZE_MAX`)."""
 
 _NARROWEST = 120
 """Of each half: the inspector above says how narrow the run can be."""
@@ -258,7 +263,8 @@ class StatePanel(QWidget):
         self.is_open = is_open
         for part in (self._left, self.console):
             part.setVisible(is_open)
-        self.setFixedHeight(_HEAD + (_BODY if is_open else 0))
+        self.setMinimumHeight(LOWEST_STATE if is_open else _HEAD)
+        self.setMaximumHeight(_UNBOUNDED if is_open else _HEAD)
         self.fold.setIcon(icon("chevron-down" if is_open else "chevron-up"))
         words = tr("Fold variables and console") if is_open else tr("Show variables and console")
         self.fold.setToolTip(words)
@@ -266,7 +272,8 @@ class StatePanel(QWidget):
 
     def open_console(self) -> None:
         """Put the caret where an expression is written."""
-        self.set_open(is_open=True)
+        if not self.is_open:
+            self._on_fold()
         self.console.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_view(self, view: RunView) -> None:
@@ -342,7 +349,7 @@ class StatePanel(QWidget):
         self._body.addWidget(_column(first, self._left))
         self._body.addWidget(_column(second, self.console))
         self._body.setChildrenCollapsible(False)
-        self._body.setSizes([400, 400])
+        self._body.setSizes([412, 588])
         column_of(Separator(), (self._body, 1), on=self, margins=0, spacing=0)
 
 
