@@ -224,8 +224,10 @@ class Studio:
 
     def stream(self, model: str) -> Try:
         """Run the prompt; what the window did from the first token to the end."""
+        from studio.application.connections.model_list import UseModel
+
         bench = self.workbench
-        bench.connections.choose_model(model)
+        bench.connections.use(UseModel(bench.connections.choice.connection, model), None)
         clocks: list[Clock] = []
         pulses: list[Pulse] = []
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.application.connections.model_list import UseModel
 from studio.application.exchange.export import make_export, targets
 from studio.core.export.target import ExportSource
 from studio.core.models.connections import EMBEDDED, Connection
@@ -88,7 +89,7 @@ def use_connections(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> N
     connections.keys.keep("K", IN_KEYRING, only_session=False)
     connections.keys.keep("S", SESSION, only_session=True)
     for connection, key in zip(made, KEYS, strict=True):
-        connections.choose(connection.name)
+        connections.use(UseModel(connection), None)
         connections.trials.start(connection)
         qtbot.waitUntil(lambda one=connection: connections.trials.of(one).state == "works")
         said = {"error": {"message": f"lost, Bearer {key}", "type": "server_error"}}

@@ -18,6 +18,7 @@ from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import ChatServer, Exchange, chat_server, streamed
+from tests.support.model_choice import use_model
 
 CALL = 'Thought: I look.\nAction: calculator\nArgs: {"expression": "128 * 46"}'
 END = "Thought: I know.\nFinal Answer: It is 5888."
@@ -78,7 +79,7 @@ def test_another_connection_is_asked_about_kept_changed_and_journaled(
     assert workbench.window.actions_by_id["run.step"].toolTip() == "Send the request  (F10)"
 
     # The toolbar's control: F5 sends nothing, it leads to the question.
-    workbench.connections.choose("Two")
+    use_model(workbench.connections, "Two")
     assert run.view.choice == "model"
     assert workbench.window.actions_by_id["run.step"].toolTip().startswith("Run to the next stop")
     assert _labels(workbench)[:2] == ["Go on with small (One)", "Change to large (Two)"]
@@ -99,7 +100,7 @@ def test_another_connection_is_asked_about_kept_changed_and_journaled(
     assert [each.kind for each in run.state.step.touches] == ["kept"]
 
     # The front matter: what the file says counts where nothing is picked above it.
-    workbench.connections.choose("")
+    workbench.connections.use_file()
     assert run.view.choice == ""
     text = page.editor.toPlainText()
     cursor = page.editor.textCursor()
@@ -149,7 +150,7 @@ def test_a_pick_while_the_model_answers_pauses_the_run_and_asks(
     page.editor.setFocus()
     press(Qt.Key.Key_F5)
     qtbot.waitUntil(lambda: bool(held))
-    workbench.connections.choose("Two")
+    use_model(workbench.connections, "Two")
     held[0].call_soon_threadsafe(answers.set)
     qtbot.waitUntil(lambda: run.view.choice == "model")
     assert _asked(server) == ["small"]
@@ -172,7 +173,7 @@ def test_a_run_of_the_past_is_gone_on_with_by_its_own_model_or_the_new_one(
     qtbot.waitUntil(lambda: run.state is not None and not run.is_live)
     assert run.state is not None
     name = run.state.setup.run
-    workbench.connections.choose("Two")
+    use_model(workbench.connections, "Two")
     assert _labels(workbench)[:2] == ["Go on with small (One)", "Change to large (Two)"]
 
     with qtbot.waitSignal(workbench.history.opened):

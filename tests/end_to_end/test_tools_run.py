@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.agent.values.step import PausePoint
 from studio.ui.app.workbench import Workbench
 from studio.ui.tools.questions import AnswerDialog
+from tests.support.model_choice import use_model
 from tests.support.tool_ids import tool_id
 
 Open = Callable[[Path], Workbench]
@@ -264,7 +265,7 @@ def test_nothing_of_an_untrusted_folder_runs_or_is_read(
     workbench.tools_pane.bar.sources.setChecked(True)
     workbench.tools_pane.bar.reload.click()
     qtbot.waitUntil(lambda: not workbench.tools.is_loading)
-    workbench.connections.choose("Script")  # its own connection is not there, and not replaced
+    use_model(workbench.connections, "Script")  # its own connection is not there, and not replaced
     run(qtbot, workbench)
     refused = "files are not read in an untrusted folder"
     qtbot.waitUntil(lambda: any(refused in each.what for each in window.notices.notices))

@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from studio.application.connections.model_list import ModelOffer, UseModel
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.model_popover import ModelPopover
+from studio.viewmodels.connections.controller import ConnectionsController
 
 
 def offers_of(popover: ModelPopover) -> list[ModelOffer]:
@@ -41,3 +42,10 @@ def choose_model(workbench: Workbench, title: str, *, for_folder: bool = False) 
     held = Qt.KeyboardModifier.NoModifier if for_folder else Qt.KeyboardModifier.ControlModifier
     QTest.keyClick(popover.line, Qt.Key.Key_Return, held)
     assert not popover.isVisible()
+
+
+def use_model(controller: ConnectionsController, name: str, model: str = "") -> None:
+    """Let a connection of the user's answer the open document, as Ctrl+Enter does."""
+    connection = controller.connections.named(name)
+    assert connection is not None
+    controller.use(UseModel(connection, model), None)

@@ -80,7 +80,7 @@ class RunBar(QWidget):
         return QAction(icon(drawing), words, self)
 
     def more_menu(self) -> QMenu:
-        """What is not needed at each pause."""
+        """Build the menu of what is not needed at each pause."""
         menu = QMenu(self)
         groups = (
             (self.diagram, self.times, self.filter),

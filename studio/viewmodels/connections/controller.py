@@ -177,24 +177,6 @@ class ConnectionsController(QObject):
             self._shown = asked
             self.changed.emit(self.choice)
 
-    def choose(self, name: str) -> None:
-        """Take a connection over the open document's own; empty lets the document decide again."""
-        self._picks.pick(self._shown.file, name)
-        self._on_picked()
-
-    def choose_model(self, model_id: str) -> None:
-        """Take a model of the document's connection for now; empty takes the usual one again.
-
-        Raises:
-            OSError: a connection that had no model keeps its first one, and that failed.
-        """
-        name, wanted = self.choice.connection.name, model_id.strip()
-        own = self.connections.named(name)
-        if wanted and own is not None and not own.model:
-            self.change(name, replace(own, model=wanted))
-        self._picks.pick_model(self._shown.file, name, wanted)
-        self._on_picked()
-
     def set_level(self, level: GrammarLevel) -> None:
         """Choose how much the grammar decides for the embedded model."""
         self._level = level
@@ -216,7 +198,10 @@ class ConnectionsController(QObject):
         changed = self.connections
         if known != connection or (use.model and not connection.model):
             filled = replace(connection, model=connection.model or use.model)
-            changed = with_provider(changed, filled)
+            is_new = known is None
+            changed = (
+                with_provider(changed, filled) if is_new else with_changed(changed, name, filled)
+            )
         if folder is not None:
             changed = with_folder(changed, folder, name, use.model)
         if changed != self.connections:

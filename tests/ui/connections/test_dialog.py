@@ -19,6 +19,7 @@ from studio.ui.style.theme import DARK
 from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support.chat_server import ChatServer, streamed
 from tests.support.drop import drop_files
+from tests.support.model_choice import use_model
 from tests.support.planted import bytes_below
 from tests.support.themes import wear
 
@@ -322,7 +323,7 @@ def test_a_renamed_connection_is_followed(
 ) -> None:
     dialog.add_connection(preset("ollama"))
     dialog.add_connection(replace(preset("replay"), settings={"through": "Ollama"}))
-    controller.choose("Ollama")
+    use_model(controller, "Ollama")
     dialog.show_connection("Ollama")
     dialog.form.fields.widgets["name"].setText("Home")
     dialog.form.commit()

@@ -25,6 +25,7 @@ from tests.support.chat_server import (
     silent,
     streamed,
 )
+from tests.support.model_choice import use_model
 
 Open = Callable[[Path], Workbench]
 HALF = chunk({"content": "Half of"})
@@ -84,7 +85,7 @@ def workbench(user_home: Path, open_workbench: Open, server: ChatServer) -> Work
     )
     every = made.connections.connections
     made.connections.save(replace(every, connections=(EMBEDDED, one)))
-    made.connections.choose("Faulty")
+    use_model(made.connections, "Faulty")
     return made
 
 
@@ -273,7 +274,9 @@ def a_parameter_that_is_not_taken_is_left_out(
     )
     workbench.window.tabs.open(path)
     qtbot.waitUntil(lambda: workbench.is_settled)
-    workbench.connections.choose("Faulty")  # what was picked for another file is not for this one
+    use_model(
+        workbench.connections, "Faulty"
+    )  # what was picked for another file is not for this one
     said = "Unsupported parameter: 'temperature' is not supported with this model."
     server.script(failure(400, said, "unsupported_parameter", "temperature"), streamed("Hi."))
     workbench.run_pane.commands.run_or_continue()

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import ChatServer, failure, streamed
-from tests.support.model_choice import offers_of
+from tests.support.model_choice import offers_of, use_model
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 NAMED = "---\nname: short\nmodel: {id: old-1}\n---\nuser:\nHello\n"
@@ -40,8 +40,7 @@ def test_a_run_whose_model_is_gone_takes_the_one_that_is_typed(
     one = Connection("Here", "compatible", base_url=server.url, model="m-1", retries=0)
     every = workbench.connections.connections
     workbench.connections.save(replace(every, connections=(EMBEDDED, one)))
-    workbench.connections.choose("Here")
-    workbench.connections.choose_model("old-1")
+    use_model(workbench.connections, "Here", "old-1")
     server.models = [{"id": "new-1"}, {"id": "new-2"}]
     server.script(failure(404, "The model 'old-1' does not exist.", "model_not_found"))
     workbench.run_pane.commands.run_or_continue()

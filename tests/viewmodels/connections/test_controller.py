@@ -22,6 +22,7 @@ from studio.core.wire.reply import Reply, accumulate
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support.chat_server import ChatServer, chat_server
+from tests.support.model_choice import use_model
 
 REQUEST = ModelRequest(())
 
@@ -52,18 +53,16 @@ def test_a_picked_model_holds_for_its_connection(controller: ConnectionsControll
         Connection("A", "compatible", base_url="http://localhost:1/v1", model="usual"),
         Connection("B", "compatible", base_url="http://localhost:2/v1"),
     )
-    controller.choose("A")
-    controller.choose_model("other")
+    use_model(controller, "A", "other")
     assert controller.choice.declaration.id == "other"
-    controller.choose("B")
+    use_model(controller, "B")
     assert controller.choice.declaration.id == ""
-    controller.choose_model("first")  # it had none: this is its own from now on
+    use_model(controller, "B", "first")  # it had none: this is its own from now on
     b = controller.connections.named("B")
     assert b is not None
     assert b.model == "first"
-    controller.choose("A")
-    assert controller.choice.declaration.id == "other"
-    controller.choose_model("")
+    assert controller.connections.default == EMBEDDED.name
+    use_model(controller, "A")
     assert controller.choice.declaration.id == "usual"
 
 
@@ -81,14 +80,14 @@ def test_a_pick_belongs_to_its_file(controller: ConnectionsController, tmp_path:
         return controller.choice.connection.name, controller.choice.declaration.id
 
     controller.set_document(one)
-    controller.choose_model("plain")
+    use_model(controller, "A", "plain")
     assert (asks(one), asks(two)) == (("A", "plain"), ("A", "usual"))
-    controller.choose("B")
+    use_model(controller, "B")
     assert (asks(one), asks(two)) == (("A", "plain"), ("B", "other"))
 
     draft = parse(text, None)
     controller.set_document(draft)
-    controller.choose("B")
+    use_model(controller, "B")
     saved = tmp_path / "saved.prompty"
     controller.follow_move("", str(saved))
     assert asks(parse(text, saved)) == ("B", "other")
@@ -121,14 +120,14 @@ def test_the_list_of_models_is_asked_for_once_and_only_where_it_was_set_up(
     text = f"---\nmodel:\n  connection:\n    endpoint: {server.url}\n---\nuser:\nHi\n"
     controller.set_document(parse(text, None))
     assert controller.choice.connection.is_remote
-    controller.list_models()
+    controller.list_models({})
     assert controller.trials.of(controller.choice.connection).state == "untried"
     keep(controller, Connection("Own", "compatible", base_url=server.url, retries=0))
-    controller.choose("Own")
-    controller.list_models()
-    controller.list_models()
+    use_model(controller, "Own")
+    controller.list_models({})
+    controller.list_models({})
     qtbot.waitUntil(lambda: controller.models == ("scripted-1",))
-    controller.list_models()
+    controller.list_models({})
     assert len(server.requests) == 1
 
 
@@ -138,7 +137,7 @@ def test_what_the_server_lists_corrects_what_is_known_of_a_model(
     server.models = [{"id": "gpt-4o", "context_length": 12_345}]
     made = Connection("Own", "compatible", base_url=server.url, model="gpt-4o")
     keep(controller, made)
-    controller.choose("Own")
+    use_model(controller, "Own")
     known = controller.open(None).capabilities.context_window
     assert known is not None
     assert known > 100_000
@@ -245,11 +244,11 @@ def test_a_run_keeps_its_model_and_the_one_picked_is_told(
     before = model.label
     picks: list[RunModel | None] = []
     controller.picked.connect(lambda: picks.append(controller.model_now(None)))
-    controller.choose("Script")
+    use_model(controller, "Script")
     assert (model.label, picks) == (before, [RunModel("Script script.json")])
     refused: list[str] = []
     controller.refused.connect(lambda what, _: refused.append(what))
-    controller.choose("Empty")
+    use_model(controller, "Empty")
     assert refused == ["The connection 'Empty' names no script."]
     assert picks[1:] == [None]
 
@@ -278,7 +277,7 @@ def test_the_model_of_a_run_is_found_among_the_connections(
         ),
         Connection("server", "compatible", base_url="http://127.0.0.1:9/v1", model="small"),
     )
-    controller.choose("one")
+    use_model(controller, "one")
     asked = RequestedModel()
     found = controller.open_same(None, asked, RunModel("Script two.json"))
     assert found is not None
@@ -311,7 +310,7 @@ def test_a_run_keeps_its_own_document_when_another_one_is_opened(
     assert model.label == "Script one.json"
     controller.set_level("syntax")  # picked for what is open; the run's own choice stays
     assert model.label == "Script one.json"
-    controller.choose("two")  # whether the run goes on with it the user is asked elsewhere
+    use_model(controller, "two")  # whether the run goes on with it the user is asked elsewhere
     assert model.label == "Script one.json"
 
 
@@ -327,7 +326,7 @@ def test_a_choice_that_was_made_elsewhere_counts(
         for name, path in scripts.items()
     ]
     keep(controller, *made)
-    controller.choose("toolbar")
+    use_model(controller, "toolbar")
     column = ModelChoice(made[0], ModelDeclaration(id="large-7"), "the experiment names it")
     asked = RequestedModel(settled=column)
     assert controller.choice_of(asked) == column
