@@ -425,6 +425,7 @@ class ModelPopover(QFrame):
         self._controller.trials.changed.connect(self._on_trial)
         self._controller.keys.found.connect(self._on_key)
         self._controller.prices.changed.connect(self._show_passport)
+        self._controller.prices.changed.connect(lambda: self.list.viewport().update())
 
     def _on_edited(self) -> None:
         if self._ask is None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of, is_local, provider_at
 from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.text.values import JsonObject, objects_of, parse_json
-from studio.core.whole_imports import import_whole
 from studio.core.wire.request import Provider
 
 _SECONDS = 20.0
@@ -80,29 +80,44 @@ async def found_servers(
         connections: the places to look at; one that is not on this machine is left out.
         seconds: the time that each gets.
     """
-    await asyncio.to_thread(import_whole, "httpx2")
-    import httpx2
 
     async def look(connection: Connection) -> FoundServer | None:
-        provider, data = provider_at(connection), bytearray()
-        address = address_of(connection).rstrip("/") + _LISTS.get(provider, "/models")
+        provider = provider_at(connection)
         try:
-            async with (
-                asyncio.timeout(seconds),
-                httpx2.AsyncClient(timeout=seconds, trust_env=False) as client,
-                client.stream("GET", address, follow_redirects=False) as reply,
-            ):
-                async for piece in reply.aiter_bytes():
-                    data += piece
-                    if len(data) > _MOST_LISTED_BYTES:
-                        return None
-            listed = _models_in(parse_json(data.decode()), provider)
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, TimeoutError):
+            async with asyncio.timeout(seconds):
+                answer = await _plain_get(address_of(connection).rstrip("/"), _LISTS.get(provider))
+            listed = _models_in(parse_json(answer), provider)
+        except (OSError, ValueError, TimeoutError):
             return None
-        return FoundServer(connection, listed) if listed and reply.status_code == 200 else None
+        return FoundServer(connection, listed) if listed else None
 
     here = [each for each in connections if is_local(address_of(each))]
     return tuple(filter(None, await asyncio.gather(*map(look, here))))
+
+
+async def _plain_get(address: str, path: str | None) -> str:
+    """Return the body of what a server of this machine answers to `GET`; no package is loaded.
+
+    Raises:
+        OSError: nothing is there.
+        ValueError: the answer is no success, or too large.
+    """
+    place = urlsplit(address + (path or "/models"))
+    head = f"GET {place.path} HTTP/1.0\r\nHost: {place.netloc}\r\nConnection: close\r\n\r\n"
+    reader, writer = await asyncio.open_connection(place.hostname, place.port or 80)
+    try:
+        writer.write(head.encode())
+        answer = bytearray()
+        while piece := await reader.read(_MOST_LISTED_BYTES):
+            answer += piece
+            if len(answer) > _MOST_LISTED_BYTES:
+                raise ValueError("a list of models is not so long")
+    finally:
+        writer.close()
+    start, _, body = answer.partition(b"\r\n\r\n")
+    if start.split(b" ", 2)[1:2] != [b"200"]:
+        raise ValueError("the server does not list its models")
+    return body.decode()
 
 
 async def _described(client: OpenAIClient, models: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
