@@ -166,50 +166,23 @@ class PromptFile:
 
 
 _NOWHERE = Span(0, 0)
-_LABELS: dict[Dialect, tuple[str, str]] = {
-    "prompty": (
-        "Prompty 2 file",
-        "Microsoft's Prompty 2: its runtimes for Python, C# and JavaScript load it.",
-    ),
-    "section": (
-        "Section dialect file",
-        "The older prompt sections: body tools, tool calls, media and threads are markers.",
-    ),
-    "legacy": (
-        "Prompty 1 file (legacy)",
-        "For runtimes that stayed with Prompty 1: model.configuration, parameters, sample.",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class DialectFile:
     """The prompt in another dialect: text edits, so that comments, order and quoting stay."""
 
-    dialect: Dialect
+    name: Dialect
+    label: str
+    about: str
     group: TargetGroup = "Prompt files"
     suffix: str = ".prompty"
     needs_values: bool = False
 
-    @property
-    def name(self) -> str:
-        """The dialect's name."""
-        return self.dialect
-
-    @property
-    def label(self) -> str:
-        """Name for people."""
-        return _LABELS[self.dialect][0]
-
-    @property
-    def about(self) -> str:
-        """Return the programs that can read it."""
-        return _LABELS[self.dialect][1]
-
     def make(self, source: ExportSource) -> ExportResult:
         """The converted text; what has no home in the dialect is a loss."""
         document = source.document
-        made = convert(document, self.dialect, source.references)
+        made = convert(document, self.name, source.references)
         fault = utf8_problem(made.text)
         if fault is not None:
             return result(made.text, (*document.problems, fault), before=document.source.text)
@@ -222,8 +195,8 @@ class DialectFile:
         ]
         judge = ""
         loop: tuple[str, ...] = ()
-        if self.dialect in RUNTIMES:
-            judge, _ = RUNTIMES[self.dialect]
+        if self.name in RUNTIMES:
+            judge, _ = RUNTIMES[self.name]
             stop = stop_sequences(document, choose_protocol(document).protocol)
             if stop and not document.model.options.get("stopSequences"):
                 loop = (
@@ -236,7 +209,7 @@ class DialectFile:
             made.text,
             (*source.document.problems, *faults),
             (*notes, *loop),
-            prompt_rounds(after, source, runtime=self.dialect if judge else None),
+            prompt_rounds(after, source, runtime=self.name if judge else None),
             before=document.source.text,
             judge=judge,
         )

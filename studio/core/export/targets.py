@@ -19,9 +19,21 @@ from studio.core.text.source import Problem, Severity, Span
 
 TARGETS: tuple[ExportTarget, ...] = (
     PromptFile(),
-    DialectFile("prompty"),
-    DialectFile("section"),
-    DialectFile("legacy"),
+    DialectFile(
+        "prompty",
+        "Prompty 2 file",
+        "Microsoft's Prompty 2: its runtimes for Python, C# and JavaScript load it.",
+    ),
+    DialectFile(
+        "section",
+        "Section dialect file",
+        "The older prompt sections: body tools, tool calls, media and threads are markers.",
+    ),
+    DialectFile(
+        "legacy",
+        "Prompty 1 file (legacy)",
+        "For runtimes that stayed with Prompty 1: model.configuration, parameters, sample.",
+    ),
     AgentSchemaFile(),
     RequestBody("openai-chat"),
     RequestBody("openai-responses"),
@@ -47,7 +59,7 @@ def find_target(name: str) -> ExportTarget | None:
 def all_targets() -> tuple[ExportTarget, ...]:
     """The studio's own forms, and those of plug-ins under names that are free."""
     taken = {target.name for target in TARGETS}
-    added = (PluginTarget(each) for each in installed("exporters"))
+    added = (_of_plugin(each) for each in installed("exporters"))
     return (*TARGETS, *(target for target in added if target.name not in taken))
 
 
@@ -56,47 +68,19 @@ class PluginTarget:
     """The form of a plug-in; whatever it raises blocks that one export and is named."""
 
     plugin: Plugin
-    """Holds an `ExportTarget`."""
+    """Holds an `ExportTarget`, whose texts the fields below are."""
 
-    @property
-    def inner(self) -> ExportTarget:
-        """The plug-in's own object."""
-        return cast("ExportTarget", self.plugin.value)
-
-    @property
-    def name(self) -> str:
-        """Stable name for the command line."""
-        return str(self.inner.name)
-
-    @property
-    def label(self) -> str:
-        """Name for people."""
-        return str(self.inner.label)
-
-    @property
-    def group(self) -> TargetGroup:
-        """Heading of its group."""
-        return self.inner.group
-
-    @property
-    def suffix(self) -> str:
-        """File name ending, with its dot."""
-        return str(self.inner.suffix)
-
-    @property
-    def needs_values(self) -> bool:
-        """Whether the file holds the values of inputs."""
-        return bool(self.inner.needs_values)
-
-    @property
-    def about(self) -> str:
-        """Describe the file and the package that writes it."""
-        return f"{self.inner.about} (By {self.plugin.package}.)"
+    name: str
+    label: str
+    group: TargetGroup
+    suffix: str
+    needs_values: bool
+    about: str
 
     def make(self, source: ExportSource) -> ExportResult:
         """Make the text; a failure is a problem of the result."""
         try:
-            made = self.inner.make(source)
+            made = cast("ExportTarget", self.plugin.value).make(source)
             if not isinstance(made, ExportResult):
                 raise TypeError(f"make() gave {type(made).__name__}, no ExportResult")
         except Exception as error:  # noqa: BLE001 - foreign code; nothing is written, the error is told
@@ -105,3 +89,10 @@ class PluginTarget:
             )
             return ExportResult("", (problem,), blocked=True)
         return made
+
+
+def _of_plugin(plugin: Plugin) -> PluginTarget:
+    given = cast("ExportTarget", plugin.value)
+    about = f"{given.about} (By {plugin.package}.)"
+    words = (str(given.name), str(given.label), given.group, str(given.suffix))
+    return PluginTarget(plugin, *words, bool(given.needs_values), about)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from studio.core.prompty.body.media import find_media, find_threads
 from studio.core.prompty.body.sections import find_markers
@@ -13,6 +13,7 @@ from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.reference_values import PROTOCOLS, find_references
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
+from studio.core.text.values import object_of
 
 _BARE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -147,6 +148,15 @@ def _legacy(document: PromptDocument) -> Iterator[Problem]:
         "Prompty 2 runtimes refuse it; convert it, and whatever changes is named."
     )
     yield Problem("legacy-file", Severity.HINT, message, entry.key if entry else place)
+    for name, value in object_of(document.data.get("inputs")).items():
+        if isinstance(value, Mapping) and not value.keys() - {"type", "default", "description"}:
+            continue
+        entry = document.entry("inputs", name)
+        message = (
+            f"prompty 0.1.50 refuses the input {name!r}: it takes an object of type, default and "
+            "description."
+        )
+        yield Problem("legacy-key", Severity.HINT, message, entry.key if entry else place)
 
 
 def _in_section(document: PromptDocument) -> Iterator[Problem]:
