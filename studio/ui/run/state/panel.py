@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -170,6 +170,9 @@ LOWEST_STATE = 108
 _UNBOUNDED = (1 << 24) - 1
 """Largest height of a widget, as Qt has it (`QWIDGETSIZE_MAX`)."""
 
+_WIDE, _CONSOLE = 550, 334
+"""Width of both from which on the console has room for lines of 42 letters, in pixels."""
+
 _NARROWEST = 120
 """Of each half: the inspector above says how narrow the run can be."""
 
@@ -239,6 +242,7 @@ class StatePanel(QWidget):
         super().__init__(parent)
         self._view = RunView()
         self._shown_run = ""
+        self._is_dragged = False
         self.is_open = True
         """Whether more than its head is shown."""
         self.fold = QToolButton()
@@ -257,6 +261,18 @@ class StatePanel(QWidget):
         self.tabs.tabBarClicked.connect(self._on_tab)
         self.variables.value_written.connect(self._on_value)
         self.set_open(is_open=False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the console room for its lines, and half where there is little for both."""
+        super().resizeEvent(event)
+        if not self._is_dragged:
+            half = self.width() // 2
+            console = max(half, _CONSOLE) if self.width() >= _WIDE else half
+            self._body.setSizes([self.width() - console, console])
+
+    def _on_dragged(self) -> None:
+        """From now on both have the widths that the user gave them."""
+        self._is_dragged = True
 
     def set_open(self, *, is_open: bool) -> None:
         """Show its body, or its head alone."""
@@ -349,7 +365,7 @@ class StatePanel(QWidget):
         self._body.addWidget(_column(first, self._left))
         self._body.addWidget(_column(second, self.console))
         self._body.setChildrenCollapsible(False)
-        self._body.setSizes([412, 588])
+        self._body.splitterMoved.connect(self._on_dragged)
         column_of(Separator(), (self._body, 1), on=self, margins=0, spacing=0)
 
 
