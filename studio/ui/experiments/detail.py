@@ -265,6 +265,7 @@ class CellDetail(FollowsTheme, QWidget):
     def _lay_low(self) -> None:
         """One line of names and buttons; the answer, and the checks beside it."""
         self.accept_button.setText(tr("Expect this"))
+        self.compare_button.setText(tr("Against A"))
         self.step_button.setProperty("primary", False)
         self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.facts.setWordWrap(False)

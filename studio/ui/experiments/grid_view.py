@@ -241,7 +241,8 @@ def _note_of(cell: GridCell) -> str:
     """The facts beside the dots: how many pass of many, or a score between none and all."""
     if len(cell.dots) > _MOST_DOTS:
         return f"{cell.dots.count(DotState.PASSED)}/{len(cell.dots)}"
-    return f"{cell.score:.2f}" if cell.score is not None and 0 < cell.score < 1 else ""
+    is_mean = len(cell.dots) > 1 and cell.score is not None and 0 < cell.score < 1
+    return f"{cell.score:.2f}" if is_mean else ""
 
 
 def _paint_change(painter: QPainter, x: float, y: float, *, won: bool) -> None:
