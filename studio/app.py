@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
+import importlib.util
 import os
 import sys
+from collections import deque
 from collections.abc import Sequence
+from importlib.abc import InspectLoader
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -91,15 +93,21 @@ class FileOpenEvents(QObject):
 FIRST_EXAMPLE = "react-agent.prompty"
 """Name of the bundled prompt that a picture shows if no file is named."""
 
-_FOR_KEYS = (
+_AFTER_PAINT = (
+    # what the first key press needs
     "studio.application.highlight.lexer",
     "studio.core.prompty.document",
     "studio.ui.editor.text.carets.input",
     "studio.ui.editor.text.carets.line_edits",
     "studio.ui.editor.text.carets.selections",
     "studio.ui.editor.text.keys.typing",
+    # the panes
+    "studio.ui.app.workbench",
+    "studio.ui.app.lifecycle",
 )
-"""Modules that the first key press needs; loaded first, once the window is painted."""
+"""Modules that are loaded, in this order, once the window is painted."""
+
+_WITH_QT = ("studio.ui.", "studio.viewmodels.")
 
 _SETTLED_MS = 50
 _SETTLED_CHECKS = 4
@@ -110,7 +118,7 @@ _POOL_MS = 3000
 class Studio(QObject):
     """The running program."""
 
-    _loaded = Signal()  # everything that the panes need is imported
+    _found = Signal(str)  # a module with Qt, all that it needs is imported; "" after the last one
     _not_loaded = Signal(Exception)  # the installation is broken
 
     def __init__(
@@ -153,7 +161,10 @@ class Studio(QObject):
         self.lifecycle: Lifecycle | None = None
         """Log, session and crash handling of the running studio; made with the panes."""
         self._loader: Thread | None = None
-        self._loaded.connect(self._make_workbench)
+        self._waiting: deque[str] = deque()
+        self._turns = QTimer(self, interval=0)
+        self._turns.timeout.connect(self._import_next)
+        self._found.connect(self._wait_for_turn)
         self._not_loaded.connect(self._tell_broken)
         self._collector = IdleCollector(self)
         self.window.installEventFilter(self)
@@ -189,16 +200,55 @@ class Studio(QObject):
             self._loader.start()
 
     def _load(self) -> None:
-        """Importing takes most of a second; in a thread, the window answers meanwhile."""
+        """Import in a thread, most of a second, what is free of Qt; the window answers meanwhile.
+
+        What makes Qt's classes is left to the thread of the window: Shiboken has a table of all
+        classes without a lock, and Qt reads it there while it paints. A class that another thread
+        adds meanwhile ends the program, about once in 200 starts (6.11 before Python 3.12).
+        """
+        seen: set[str] = set()
         try:
-            for name in _FOR_KEYS:
-                importlib.import_module(name)
-            importlib.import_module("studio.ui.app.workbench")
-            importlib.import_module("studio.ui.app.lifecycle")
+            for name in _AFTER_PAINT:
+                self._load_one(name, seen)
         except Exception as error:  # noqa: BLE001 - told in the window, which would stay empty
             self._not_loaded.emit(error)
             return
-        self._loaded.emit()
+        self._found.emit("")
+
+    def _load_one(self, name: str, seen: set[str]) -> None:
+        """Import a module, or find one with Qt after all that its code names."""
+        if name in seen or name in sys.modules:
+            return
+        seen.add(name)
+        if not name.startswith(_WITH_QT):
+            importlib.import_module(name)
+            return
+        spec = importlib.util.find_spec(name)
+        if spec is not None and isinstance(spec.loader, InspectLoader):
+            code = spec.loader.get_code(name)
+            for used in code.co_names if code is not None else ():
+                if used.startswith("studio."):  # only the names of modules have dots
+                    self._load_one(used, seen)
+        self._found.emit(name)
+
+    def _wait_for_turn(self, name: str) -> None:
+        self._waiting.append(name)
+        self._turns.start()
+
+    def _import_next(self) -> None:
+        """Import one module, some milliseconds, between the window's events."""
+        name = self._waiting.popleft()
+        if not self._waiting:
+            self._turns.stop()
+        if not name:
+            self._make_workbench()
+            return
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._found.disconnect()
+            self._turns.stop()
+            self._tell_broken(error)
 
     def _make_workbench(self) -> None:
         from studio.ui.app.lifecycle import Lifecycle

@@ -187,3 +187,54 @@ def test_classes_of_qt_with_hundreds_of_names_are_not_made(
 
     assert "Qt" in classes
     assert {"QStyle", "QGradient", "QImage", "QFileSystemModel"}.isdisjoint(classes)
+
+
+WHOLE_START = """
+import os, sys, threading
+from pathlib import Path
+from studio import quick_start
+from studio.app import Studio
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+elsewhere = []
+
+def note(event, arguments):
+    if event == "import" and threading.current_thread() is not threading.main_thread():
+        elsewhere.append(arguments[0])
+
+sys.addaudithook(note)
+studio = Studio(alone=True)
+studio.window.tabs.open(Path(sys.argv[1]))
+
+def look():
+    if studio.workbench is not None:
+        print([name for name in elsewhere if name.startswith(("studio.", "PySide6"))], flush=True)
+        os._exit(0)
+
+timer = QTimer(interval=20)
+timer.timeout.connect(look)
+timer.start()
+studio.window.show()
+QApplication.exec()
+"""
+
+
+def test_only_the_thread_of_the_window_makes_classes_of_qt(tmp_path: Path) -> None:
+    # Shiboken's table of classes has no lock (before Python 3.12): a class made in another thread
+    # while Qt paints ended 2 of about 235 starts with a segmentation fault.
+    done = subprocess.run(
+        [sys.executable, "-c", WHOLE_START, str(PROMPT)],
+        cwd=ROOT,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PROMPT_STUDIO_HOME": str(tmp_path)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=patience.SECONDS,
+        check=True,
+    )
+    elsewhere = ast.literal_eval(done.stdout)
+
+    assert elsewhere
+    assert [
+        name for name in elsewhere if name.startswith(("PySide6", "studio.ui", "studio.viewmodels"))
+    ] == []
