@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sqlite3
 import sys
 import time
 from collections.abc import Callable
@@ -31,6 +32,7 @@ from studio.core.agent.values.step import Step
 from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
+from studio.core.runs.database import repair
 from studio.core.runs.exchange import FORMS, export_run, form_of, import_run
 from studio.core.runs.rows import WAITING, RunSummary
 from studio.core.runs.store import RunFilter, RunStore, StoreError
@@ -94,6 +96,11 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
         help="delete runs that are older",
     )
     _acts(prune, _prune)
+    mending = kinds.add_parser(
+        "repair",
+        help="copy what is readable of a damaged history into a new file; keep the old one",
+    )
+    mending.set_defaults(action=_repair)
 
 
 def _acts(
@@ -302,3 +309,18 @@ def _known(past: PastRun | None, name: str) -> PastRun:
     if past is None:
         raise UsageError(f"nothing is kept of the run {name!r}")
     return past
+
+
+def _repair(_options: argparse.Namespace) -> int:
+    path = user_paths().data / "runs.sqlite"
+    if not path.is_file():
+        tell(f"prompt-studio: {path}: there is no history")
+        return PROBLEMS
+    try:
+        kept = repair(path)
+        with closing(RunStore(path)) as store:
+            print(f"{counted(len(store.runs(RunFilter())), 'run')}; the damaged file is {kept}")
+    except (StoreError, OSError, sqlite3.Error) as error:
+        tell(f"prompt-studio: {named_reason(error)}")
+        return PROBLEMS
+    return FINE

@@ -26,7 +26,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "import": ("make a prompt file from another format", "export:add_import"),
         "convert": ("write a file in another dialect", "convert:add_convert"),
         "fmt": ("tidy files without changing their meaning", "convert:add_fmt"),
-        "runs": ("the history: list, show, export, import, prune", "runs:add_runs"),
+        "runs": ("the history: list, show, export, import, prune, repair", "runs:add_runs"),
         "tools": (
             "list, show, call and record tools; serve a Python file",
             "tools.commands:add_tools",

@@ -14,7 +14,7 @@ from studio.core.agent.values.commands import Approve
 from studio.core.agent.values.events import ModelCalled
 from studio.core.agent.values.options import RunOptions
 from studio.core.paths import user_paths
-from studio.core.runs.store import RunStore
+from studio.core.runs.store import RunFilter, RunStore
 from studio.core.wire.wire_call import WireCall
 from tests.core.agent.runs import NATIVE, Functions, Session, call, calling, run_of, search
 
@@ -220,3 +220,31 @@ def test_a_journal_with_one_wrong_value_does_no_harm(
         assert "Traceback" not in capsys.readouterr().err
     assert run_command(["runs", "list"]) == FINE
     assert run in capsys.readouterr().out
+
+
+async def test_a_damaged_history_is_repaired_from_its_good_pages(
+    user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = user_paths().data / "runs.sqlite"
+    one, _ = run_of(NATIVE, [calling(call()), "The answer."])
+    await one.go()
+    with closing(RunStore(path)) as store:
+        for number in range(120):
+            store.add(one.events, f"run{number:03}")
+    data = bytearray(path.read_bytes())
+    page = 4096
+    for number in range(40, len(data) // page - 20, 25):  # every 25th page inside
+        data[number * page : (number + 1) * page] = b"\xff" * page
+    path.write_bytes(data)
+
+    assert run_command(["runs", "repair"]) == FINE
+    said = capsys.readouterr().out
+    assert "; the damaged file is " in said
+    with closing(RunStore(path)) as store:
+        listed = store.runs(RunFilter(limit=500))
+        whole = [run.id for run in listed if len(list(store.events(run.id))) == len(one.events)]
+    assert len(whole) >= 40
+    (kept,) = path.parent.glob("runs.damaged-*")
+    assert str(kept) in said
+    assert kept.read_bytes() == bytes(data)
+    assert run_command(["runs", "list"]) == FINE

@@ -62,7 +62,7 @@ def _no_database(path: Path) -> None:
         (_locked, "another program is writing to it; try again"),
         (_full, "the disk is full. Make room"),
         (_read_only, "it may not be written"),
-        (_damaged, "it is damaged; keep a copy"),
+        (_damaged, "it is damaged; close the studio, then `prompt-studio runs repair`"),
         (_no_database, "it is no database; move it away to start anew"),
     ],
 )

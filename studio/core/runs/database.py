@@ -6,9 +6,10 @@ import hashlib
 import json
 import sqlite3
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -16,7 +17,7 @@ from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import LazySequence
 from studio.core.paths import resource_text
 from studio.core.runs.codec import JournalError, decode_event
-from studio.core.sqlite_faults import explain_fault
+from studio.core.sqlite_faults import copy_readable, explain_fault
 from studio.core.text.diff import common_start
 from studio.core.text.files import private_file
 from studio.core.text.values import Json, JsonObject
@@ -345,6 +346,29 @@ class Database:
             except sqlite3.Error as error:
                 cause = explain_fault(error, self.path)
                 raise StoreError(f"the history cannot be written: {cause}") from error
+
+
+def repair(path: Path) -> Path:
+    """Copy the readable part of a damaged history into a new file that takes its place.
+
+    Returns:
+        Path of the damaged file, which is kept beside it.
+
+    Raises:
+        OSError: a file cannot be moved or written.
+        StoreError: the new file cannot be made.
+        sqlite3.Error: the disk is full.
+    """
+    made, kept = path.with_suffix(".repaired"), path.with_suffix(f".damaged-{time.time_ns()}")
+    made.unlink(missing_ok=True)
+    new = Database(made)
+    with closing(new.connection), closing(sqlite3.connect(path)) as damaged, new.transaction():
+        copy_readable(damaged, new.connection)
+    for end in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + end).rename(kept.with_name(kept.name + end))
+    made.rename(path)
+    return kept
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
