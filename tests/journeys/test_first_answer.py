@@ -133,10 +133,12 @@ def test_a_prompt_whose_runs_are_only_in_the_history_leads_to_the_last_one(
         press_f5(qtbot, bench)
         wait_for_end(qtbot, bench)
     bench.window.tabs.open(paths[0])
-    qtbot.waitUntil(lambda: bench.run.view.earlier != "")
+    empty = next(
+        each for each in bench.preview_pane.answer.findChildren(QLabel) if each.isVisible()
+    )
+    qtbot.waitUntil(lambda: "Show the last run of this prompt" in empty.text())
     assert bench.run.state is None
-    assert bench.run.view.sentence == "Earlier runs: in History"
-    bench.run_pane.request_record.emit(bench.run.view.earlier)
+    empty.linkActivated.emit("last")
     qtbot.waitUntil(lambda: bench.run.view.record != "")
     assert bench.run.state is not None
     assert bench.run.state.answer == ANSWER

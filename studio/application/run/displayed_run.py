@@ -54,9 +54,6 @@ class RunView:
     sentence: str = field(default_factory=lambda: sentence_of(None))
     """State and reason of the run, in one sentence."""
 
-    earlier: str = ""
-    """Id of the prompt's last run in the history, where none is shown; empty for none."""
-
     timeline: Timeline = field(default_factory=Timeline)
     """The cards."""
 

@@ -38,9 +38,6 @@ from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.run.controller import RunController
 from studio.viewmodels.tools.controller import ToolsController
 
-_SHARE = 0.46
-"""Minimum share of the window's height for the run, when the first one begins."""
-
 
 class RunCoordinator(QObject):
     """Connects the run pane with the run's controller."""
@@ -80,8 +77,6 @@ class RunCoordinator(QObject):
         self.trust = trust
         self._tools = tools
         self._protocol: ProtocolName | None = None
-        self._grown = False
-        run.sessions.started.connect(self._make_room)
         run.sessions.started.connect(self.show_model)
         connections.changed.connect(self.show_model)
         connections.saved.connect(self.withdraw_refusal)
@@ -313,15 +308,6 @@ class RunCoordinator(QObject):
     def references(self, path: Path | None) -> ReferenceContext:
         """Return the resolver of a prompt's `${env:}` and `${file:}`."""
         return references_of(path, self.trust, masker=self.connections.secrets.masker)
-
-    def _make_room(self) -> None:
-        """Enlarge a low dock at the first run of a window, so that the answer is readable."""
-        window = self.window
-        dock = window.docks["run"]
-        wanted = int(window.widget.height() * _SHARE)
-        if not self._grown and not dock.isFloating() and dock.height() < wanted:
-            window.docks.give_height("run", wanted)
-        self._grown = True
 
     # -- saying how it went ---------------------------------------------------------------------
 

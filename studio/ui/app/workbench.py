@@ -287,8 +287,6 @@ class Workbench(QObject):
         commands, views = pane.commands, pane.views
         commands.request_run.connect(coordinator.start)
         pane.seen_changed.connect(self._say_run)
-        pane.request_record.connect(self.history.open)
-        self.history.runs_found.connect(run.show_earlier)
         self.history.means_found.connect(self.coordinator.show_means)
         commands.request_other_run.connect(coordinator.ask_about_other)
         commands.request_run_to.connect(coordinator.run_to)

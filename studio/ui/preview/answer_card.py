@@ -93,8 +93,6 @@ class AnswerCard(FollowsTheme, QWidget):
     def show_view(self, view: RunView) -> None:
         """Show the answer of a run."""
         before, self._view = self._view, view
-        if view.is_starting and not before.is_starting:
-            self._since.start()
         if view.state is not before.state or view.is_starting or view.offers != before.offers:
             self._so_far = ""
             self._refresh()
@@ -183,6 +181,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self._verdict.setText(answer.verdict)
         paint_text(self._verdict, "success" if answer.fits else "error")
         self.stop.setVisible(is_going)
+        self._foot.setVisible(is_going or bool(answer.figures))
         self._buttons.setHidden(is_going)
         self.reply.setVisible(answer.can_reply)
         self.copy.setVisible(bool(answer.text))
@@ -191,6 +190,7 @@ class AnswerCard(FollowsTheme, QWidget):
             self._show_offers(answer.offers)
         self._show_place()
         if is_going and not self._clock.isActive():
+            self._since.start()
             self._clock.start()
             self._tick()
         elif not is_going:
@@ -339,14 +339,14 @@ class AnswerCard(FollowsTheme, QWidget):
         self._scroll.setWidget(self._body)
         for ground in (self._scroll.viewport(), self._body):
             ground.setAutoFillBackground(False)  # the card is painted behind it
-        figures, self._buttons = QWidget(), QWidget()
-        figures.setFixedHeight(_FIGURES)
+        self._foot, self._buttons = QWidget(), QWidget()
+        self._foot.setFixedHeight(_FIGURES)
         row_of(
             self._figures,
             self._verdict,
             1,
             self.stop,
-            on=figures,
+            on=self._foot,
             margins=(16, 0, 8, 0),
             spacing=16,
         )
@@ -357,7 +357,7 @@ class AnswerCard(FollowsTheme, QWidget):
             head,
             (self._scroll, 1),
             Separator(),
-            figures,
+            self._foot,
             self._buttons,
             on=self._card,
             margins=(0, 0, 0, 0),

@@ -42,4 +42,5 @@ class PreviewBar(QWidget):
         self.more.setAutoRaise(True)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(menu)
+        self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         row_of(self.tabs, 1, self.more, on=self, margins=(4, 0, 8, 0), spacing=4)

@@ -52,7 +52,6 @@ class RunPane(FollowsTheme, QWidget):
 
     request_breakpoints = Signal()  # the list of breakpoints should be shown
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
-    request_record = Signal(str)  # id of a run of the history that is to be shown
     seen_changed = Signal(bool)  # whether the pane is on the screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -117,11 +116,8 @@ class RunPane(FollowsTheme, QWidget):
         self.commands.show_view(view)
 
     def _show_start(self, view: RunView) -> None:
-        """Say what the page without a run is for, and lead to the prompt's last run."""
-        words = tr(_STARTING if view.is_starting else _EMPTY)
-        link = tr("Show the last run of this prompt") if view.earlier else ""
-        last = f'<br><br><a href="{view.earlier}">{link}</a>' if link else ""
-        self._empty.setText(f"{words}{last}")
+        """Say what the page without a run is for; the card of the answer leads to the last run."""
+        self._empty.setText(tr(_STARTING if view.is_starting else _EMPTY))
 
     def show_comparison(self, comparison: RunComparison) -> None:
         """Show two ways through side by side, in a window of their own."""
@@ -258,7 +254,6 @@ class RunPane(FollowsTheme, QWidget):
     def _lay_out(self) -> None:
         self.setAutoFillBackground(True)
         self._show_start(self.view)
-        self._empty.linkActivated.connect(self.request_record)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setContentsMargins(32, 16, 32, 16)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -183,18 +183,6 @@ class RunController(QObject):
             path: the prompt's file; empty for one that was never saved.
         """
         if self._slots.turn_to(path):
-            self._show(self._slot)
-
-    def show_earlier(self, path: str, runs: Sequence[str]) -> None:
-        """Say that the history has runs of a prompt of which none is shown.
-
-        Args:
-            path: the prompt's file.
-            runs: their ids, the oldest first.
-        """
-        run = runs[-1] if runs else ""
-        if self._slot.path == path and self._slot.earlier != run:
-            self._slot.earlier = run
             self._show(self._slot)
 
     def open_record(self, record: RunRecord) -> None:
@@ -393,9 +381,6 @@ class RunController(QObject):
             model_now=self._model_to_ask(slot),
             can_keep_model=slot.can_keep_model,
         )
-        if slot.earlier and slot.view.state is None and not slot.view.is_starting:
-            words = tr("Earlier runs: in History")
-            slot.view = replace(slot.view, sentence=words, earlier=slot.earlier)
         self.state_changed.emit(slot.view)
         if slot.view.running_calls and not self._listening.isActive():
             self._listening.start()

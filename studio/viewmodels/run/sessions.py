@@ -67,9 +67,6 @@ class RunSlot:
     against: PastRun | None = None
     """A run that it is compared with when it is over."""
 
-    earlier: str = ""
-    """Id of the prompt's last run in the history, looked up while none is shown."""
-
     before: tuple[DisplayedRun, RunSession | None] | None = None
     """The run that was shown before this one, for when this one does not begin."""
 
