@@ -217,7 +217,11 @@ Tell: TypeAlias = Callable[[str], None]
 
 @runtime_checkable
 class LiveSource(Protocol):
-    """A source whose calls say something while they run."""
+    """A source whose calls say something while they run.
+
+    One with a process to start first has `says_when_asked = True` and calls `tool_asked` when it is
+    started; the time of any other call begins at once.
+    """
 
     async def call_with_progress(self, name: str, arguments: JsonObject, tell: Tell) -> ToolOutcome:
         """Call one tool, as `ToolSource.call` does, and pass on what it says meanwhile."""

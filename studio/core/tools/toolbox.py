@@ -209,9 +209,10 @@ class Toolbox:
         def hear(text: str) -> None:
             self._said[call_id] = (self._said.get(call_id, "") + text)[-2 * _LONGEST_OUTPUT :]
 
+        if not getattr(source, "says_when_asked", False):
+            tool_asked()
         if _is_live(type(source)):
             return await cast("LiveSource", source).call_with_progress(name, arguments, hear)
-        tool_asked()
         return await source.call(name, arguments)
 
     async def _asked(self, name: str, arguments: JsonObject) -> ToolOutcome:

@@ -223,8 +223,9 @@ def test_every_action_does_something(window: MainWindow) -> None:
     table = set(window.commands._table())
     names = {action.objectName() for action in window.actions_by_id}
     assert table <= names
-    # Those of the run and of tools are joined with their panes, and tested there.
-    assert {name for name in names - table if not name.startswith(("run.", "tools."))} == set()
+    # Those of the run, of tools and of inputs are joined with their panes, and tested there.
+    joined = ("run.", "tools.", "view.inputs", "view.set_")
+    assert {name for name in names - table if not name.startswith(joined)} == set()
 
 
 def test_a_shortcut_can_be_rebound(window: MainWindow, services: Services, qtbot: QtBot) -> None:

@@ -211,6 +211,9 @@ class ServerFacts:
 class McpSource:
     """The tools of one MCP server."""
 
+    says_when_asked = True
+    """Whether a call's time begins when its process is started, and not at once."""
+
     def __init__(
         self,
         name: str,

@@ -50,6 +50,9 @@ from studio.core.tools.source import (
 class PythonFileSource:
     """Tools of one Python file; only for folders that the user trusts (`trust.py`)."""
 
+    says_when_asked = True
+    """Whether a call's time begins when its process is started, and not at once."""
+
     def __init__(
         self,
         path: Path,
