@@ -130,6 +130,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> · {given} angegeben</translation>
     </message>
     <message>
+      <source> · {model} answers instead</source>
+      <translation> · stattdessen antwortet {model}</translation>
+    </message>
+    <message>
       <source>$ per million in</source>
       <translation>$ je Million gesendet</translation>
     </message>
@@ -270,6 +274,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 Nachricht</translation>
     </message>
     <message>
+      <source>1 missing</source>
+      <translation>1 fehlt</translation>
+    </message>
+    <message>
       <source>1 note</source>
       <translation>1 Anmerkung</translation>
     </message>
@@ -298,16 +306,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 Zeile</translation>
     </message>
     <message>
+      <source>1 row is added to {name}.</source>
+      <translation>1 Zeile ist zu {name} hinzugefügt.</translation>
+    </message>
+    <message>
       <source>1 row is read</source>
       <translation>1 Zeile ist gelesen</translation>
     </message>
     <message>
       <source>1 row to learn from, {choose} to choose by, {decide} unseen until the end.</source>
       <translation>1 Zeile zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
-    </message>
-    <message>
-      <source>1 row.</source>
-      <translation>1 Zeile.</translation>
     </message>
     <message>
       <source>1 run</source>
@@ -324,6 +332,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>1 run was taken</source>
       <translation>1 Lauf wurde aufgenommen</translation>
+    </message>
+    <message>
+      <source>1 sample</source>
+      <translation>1 Beispiel</translation>
     </message>
     <message>
       <source>1 source has problems: {sources}.</source>
@@ -356,10 +368,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>1 tool call was refused: it asks for approval. Answer the tools by `mocks:` in the file.</source>
       <translation>1 Werkzeugaufruf wurde abgelehnt: Er verlangt eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
-    </message>
-    <message>
-      <source>1 variant</source>
-      <translation>1 Variante</translation>
     </message>
     <message>
       <source>1 variant is added to {name}; run the experiment to compare.</source>
@@ -486,10 +494,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein Schlüssel liegt im Schlüsselspeicher des Systems.</translation>
     </message>
     <message>
-      <source>A kind in your own words</source>
-      <translation>Eine Art in eigenen Worten</translation>
-    </message>
-    <message>
       <source>A limit that is reached</source>
       <translation>Eine erreichte Grenze</translation>
     </message>
@@ -514,8 +518,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine Nachricht hat einen Teil der Art {kind!r}, der hier nicht gelesen wird; schreiben Sie ihn als text, image_url, input_audio oder file.</translation>
     </message>
     <message>
-      <source>A million tokens cost {sent} sent, {received} received.</source>
-      <translation>Eine Million Token kostet {sent} gesendet, {received} empfangen.</translation>
+      <source>A million tokens cost {sent} sent, {received} received ({source}).</source>
+      <translation>Eine Million Tokens kosten {sent} gesendet, {received} empfangen ({source}).</translation>
     </message>
     <message>
       <source>A model that does not answer</source>
@@ -714,10 +718,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Hinzufügen</translation>
     </message>
     <message>
-      <source>Add 1 row to {name}</source>
-      <translation>1 Zeile zu {name} hinzufügen</translation>
-    </message>
-    <message>
       <source>Add MCP servers</source>
       <translation>MCP-Server hinzufügen</translation>
     </message>
@@ -782,16 +782,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Nächsten Treffer zu den Cursorn nehmen</translation>
     </message>
     <message>
-      <source>Add the run's values and answer to an experiment</source>
-      <translation>Werte und Antwort des Laufs einem Experiment hinzufügen</translation>
+      <source>Add the run's values and answer to the cases of the prompt</source>
+      <translation>Werte und Antwort des Laufs zu den Fällen des Prompts hinzufügen</translation>
     </message>
     <message>
       <source>Add tool</source>
       <translation>Werkzeug hinzufügen</translation>
-    </message>
-    <message>
-      <source>Add {count} rows to {name}</source>
-      <translation>{count} Zeilen zu {name} hinzufügen</translation>
     </message>
     <message>
       <source>Add {name!r} to the inputs of the front matter</source>
@@ -810,8 +806,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Adresse der Arbeitsprozesse</translation>
     </message>
     <message>
+      <source>Address, such as https://host/v1</source>
+      <translation>Adresse, etwa https://host/v1</translation>
+    </message>
+    <message>
       <source>Addresses that may be reached</source>
       <translation>Adressen, die erreicht werden dürfen</translation>
+    </message>
+    <message>
+      <source>Against A</source>
+      <translation>Gegen A</translation>
     </message>
     <message>
       <source>Against the baseline</source>
@@ -832,10 +836,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>All</source>
       <translation>Alle</translation>
-    </message>
-    <message>
-      <source>All as sets</source>
-      <translation>Alle als Sätze</translation>
     </message>
     <message>
       <source>All as usual</source>
@@ -962,6 +962,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine gerade Zahl</translation>
     </message>
     <message>
+      <source>An experiment names its models itself.</source>
+      <translation>Ein Experiment nennt seine Modelle selbst.</translation>
+    </message>
+    <message>
       <source>An odd number</source>
       <translation>Eine ungerade Zahl</translation>
     </message>
@@ -970,8 +974,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine weitere Bedingung</translation>
     </message>
     <message>
+      <source>Another file</source>
+      <translation>Andere Datei</translation>
+    </message>
+    <message>
       <source>Another limit…</source>
       <translation>Andere Grenze …</translation>
+    </message>
+    <message>
+      <source>Another model</source>
+      <translation>Anderes Modell</translation>
     </message>
     <message>
       <source>Another name for the tag “{tag}”:</source>
@@ -1035,8 +1047,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Beantwortet innerhalb eines Tages, zum halben Preis, wo die Verbindung Batches hat</translation>
     </message>
     <message>
-      <source>Answers and marks appear here, a row for each case.</source>
-      <translation>Antworten und Bewertungen erscheinen hier, eine Zeile für jeden Fall.</translation>
+      <source>Answers differ</source>
+      <translation>Antworten unterscheiden sich</translation>
     </message>
     <message>
       <source>Answers from a file of replies, for stepping and for demonstrations.</source>
@@ -1167,10 +1179,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Als JSON</translation>
     </message>
     <message>
-      <source>As Markdown</source>
-      <translation>Als Markdown</translation>
-    </message>
-    <message>
       <source>As Python</source>
       <translation>Als Python</translation>
     </message>
@@ -1185,10 +1193,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>As a whole number</source>
       <translation>Als ganze Zahl</translation>
-    </message>
-    <message>
-      <source>As chat text</source>
-      <translation>Als Chat-Text</translation>
     </message>
     <message>
       <source>As curl</source>
@@ -1213,18 +1217,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>As the system</source>
       <translation>Wie das System</translation>
-    </message>
-    <message>
-      <source>Ask</source>
-      <translation>Fragen</translation>
-    </message>
-    <message>
-      <source>Ask (1 request)</source>
-      <translation>Fragen (1 Anfrage)</translation>
-    </message>
-    <message>
-      <source>Ask ({count} requests)</source>
-      <translation>Fragen ({count} Anfragen)</translation>
     </message>
     <message>
       <source>Ask again</source>
@@ -1263,12 +1255,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die nächste Frage in diesem Gespräch stellen.</translation>
     </message>
     <message>
-      <source>Ask the prompt with each saved input set, and mark the answers</source>
-      <translation>Den Prompt mit jedem gespeicherten Eingabesatz fragen und die Antworten bewerten</translation>
-    </message>
-    <message>
-      <source>Ask the provider for its models</source>
-      <translation>Den Anbieter nach seinen Modellen fragen</translation>
+      <source>Ask the prompt with each of its cases, in a table</source>
+      <translation>Den Prompt mit jedem seiner Fälle fragen, in einer Tabelle</translation>
     </message>
     <message>
       <source>Ask the server which models it offers</source>
@@ -1281,6 +1269,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Ask without batches to see which request is wrong.</source>
       <translation>Fragen Sie ohne Batches, um zu sehen, welche Anfrage falsch ist.</translation>
+    </message>
+    <message>
+      <source>Ask {name} for {model}</source>
+      <translation>{name} nach {model} fragen</translation>
     </message>
     <message>
       <source>Asked in the same thread.</source>
@@ -1383,6 +1375,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Zweige des Laufs …</translation>
     </message>
     <message>
+      <source>Branches…</source>
+      <translation>Zweige …</translation>
+    </message>
+    <message>
       <source>Breadcrumbs</source>
       <translation>Pfadleiste</translation>
     </message>
@@ -1403,6 +1399,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Haltepunkte von {file}</translation>
     </message>
     <message>
+      <source>Breakpoints…</source>
+      <translation>Haltepunkte …</translation>
+    </message>
+    <message>
       <source>Broken reply</source>
       <translation>Abgebrochene Antwort</translation>
     </message>
@@ -1413,6 +1413,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Budget</source>
       <translation>Budget</translation>
+    </message>
+    <message>
+      <source>Busy</source>
+      <translation>Ausgelastet</translation>
     </message>
     <message>
       <source>By day</source>
@@ -1507,12 +1511,20 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Aufrufe: {count}</translation>
     </message>
     <message>
+      <source>Can</source>
+      <translation>Kann</translation>
+    </message>
+    <message>
       <source>Can be exported, but not everything comes along as it is</source>
       <translation>Kann exportiert werden, aber nicht alles kommt so mit</translation>
     </message>
     <message>
       <source>Cancel</source>
       <translation>Abbrechen</translation>
+    </message>
+    <message>
+      <source>Cannot</source>
+      <translation>Kann nicht</translation>
     </message>
     <message>
       <source>Cannot be exported yet: fix the errors below first</source>
@@ -1525,6 +1537,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Careful</source>
       <translation>Sorgsam</translation>
+    </message>
+    <message>
+      <source>Cases</source>
+      <translation>Fälle</translation>
     </message>
     <message>
       <source>Cells at most</source>
@@ -1585,6 +1601,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Changed</source>
       <translation>Geändert</translation>
+    </message>
+    <message>
+      <source>Changed by this save</source>
+      <translation>Durch dieses Speichern geändert</translation>
     </message>
     <message>
       <source>Changed for this iteration; the prompt file stays as it is unless you say so.</source>
@@ -1691,8 +1711,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Wählen Sie ein Journal, das exportiert wurde.</translation>
     </message>
     <message>
-      <source>Choose a model.</source>
-      <translation>Wählen Sie ein Modell.</translation>
+      <source>Choose a model</source>
+      <translation>Modell wählen</translation>
     </message>
     <message>
       <source>Choose a model…</source>
@@ -1741,10 +1761,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Choose two or more runs to compare them</source>
       <translation>Zwei oder mehr Läufe wählen, um sie zu vergleichen</translation>
-    </message>
-    <message>
-      <source>Choose where your model answers.</source>
-      <translation>Wählen Sie, wo Ihr Modell antwortet.</translation>
     </message>
     <message>
       <source>Choose {name}</source>
@@ -1823,6 +1839,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Code</translation>
     </message>
     <message>
+      <source>Column</source>
+      <translation>Spalte</translation>
+    </message>
+    <message>
       <source>Comment in</source>
       <translation>Einkommentieren</translation>
     </message>
@@ -1843,20 +1863,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Alle {count} vergleichen</translation>
     </message>
     <message>
-      <source>Compare input sets…</source>
-      <translation>Eingabesätze vergleichen …</translation>
-    </message>
-    <message>
       <source>Compare these two</source>
       <translation>Diese beiden vergleichen</translation>
     </message>
     <message>
       <source>Compare this</source>
       <translation>Dies vergleichen</translation>
-    </message>
-    <message>
-      <source>Compare which inputs?</source>
-      <translation>Welche Eingaben vergleichen?</translation>
     </message>
     <message>
       <source>Compare with</source>
@@ -1877,10 +1889,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Compare {count} runs</source>
       <translation>{count} Läufe vergleichen</translation>
-    </message>
-    <message>
-      <source>Compare {name} with</source>
-      <translation>{name} vergleichen mit</translation>
     </message>
     <message>
       <source>Compare {one} with {other}</source>
@@ -1919,24 +1927,20 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein Modell verbinden …</translation>
     </message>
     <message>
-      <source>Connect a provider</source>
-      <translation>Einen Anbieter verbinden</translation>
+      <source>Connect a provider or server…</source>
+      <translation>Anbieter oder Server verbinden …</translation>
     </message>
     <message>
-      <source>Connect a provider…</source>
-      <translation>Einen Anbieter verbinden …</translation>
+      <source>Connect {address}</source>
+      <translation>{address} verbinden</translation>
     </message>
     <message>
-      <source>Connection</source>
-      <translation>Verbindung</translation>
+      <source>Connect {name} with this key</source>
+      <translation>{name} mit diesem Schlüssel verbinden</translation>
     </message>
     <message>
-      <source>Connection of the file</source>
-      <translation>Verbindung der Datei</translation>
-    </message>
-    <message>
-      <source>Connection of the folder</source>
-      <translation>Verbindung des Ordners</translation>
+      <source>Connected</source>
+      <translation>Verbunden</translation>
     </message>
     <message>
       <source>Connections</source>
@@ -1983,6 +1987,18 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Kopieren</translation>
     </message>
     <message>
+      <source>Copy as JSON</source>
+      <translation>Als JSON kopieren</translation>
+    </message>
+    <message>
+      <source>Copy as Markdown</source>
+      <translation>Als Markdown kopieren</translation>
+    </message>
+    <message>
+      <source>Copy as chat text</source>
+      <translation>Als Chattext kopieren</translation>
+    </message>
+    <message>
       <source>Copy as curl</source>
       <translation>Als curl kopieren</translation>
     </message>
@@ -1999,6 +2015,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Bericht kopieren</translation>
     </message>
     <message>
+      <source>Copy the answer</source>
+      <translation>Antwort kopieren</translation>
+    </message>
+    <message>
       <source>Copy the line down</source>
       <translation>Zeile nach unten kopieren</translation>
     </message>
@@ -2011,16 +2031,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Nachricht kopieren</translation>
     </message>
     <message>
-      <source>Copy the messages</source>
-      <translation>Die Nachrichten kopieren</translation>
-    </message>
-    <message>
       <source>Copy the request</source>
       <translation>Die Anfrage kopieren</translation>
     </message>
     <message>
       <source>Copy this tab</source>
       <translation>Diesen Reiter kopieren</translation>
+    </message>
+    <message>
+      <source>Copy, raw text, probe</source>
+      <translation>Kopieren, roher Text, Probe</translation>
     </message>
     <message>
       <source>Cost</source>
@@ -2043,8 +2063,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Mit {tokenizer} für {name} gezählt.</translation>
     </message>
     <message>
-      <source>Ctrl+F in the timeline</source>
-      <translation>Strg+F in der Zeitleiste</translation>
+      <source>Ctrl+Enter: for this file, until the studio is closed</source>
+      <translation>Strg+Eingabe: für diese Datei, bis das Studio beendet wird</translation>
     </message>
     <message>
       <source>Cut</source>
@@ -2147,12 +2167,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Löschen …</translation>
     </message>
     <message>
-      <source>Deployment</source>
-      <translation>Bereitstellung</translation>
-    </message>
-    <message>
       <source>Desktop</source>
       <translation>Desktop</translation>
+    </message>
+    <message>
+      <source>Details</source>
+      <translation>Details</translation>
+    </message>
+    <message>
+      <source>Details of the run</source>
+      <translation>Einzelheiten des Laufs</translation>
     </message>
     <message>
       <source>Dialect</source>
@@ -2233,10 +2257,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Each tool as it asks for</source>
       <translation>Jedes Werkzeug, wie es verlangt</translation>
-    </message>
-    <message>
-      <source>Earlier runs: in History</source>
-      <translation>Frühere Läufe: im Verlauf</translation>
     </message>
     <message>
       <source>Edit MCP server</source>
@@ -2395,6 +2415,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Beendet raw</translation>
     </message>
     <message>
+      <source>Enter</source>
+      <translation>Eingabe</translation>
+    </message>
+    <message>
       <source>Enter renames everywhere, Esc leaves it</source>
       <translation>Enter benennt überall um, Esc lässt es</translation>
     </message>
@@ -2471,16 +2495,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Auswahl erweitern</translation>
     </message>
     <message>
+      <source>Expect this</source>
+      <translation>Dies erwarten</translation>
+    </message>
+    <message>
       <source>Experiment</source>
       <translation>Experiment</translation>
     </message>
     <message>
       <source>Experiment {name}</source>
       <translation>Experiment {name}</translation>
-    </message>
-    <message>
-      <source>Experiment:</source>
-      <translation>Experiment:</translation>
     </message>
     <message>
       <source>Experiments (*.experiment.yaml *.experiment.yml)</source>
@@ -2493,10 +2517,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Export the result</source>
       <translation>Ergebnis exportieren</translation>
-    </message>
-    <message>
-      <source>Export this run</source>
-      <translation>Diesen Lauf exportieren</translation>
     </message>
     <message>
       <source>Export this run…</source>
@@ -2529,6 +2549,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>F5 and F10 are for the prompt that is open. The run stays as it is.</source>
       <translation>F5 und F10 gelten dem offenen Prompt. Der Lauf bleibt, wie er ist.</translation>
+    </message>
+    <message>
+      <source>Facts from</source>
+      <translation>Angaben von</translation>
     </message>
     <message>
       <source>Fail</source>
@@ -2577,6 +2601,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Figures of the runs</source>
       <translation>Kennzahlen der Läufe</translation>
+    </message>
+    <message>
+      <source>File of cases</source>
+      <translation>Datei der Fälle</translation>
     </message>
     <message>
       <source>File to write</source>
@@ -2639,10 +2667,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Läufe filtern</translation>
     </message>
     <message>
-      <source>Filter the list, or type the id of a model</source>
-      <translation>Die Liste filtern oder die ID eines Modells eingeben</translation>
-    </message>
-    <message>
       <source>Final</source>
       <translation>Ende</translation>
     </message>
@@ -2677,6 +2701,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Find in the whole run</source>
       <translation>Im ganzen Lauf suchen</translation>
+    </message>
+    <message>
+      <source>Find in the whole run (Ctrl+F in the timeline)</source>
+      <translation>Im ganzen Lauf suchen (Strg+F in der Zeitleiste)</translation>
     </message>
     <message>
       <source>Find in this tab</source>
@@ -2743,6 +2771,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Hier ein- oder ausklappen</translation>
     </message>
     <message>
+      <source>Fold or unfold the inputs</source>
+      <translation>Eingaben ein- oder ausklappen</translation>
+    </message>
+    <message>
       <source>Fold the inputs to one line, or show them</source>
       <translation>Die Eingaben auf eine Zeile einklappen, oder zeigen</translation>
     </message>
@@ -2799,10 +2831,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Vorwärts</translation>
     </message>
     <message>
-      <source>Free: it answers on this machine.</source>
-      <translation>Kostenlos: es antwortet auf diesem Rechner.</translation>
-    </message>
-    <message>
       <source>From</source>
       <translation>Woher</translation>
     </message>
@@ -2853,16 +2881,20 @@ zu  {after}</translation>
       <translation>Zeilen erfinden</translation>
     </message>
     <message>
-      <source>Generate rows…</source>
-      <translation>Zeilen erfinden …</translation>
-    </message>
-    <message>
       <source>Git does not read this repository: its files are another user's.</source>
       <translation>Git liest dieses Repository nicht: Seine Dateien gehören jemand anderem.</translation>
     </message>
     <message>
       <source>Git does not read this repository…</source>
       <translation>Git liest dieses Repository nicht …</translation>
+    </message>
+    <message>
+      <source>Git revision</source>
+      <translation>Git-Revision</translation>
+    </message>
+    <message>
+      <source>Git revision…</source>
+      <translation>Git-Revision …</translation>
     </message>
     <message>
       <source>Give</source>
@@ -3201,6 +3233,14 @@ zu  {after}</translation>
       <translation>Eingabe</translation>
     </message>
     <message>
+      <source>Input set after</source>
+      <translation>Nächster Eingabesatz</translation>
+    </message>
+    <message>
+      <source>Input set before</source>
+      <translation>Voriger Eingabesatz</translation>
+    </message>
+    <message>
       <source>Input sets</source>
       <translation>Eingabesätze</translation>
     </message>
@@ -3277,6 +3317,10 @@ zu  {after}</translation>
       <translation>Er fügt eine Rolle hinzu oder entfernt eine: {names}.</translation>
     </message>
     <message>
+      <source>It answers on this computer.</source>
+      <translation>Es antwortet auf diesem Rechner.</translation>
+    </message>
+    <message>
       <source>It can be looped over</source>
       <translation>Es lässt sich durchlaufen</translation>
     </message>
@@ -3311,6 +3355,10 @@ zu  {after}</translation>
     <message>
       <source>It gets what you enter. Give no password or key to a server in a form.</source>
       <translation>Er bekommt, was Sie eingeben. Geben Sie einem Server in einem Formular kein Passwort und keinen Schlüssel.</translation>
+    </message>
+    <message>
+      <source>It goes into the system's key store</source>
+      <translation>Er kommt in den Schlüsselspeicher des Systems</translation>
     </message>
     <message>
       <source>It has a line that begins a message of a role in another dialect.</source>
@@ -3509,10 +3557,6 @@ zu  {after}</translation>
       <translation>Durchgänge 1 bis {first:,}</translation>
     </message>
     <message>
-      <source>Its address is {address}.</source>
-      <translation>Seine Adresse ist {address}.</translation>
-    </message>
-    <message>
       <source>Its answer, its assertions and its run are shown here.</source>
       <translation>Ihre Antwort, ihre Prüfungen und ihr Lauf werden hier gezeigt.</translation>
     </message>
@@ -3545,10 +3589,6 @@ zu  {after}</translation>
       <translation>Seine Parameter: name, type, description, required</translation>
     </message>
     <message>
-      <source>Its price is not known.</source>
-      <translation>Der Preis ist nicht bekannt.</translation>
-    </message>
-    <message>
       <source>Its result is…</source>
       <translation>Sein Ergebnis ist …</translation>
     </message>
@@ -3567,10 +3607,6 @@ zu  {after}</translation>
     <message>
       <source>Its work is done; the result is not known.</source>
       <translation>Seine Arbeit ist getan; das Ergebnis ist nicht bekannt.</translation>
-    </message>
-    <message>
-      <source>JSON action</source>
-      <translation>JSON-Aktion</translation>
     </message>
     <message>
       <source>JSON actions</source>
@@ -3601,12 +3637,16 @@ zu  {after}</translation>
       <translation>Als Datei daneben ablegen</translation>
     </message>
     <message>
-      <source>Keep as samples in the prompt</source>
-      <translation>Als Beispiele im Prompt behalten</translation>
+      <source>Keep as case</source>
+      <translation>Als Fall behalten</translation>
     </message>
     <message>
-      <source>Keep each row as an input set beside the prompt</source>
-      <translation>Jede Zeile als Eingabesatz neben dem Prompt behalten</translation>
+      <source>Keep as experiment</source>
+      <translation>Als Experiment behalten</translation>
+    </message>
+    <message>
+      <source>Keep as samples in the prompt</source>
+      <translation>Als Beispiele im Prompt behalten</translation>
     </message>
     <message>
       <source>Keep it beyond this run; otherwise only this run knows of it</source>
@@ -3633,20 +3673,8 @@ zu  {after}</translation>
       <translation>Legen Sie die Datei in einen eigenen Ordner, um ihm zu vertrauen.</translation>
     </message>
     <message>
-      <source>Keep the values of Inputs first: Sets, in its head.</source>
-      <translation>Sichern Sie zuerst die Werte der Eingaben: „Sätze“ in ihrem Kopf.</translation>
-    </message>
-    <message>
       <source>Keep this key</source>
       <translation>Diesen Schlüssel behalten</translation>
-    </message>
-    <message>
-      <source>Keep this run as a row</source>
-      <translation>Diesen Lauf als Zeile behalten</translation>
-    </message>
-    <message>
-      <source>Keep this run as a row…</source>
-      <translation>Diesen Lauf als Zeile behalten …</translation>
     </message>
     <message>
       <source>Kept as edited by you.</source>
@@ -3689,16 +3717,12 @@ zu  {after}</translation>
       <translation>Schlüssel stehen nie in Prompts, Einstellungen, Läufen, Exporten oder Protokollen. Was wie einer aussieht, wird verdeckt, wo es gezeigt wird.</translation>
     </message>
     <message>
-      <source>Kind</source>
-      <translation>Art</translation>
+      <source>Keys found</source>
+      <translation>Gefundene Schlüssel</translation>
     </message>
     <message>
       <source>Kind of the new tool</source>
       <translation>Art des neuen Werkzeugs</translation>
-    </message>
-    <message>
-      <source>Kinds</source>
-      <translation>Arten</translation>
     </message>
     <message>
       <source>Known are Prompty, AgentSchema, request bodies, promptfoo, LangChain and chat text.</source>
@@ -3893,10 +3917,6 @@ zu  {after}</translation>
       <translation>Aus einem anderen Format einen Prompt machen</translation>
     </message>
     <message>
-      <source>Make an experiment</source>
-      <translation>Experiment anlegen</translation>
-    </message>
-    <message>
       <source>Make it the default</source>
       <translation>Zur Vorgabe machen</translation>
     </message>
@@ -3911,10 +3931,6 @@ zu  {after}</translation>
     <message>
       <source>Making the tools ready</source>
       <translation>Werkzeuge werden bereit gemacht</translation>
-    </message>
-    <message>
-      <source>Manage connections…</source>
-      <translation>Verbindungen verwalten …</translation>
     </message>
     <message>
       <source>Many providers' models by one key.</source>
@@ -3997,10 +4013,6 @@ zu  {after}</translation>
       <translation>Modell</translation>
     </message>
     <message>
-      <source>Model and connection</source>
-      <translation>Modell und Verbindung</translation>
-    </message>
-    <message>
       <source>Model calls</source>
       <translation>Anfragen</translation>
     </message>
@@ -4013,8 +4025,12 @@ zu  {after}</translation>
       <translation>Modelldateien (*.gguf);;Alle Dateien (*)</translation>
     </message>
     <message>
-      <source>Model of {name}: choose or type its id</source>
-      <translation>Modell von {name}: wählen oder seine Kennung tippen</translation>
+      <source>Model of {name}</source>
+      <translation>Modell von {name}</translation>
+    </message>
+    <message>
+      <source>Model, server address or key</source>
+      <translation>Modell, Serveradresse oder Schlüssel</translation>
     </message>
     <message>
       <source>Model: {model}</source>
@@ -4029,6 +4045,14 @@ zu  {after}</translation>
       <translation>Modelle</translation>
     </message>
     <message>
+      <source>Models of {name}</source>
+      <translation>Modelle von {name}</translation>
+    </message>
+    <message>
+      <source>Model…</source>
+      <translation>Modell …</translation>
+    </message>
+    <message>
       <source>More</source>
       <translation>Mehr</translation>
     </message>
@@ -4037,16 +4061,12 @@ zu  {after}</translation>
       <translation>Weitere Beispiele</translation>
     </message>
     <message>
+      <source>More for this run</source>
+      <translation>Mehr zu diesem Lauf</translation>
+    </message>
+    <message>
       <source>More notices</source>
       <translation>Weitere Meldungen</translation>
-    </message>
-    <message>
-      <source>More settings…</source>
-      <translation>Weitere Einstellungen …</translation>
-    </message>
-    <message>
-      <source>More templates…</source>
-      <translation>Weitere Vorlagen …</translation>
     </message>
     <message>
       <source>Most providers take {most} tools.</source>
@@ -4141,6 +4161,10 @@ zu  {after}</translation>
       <translation>Namen und Arten der Werte</translation>
     </message>
     <message>
+      <source>Names, keys and limits of the places where models answer</source>
+      <translation>Namen, Schlüssel und Grenzen der Orte, an denen Modelle antworten</translation>
+    </message>
+    <message>
       <source>Native tool calls</source>
       <translation>Native Werkzeugaufrufe</translation>
     </message>
@@ -4221,6 +4245,10 @@ zu  {after}</translation>
       <translation>Neuer Prompt …</translation>
     </message>
     <message>
+      <source>New row, or paste rows from a sheet, CSV or JSON</source>
+      <translation>Neue Zeile, oder Zeilen aus einer Tabelle, CSV oder JSON einfügen</translation>
+    </message>
+    <message>
       <source>Next</source>
       <translation>Weiter</translation>
     </message>
@@ -4239,10 +4267,6 @@ zu  {after}</translation>
     <message>
       <source>Next message of the thread</source>
       <translation>Nächste Nachricht des Gesprächs</translation>
-    </message>
-    <message>
-      <source>Next place</source>
-      <translation>Nächste Stelle</translation>
     </message>
     <message>
       <source>Next problem</source>
@@ -4313,10 +4337,6 @@ zu  {after}</translation>
       <translation>Keine Eingabe dieses Prompts nimmt Text an; es gibt nichts zu prüfen.</translation>
     </message>
     <message>
-      <source>No inputs</source>
-      <translation>Keine Eingaben</translation>
-    </message>
-    <message>
       <source>No judge is named for {type!r}, so it is not run: give it a `provider`, or defaultTest.options one.</source>
       <translation>Für {type!r} ist kein Richter genannt, daher läuft die Prüfung nicht: Geben Sie ihr einen `provider`, oder einen in defaultTest.options.</translation>
     </message>
@@ -4351,6 +4371,10 @@ zu  {after}</translation>
     <message>
       <source>No problems found.</source>
       <translation>Keine Probleme gefunden.</translation>
+    </message>
+    <message>
+      <source>No prompt</source>
+      <translation>Kein Prompt</translation>
     </message>
     <message>
       <source>No prompt is open that it could be put into.</source>
@@ -4485,8 +4509,8 @@ zu  {after}</translation>
       <translation>Nicht als Beispiele behalten: {names}. Deklarieren Sie sie zuerst als Eingaben.</translation>
     </message>
     <message>
-      <source>Not kept: an older version wrote the run, or its model answered in this program or in a batch.</source>
-      <translation>Nicht aufbewahrt: Eine ältere Version schrieb den Lauf, oder sein Modell antwortete in diesem Programm oder in einem Batch.</translation>
+      <source>Not kept: an older version wrote the run, or its model answered in this program.</source>
+      <translation>Nicht aufbewahrt: Eine ältere Version schrieb den Lauf, oder sein Modell antwortete in diesem Programm.</translation>
     </message>
     <message>
       <source>Not planned</source>
@@ -4673,6 +4697,10 @@ zu  {after}</translation>
       <translation>Beobachtung von {tool}</translation>
     </message>
     <message>
+      <source>Of every kind</source>
+      <translation>Jeder Art</translation>
+    </message>
+    <message>
       <source>Of these, inputs: {names}</source>
       <translation>Davon Eingaben: {names}</translation>
     </message>
@@ -4699,6 +4727,10 @@ zu  {after}</translation>
     <message>
       <source>On 1 unseen row: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, {p}: {verdict}</source>
       <translation>Von 1 ungesehenen Zeile bestehen {after} ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, {p}: {verdict}</translation>
+    </message>
+    <message>
+      <source>On this computer</source>
+      <translation>Auf diesem Rechner</translation>
     </message>
     <message>
       <source>On to the result of {tool}</source>
@@ -4737,6 +4769,10 @@ zu  {after}</translation>
       <translation>Einen ihrer Werte nach dem anderen: loop.cycle('odd', 'even').</translation>
     </message>
     <message>
+      <source>One of this computer, or of a provider with your own key</source>
+      <translation>Eines auf diesem Rechner oder bei einem Anbieter mit Ihrem eigenen Schlüssel</translation>
+    </message>
+    <message>
       <source>One side only</source>
       <translation>Nur eine Seite</translation>
     </message>
@@ -4755,6 +4791,10 @@ zu  {after}</translation>
     <message>
       <source>Only the editor</source>
       <translation>Nur der Editor</translation>
+    </message>
+    <message>
+      <source>Only this file</source>
+      <translation>Nur diese Datei</translation>
     </message>
     <message>
       <source>Only what differs</source>
@@ -4805,8 +4845,8 @@ zu  {after}</translation>
       <translation>Öffnen Sie einen Prompt; was daran nicht stimmt, steht hier.</translation>
     </message>
     <message>
-      <source>Open a saved prompt; its experiment is stored beside it.</source>
-      <translation>Öffnen Sie einen gespeicherten Prompt; sein Experiment liegt daneben.</translation>
+      <source>Open a saved prompt; its cases are stored beside it.</source>
+      <translation>Öffnen Sie einen gespeicherten Prompt; seine Fälle liegen daneben.</translation>
     </message>
     <message>
       <source>Open as new prompt</source>
@@ -4889,14 +4929,6 @@ zu  {after}</translation>
       <translation>OpenAI</translation>
     </message>
     <message>
-      <source>OpenAI, Anthropic, Gemini, Azure, Ollama or another, with your own key</source>
-      <translation>OpenAI, Anthropic, Gemini, Azure, Ollama oder ein anderer, mit Ihrem eigenen Schlüssel</translation>
-    </message>
-    <message>
-      <source>OpenAI, Anthropic, Gemini, Azure, Ollama or another: its key, a model, and run</source>
-      <translation>OpenAI, Anthropic, Gemini, Azure, Ollama oder ein anderer: sein Schlüssel, ein Modell, und ausführen</translation>
-    </message>
-    <message>
       <source>OpenAI-compatible server</source>
       <translation>OpenAI-kompatibler Server</translation>
     </message>
@@ -4949,12 +4981,12 @@ zu  {after}</translation>
       <translation>Oder aus anderen Programmen übernehmen:</translation>
     </message>
     <message>
-      <source>Other languages</source>
-      <translation>Andere Sprachen</translation>
+      <source>Order: for this file, for this folder, what the file asks for, the default.</source>
+      <translation>Reihenfolge: für diese Datei, für diesen Ordner, was die Datei verlangt, die Vorgabe.</translation>
     </message>
     <message>
-      <source>Other server</source>
-      <translation>Anderer Server</translation>
+      <source>Other languages</source>
+      <translation>Andere Sprachen</translation>
     </message>
     <message>
       <source>Otherwise</source>
@@ -5045,12 +5077,12 @@ zu  {after}</translation>
       <translation>Fügen Sie einen Schlüssel ein; er wird nicht wieder gezeigt</translation>
     </message>
     <message>
-      <source>Paste it here: it goes into the system's key store</source>
-      <translation>Hier einfügen: er kommt in den Schlüsselspeicher des Systems</translation>
-    </message>
-    <message>
       <source>Paste picture</source>
       <translation>Bild einfügen</translation>
+    </message>
+    <message>
+      <source>Paste the key</source>
+      <translation>Schlüssel einfügen</translation>
     </message>
     <message>
       <source>Path</source>
@@ -5107,10 +5139,6 @@ zu  {after}</translation>
     <message>
       <source>Place</source>
       <translation>Stelle</translation>
-    </message>
-    <message>
-      <source>Place before</source>
-      <translation>Stelle davor</translation>
     </message>
     <message>
       <source>Place in the text</source>
@@ -5277,6 +5305,10 @@ zu  {after}</translation>
       <translation>Protokoll, für das umgeschrieben wird</translation>
     </message>
     <message>
+      <source>Provider, or the address of a server</source>
+      <translation>Anbieter oder die Adresse eines Servers</translation>
+    </message>
+    <message>
       <source>Providers, servers of your own, and the small model that comes with the studio. Keys are kept in the system's key store, in variables, or for the session only.</source>
       <translation>Anbieter, eigene Server und das kleine Modell, das mit dem Studio kommt. Schlüssel liegen im Schlüsselspeicher des Systems, in Variablen oder nur in der Sitzung.</translation>
     </message>
@@ -5367,10 +5399,6 @@ zu  {after}</translation>
     <message>
       <source>Readable</source>
       <translation>Lesbar</translation>
-    </message>
-    <message>
-      <source>Reading the file …</source>
-      <translation>Die Datei wird gelesen …</translation>
     </message>
     <message>
       <source>Reading the reply</source>
@@ -5617,6 +5645,10 @@ zu  {after}</translation>
       <translation>Anfragen</translation>
     </message>
     <message>
+      <source>Requests at once</source>
+      <translation>Anfragen gleichzeitig</translation>
+    </message>
+    <message>
       <source>Required</source>
       <translation>Nötig</translation>
     </message>
@@ -5653,6 +5685,10 @@ zu  {after}</translation>
       <translation>Ergebnisse</translation>
     </message>
     <message>
+      <source>Revision of the prompt (HEAD, a branch, a hash):</source>
+      <translation>Revision des Prompts (HEAD, ein Zweig, ein Hash):</translation>
+    </message>
+    <message>
       <source>Rewrite</source>
       <translation>Umschreiben</translation>
     </message>
@@ -5685,12 +5721,8 @@ zu  {after}</translation>
       <translation>Hin und zurück {same}/{count}</translation>
     </message>
     <message>
-      <source>Row</source>
-      <translation>Zeile</translation>
-    </message>
-    <message>
-      <source>Row {number} is not there any more.</source>
-      <translation>Zeile {number} gibt es nicht mehr.</translation>
+      <source>Row {row} is saved in {name}.</source>
+      <translation>Zeile {row} ist in {name} gespeichert.</translation>
     </message>
     <message>
       <source>Row {row} · {variant}</source>
@@ -5709,12 +5741,16 @@ zu  {after}</translation>
       <translation>Zeilen und Varianten</translation>
     </message>
     <message>
-      <source>Rows of a file…</source>
-      <translation>Zeilen einer Datei …</translation>
+      <source>Rows are added to {name}.</source>
+      <translation>Zeilen sind zu {name} hinzugefügt.</translation>
     </message>
     <message>
-      <source>Rows of each kind</source>
-      <translation>Zeilen jeder Art</translation>
+      <source>Rows are taken out of {name}.</source>
+      <translation>Zeilen sind aus {name} entfernt.</translation>
+    </message>
+    <message>
+      <source>Rows of a file…</source>
+      <translation>Zeilen einer Datei …</translation>
     </message>
     <message>
       <source>Rows passed of each tag, {name}</source>
@@ -5734,10 +5770,6 @@ zu  {after}</translation>
       <translation>Ausführen</translation>
     </message>
     <message>
-      <source>Run 1 cell</source>
-      <translation>1 Zelle ausführen</translation>
-    </message>
-    <message>
       <source>Run a prompt that is saved first (F5).</source>
       <translation>Führe zuerst einen gespeicherten Prompt aus (F5).</translation>
     </message>
@@ -5748,6 +5780,10 @@ zu  {after}</translation>
     <message>
       <source>Run again with these results</source>
       <translation>Mit diesen Ergebnissen noch einmal ausführen</translation>
+    </message>
+    <message>
+      <source>Run all</source>
+      <translation>Alle ausführen</translation>
     </message>
     <message>
       <source>Run all {count}</source>
@@ -5768,6 +5804,10 @@ zu  {after}</translation>
     <message>
       <source>Run on from this place with the model and the tools, as a new branch. What was is kept.</source>
       <translation>Von dieser Stelle aus mit Modell und Werkzeugen weiter, als neuer Zweig. Was war, bleibt.</translation>
+    </message>
+    <message>
+      <source>Run on save</source>
+      <translation>Beim Speichern ausführen</translation>
     </message>
     <message>
       <source>Run or continue</source>
@@ -5826,8 +5866,8 @@ zu  {after}</translation>
       <translation>Mit {model} ausführen</translation>
     </message>
     <message>
-      <source>Run {count:,} cells</source>
-      <translation>{count:,} Zellen ausführen</translation>
+      <source>Run {file} here</source>
+      <translation>{file} hier ausführen</translation>
     </message>
     <message>
       <source>Run {name}</source>
@@ -5876,6 +5916,10 @@ zu  {after}</translation>
     <message>
       <source>Sample: &lt;code&gt;{sample}&lt;/code&gt;</source>
       <translation>Beispiel: &lt;code&gt;{sample}&lt;/code&gt;</translation>
+    </message>
+    <message>
+      <source>Samples of the prompt</source>
+      <translation>Beispiele des Prompts</translation>
     </message>
     <message>
       <source>Samples, not sent by a run: {names}.</source>
@@ -6175,8 +6219,8 @@ zu  {after}</translation>
       <translation>Alle Probleme zeigen</translation>
     </message>
     <message>
-      <source>Show errors, edits or calls of a tool only</source>
-      <translation>Nur Fehler, Änderungen oder Aufrufe eines Werkzeugs zeigen</translation>
+      <source>Show errors, edits or calls of a tool only…</source>
+      <translation>Nur Fehler, Änderungen oder Aufrufe eines Werkzeugs zeigen …</translation>
     </message>
     <message>
       <source>Show in the file manager</source>
@@ -6209,6 +6253,10 @@ zu  {after}</translation>
     <message>
       <source>Show or hide {toggle}</source>
       <translation>{toggle} zeigen oder verbergen</translation>
+    </message>
+    <message>
+      <source>Show the diagram of the loop</source>
+      <translation>Diagramm der Schleife zeigen</translation>
     </message>
     <message>
       <source>Show the last run of this prompt</source>
@@ -6463,10 +6511,6 @@ zu  {after}</translation>
       <translation>{folder} nicht mehr vertrauen</translation>
     </message>
     <message>
-      <source>Stop using {name} in {folder}</source>
-      <translation>{name} in {folder} nicht mehr verwenden</translation>
-    </message>
-    <message>
       <source>Stopped</source>
       <translation>Gestoppt</translation>
     </message>
@@ -6655,6 +6699,10 @@ zu  {after}</translation>
       <translation>Die bisherigen Aktionen, als Text</translation>
     </message>
     <message>
+      <source>The answer appears here. Run: F5</source>
+      <translation>Hier erscheint die Antwort. Ausführen: F5</translation>
+    </message>
+    <message>
       <source>The answer does not fit the declared outputs</source>
       <translation>Die Antwort passt nicht zu den deklarierten Ausgaben</translation>
     </message>
@@ -6731,12 +6779,24 @@ zu  {after}</translation>
       <translation>Der Aufruf, auf den dies antwortet</translation>
     </message>
     <message>
+      <source>The cases cannot be run as they are.</source>
+      <translation>Die Fälle können so nicht ausgeführt werden.</translation>
+    </message>
+    <message>
+      <source>The cases cost about {cost}. Ask them, and no more about the cost?</source>
+      <translation>Die Fälle kosten etwa {cost}. Fragen, und nicht mehr nach den Kosten?</translation>
+    </message>
+    <message>
       <source>The cell has no answer.</source>
       <translation>Die Zelle hat keine Antwort.</translation>
     </message>
     <message>
       <source>The character {char!r} cannot be written in the file's encoding ({name}).</source>
       <translation>Das Zeichen {char!r} lässt sich in der Kodierung der Datei ({name}) nicht schreiben.</translation>
+    </message>
+    <message>
+      <source>The clipboard holds no rows.</source>
+      <translation>Die Zwischenablage enthält keine Zeilen.</translation>
     </message>
     <message>
       <source>The connections cannot be saved: {reason}.</source>
@@ -6831,12 +6891,12 @@ zu  {after}</translation>
       <translation>Der Export gelang nicht ({error}); bitte melden Sie es.</translation>
     </message>
     <message>
-      <source>The file cannot be used: {reason}.</source>
-      <translation>Die Datei kann nicht benutzt werden: {reason}.</translation>
+      <source>The file asks for {model}.</source>
+      <translation>Die Datei verlangt {model}.</translation>
     </message>
     <message>
-      <source>The file has no column `expected`; add one to its first line.</source>
-      <translation>Die Datei hat keine Spalte `expected`; ergänzen Sie sie in der ersten Zeile.</translation>
+      <source>The file cannot be used: {reason}.</source>
+      <translation>Die Datei kann nicht benutzt werden: {reason}.</translation>
     </message>
     <message>
       <source>The file is not UTF-8 text.</source>
@@ -6849,6 +6909,10 @@ zu  {after}</translation>
     <message>
       <source>The file mixes line ends; saving writes {name} throughout.</source>
       <translation>Die Datei mischt Zeilenenden; Speichern schreibt durchweg {name}.</translation>
+    </message>
+    <message>
+      <source>The file stays as it is.</source>
+      <translation>Die Datei bleibt, wie sie ist.</translation>
     </message>
     <message>
       <source>The file was not changed: {error}</source>
@@ -7063,10 +7127,6 @@ zu  {after}</translation>
       <translation>Die Nummer des Eintrags, ab 1.</translation>
     </message>
     <message>
-      <source>The one in {variable}; paste another to use that</source>
-      <translation>Der in {variable}; für einen anderen hier einfügen</translation>
-    </message>
-    <message>
       <source>The open prompt: {words}</source>
       <translation>Der offene Prompt: {words}</translation>
     </message>
@@ -7093,10 +7153,6 @@ zu  {after}</translation>
     <message>
       <source>The price of {model!r} is not known, so a budget of money cannot hold. Enter the price in its connection, or set a budget of tokens.</source>
       <translation>Der Preis von {model!r} ist nicht bekannt, daher lässt sich ein Geldbudget nicht halten. Tragen Sie den Preis in der Verbindung ein oder setzen Sie ein Tokenbudget.</translation>
-    </message>
-    <message>
-      <source>The problem is named above. Fix it in the file, and save the file.</source>
-      <translation>Das Problem steht oben. Beheben Sie es in der Datei, und speichern Sie die Datei.</translation>
     </message>
     <message>
       <source>The program ended while this run was under way.</source>
@@ -7247,6 +7303,10 @@ zu  {after}</translation>
       <translation>Die Zeilen, aus denen Texte entstehen, bestehen schon.</translation>
     </message>
     <message>
+      <source>The run after</source>
+      <translation>Der Lauf danach</translation>
+    </message>
+    <message>
       <source>The run before</source>
       <translation>Der Lauf davor</translation>
     </message>
@@ -7283,8 +7343,8 @@ zu  {after}</translation>
       <translation>Der Lauf endete mit einer Antwort.</translation>
     </message>
     <message>
-      <source>The run is a row of {name} now.</source>
-      <translation>Der Lauf ist jetzt eine Zeile von {name}.</translation>
+      <source>The run is a case of {name} now.</source>
+      <translation>Der Lauf ist jetzt ein Fall von {name}.</translation>
     </message>
     <message>
       <source>The run is done.</source>
@@ -7395,6 +7455,14 @@ zu  {after}</translation>
       <translation>Die Server wurden nicht geändert: {error}</translation>
     </message>
     <message>
+      <source>The set after</source>
+      <translation>Der nächste Satz</translation>
+    </message>
+    <message>
+      <source>The set before</source>
+      <translation>Der vorige Satz</translation>
+    </message>
+    <message>
       <source>The settings cannot be written.</source>
       <translation>Die Einstellungen können nicht geschrieben werden.</translation>
     </message>
@@ -7441,10 +7509,6 @@ zu  {after}</translation>
     <message>
       <source>The sum</source>
       <translation>Die Summe</translation>
-    </message>
-    <message>
-      <source>The table cannot be read: {error}.</source>
-      <translation>Die Tabelle kann nicht gelesen werden: {error}.</translation>
     </message>
     <message>
       <source>The text could not be checked.</source>
@@ -7655,10 +7719,6 @@ zu  {after}</translation>
       <translation>Es gibt keinen Ordner {parent!r}.</translation>
     </message>
     <message>
-      <source>There is no input set to compare.</source>
-      <translation>Es gibt keinen Eingabesatz zum Vergleichen.</translation>
-    </message>
-    <message>
       <source>There is no run to export.</source>
       <translation>Es gibt keinen Lauf zu exportieren.</translation>
     </message>
@@ -7711,16 +7771,12 @@ zu  {after}</translation>
       <translation>Das kann hier nicht geändert werden.</translation>
     </message>
     <message>
-      <source>This cannot be saved: {reason}.</source>
-      <translation>Das kann nicht gespeichert werden: {reason}.</translation>
-    </message>
-    <message>
       <source>This cannot be undone.</source>
       <translation>Das lässt sich nicht rückgängig machen.</translation>
     </message>
     <message>
-      <source>This experiment cannot run</source>
-      <translation>Dieses Experiment kann nicht laufen</translation>
+      <source>This file asks for</source>
+      <translation>Diese Datei verlangt</translation>
     </message>
     <message>
       <source>This folder is not trusted.</source>
@@ -7765,6 +7821,10 @@ zu  {after}</translation>
     <message>
       <source>This process</source>
       <translation>Dieser Prozess</translation>
+    </message>
+    <message>
+      <source>This prompt</source>
+      <translation>Dieser Prompt</translation>
     </message>
     <message>
       <source>This prompt and the .mcp.json of its folder</source>
@@ -7885,10 +7945,6 @@ zu  {after}</translation>
     <message>
       <source>Tokens</source>
       <translation>Token</translation>
-    </message>
-    <message>
-      <source>Tokens: {text}</source>
-      <translation>Token: {text}</translation>
     </message>
     <message>
       <source>Too long to be compared with {name} here</source>
@@ -8165,6 +8221,10 @@ zu  {after}</translation>
       <translation>Verbrauch</translation>
     </message>
     <message>
+      <source>Use</source>
+      <translation>Verwenden</translation>
+    </message>
+    <message>
       <source>Use Save As, or change its permissions.</source>
       <translation>„Speichern unter“ verwenden oder die Rechte der Datei ändern.</translation>
     </message>
@@ -8177,20 +8237,8 @@ zu  {after}</translation>
       <translation>Verwenden Sie eine andere, oder ändern Sie die Datei.</translation>
     </message>
     <message>
-      <source>Use it</source>
-      <translation>Verwenden</translation>
-    </message>
-    <message>
-      <source>Use this model and run the prompt with it</source>
-      <translation>Dieses Modell verwenden und den Prompt damit ausführen</translation>
-    </message>
-    <message>
-      <source>Use this model in the folder</source>
-      <translation>Dieses Modell im Ordner verwenden</translation>
-    </message>
-    <message>
-      <source>Use this row</source>
-      <translation>Diese Zeile verwenden</translation>
+      <source>Use in {folder}</source>
+      <translation>In {folder} verwenden</translation>
     </message>
     <message>
       <source>Use what came</source>
@@ -8245,10 +8293,6 @@ zu  {after}</translation>
       <translation>Wert der Eingabe „{name}“, Zeile {line}. Strg+Klick bearbeitet ihn.</translation>
     </message>
     <message>
-      <source>Values</source>
-      <translation>Werte</translation>
-    </message>
-    <message>
       <source>Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)</source>
       <translation>Werte (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;Alle Dateien (*)</translation>
     </message>
@@ -8263,10 +8307,6 @@ zu  {after}</translation>
     <message>
       <source>Values of now</source>
       <translation>Jetzige Werte</translation>
-    </message>
-    <message>
-      <source>Values, messages and requests of two sets of inputs</source>
-      <translation>Werte, Nachrichten und Anfragen zweier Sätze von Eingaben</translation>
     </message>
     <message>
       <source>Values: &lt;code&gt;{values}&lt;/code&gt;</source>
@@ -8355,6 +8395,10 @@ zu  {after}</translation>
     <message>
       <source>What answers the calls</source>
       <translation>Was die Aufrufe beantwortet</translation>
+    </message>
+    <message>
+      <source>What answers: a model of this computer, of a provider whose key is here, or another</source>
+      <translation>Was antwortet: ein Modell auf diesem Rechner, bei einem Anbieter, dessen Schlüssel vorliegt, oder ein anderes</translation>
     </message>
     <message>
       <source>What can be made again</source>
@@ -8467,10 +8511,6 @@ zu  {after}</translation>
     <message>
       <source>What the model will get as the tool's result.</source>
       <translation>Was das Modell als Ergebnis des Werkzeugs bekommt.</translation>
-    </message>
-    <message>
-      <source>What the prompt is for</source>
-      <translation>Wofür der Prompt ist</translation>
     </message>
     <message>
       <source>What the prompt is given</source>
@@ -8601,10 +8641,6 @@ zu  {after}</translation>
       <translation>Welches Modell, und wie es wählt</translation>
     </message>
     <message>
-      <source>Which of the {count} rows?</source>
-      <translation>Welche der {count} Zeilen?</translation>
-    </message>
-    <message>
       <source>Which of two answers is better? The variants are named at the end.</source>
       <translation>Welche von zwei Antworten ist besser? Die Varianten werden am Ende genannt.</translation>
     </message>
@@ -8623,10 +8659,6 @@ zu  {after}</translation>
     <message>
       <source>Whitespace</source>
       <translation>Leerzeichen</translation>
-    </message>
-    <message>
-      <source>Who invents</source>
-      <translation>Wer erfindet</translation>
     </message>
     <message>
       <source>Who proposes</source>
@@ -8819,6 +8851,10 @@ zu  {after}</translation>
       <translation>Antworten schreiben …</translation>
     </message>
     <message>
+      <source>Write the columns and the checks as an experiment that gives the same verdicts</source>
+      <translation>Spalten und Prüfungen als Experiment schreiben, das dieselben Urteile gibt</translation>
+    </message>
+    <message>
       <source>Write the messages to a file, one a line, as JSON</source>
       <translation>Die Nachrichten in eine Datei schreiben, eine je Zeile, als JSON</translation>
     </message>
@@ -8943,6 +8979,10 @@ zu  {after}</translation>
       <translation>eine Rollenzeile mit Attributen</translation>
     </message>
     <message>
+      <source>a schema for the answer</source>
+      <translation>ein Schema für die Antwort</translation>
+    </message>
+    <message>
       <source>a thread</source>
       <translation>ein Gesprächsverlauf</translation>
     </message>
@@ -9001,10 +9041,6 @@ zu  {after}</translation>
     <message>
       <source>answered by you, not run</source>
       <translation>von Ihnen beantwortet, nicht gelaufen</translation>
-    </message>
-    <message>
-      <source>any that speaks OpenAI's API</source>
-      <translation>jeder, der OpenAIs API spricht</translation>
     </message>
     <message>
       <source>approved</source>
@@ -9075,6 +9111,10 @@ zu  {after}</translation>
       <translation>brach ab</translation>
     </message>
     <message>
+      <source>built in, for trying things out</source>
+      <translation>eingebaut, zum Ausprobieren</translation>
+    </message>
+    <message>
       <source>ca.pem, cert.pem, key.pem</source>
       <translation>ca.pem, cert.pem, key.pem</translation>
     </message>
@@ -9099,6 +9139,10 @@ zu  {after}</translation>
       <translation>Commit {name}</translation>
     </message>
     <message>
+      <source>config.{name}: it must be a list of tools, each with its schema.</source>
+      <translation>config.{name}: Es muss eine Liste von Werkzeugen sein, jedes mit seinem Schema.</translation>
+    </message>
+    <message>
       <source>config.{name}: templates are not filled in here; write the value itself.</source>
       <translation>config.{name}: Vorlagen werden hier nicht ausgefüllt; schreiben Sie den Wert selbst.</translation>
     </message>
@@ -9111,16 +9155,16 @@ zu  {after}</translation>
       <translation>config: {why} Entfernen Sie es hier.</translation>
     </message>
     <message>
-      <source>connected before</source>
-      <translation>schon verbunden</translation>
-    </message>
-    <message>
       <source>cost not known</source>
       <translation>Kosten nicht bekannt</translation>
     </message>
     <message>
       <source>could not be decided</source>
       <translation>konnte nicht entschieden werden</translation>
+    </message>
+    <message>
+      <source>counted exactly</source>
+      <translation>genau gezählt</translation>
     </message>
     <message>
       <source>crashed</source>
@@ -9227,6 +9271,10 @@ zu  {after}</translation>
       <translation>equalto(value)</translation>
     </message>
     <message>
+      <source>estimated</source>
+      <translation>geschätzt</translation>
+    </message>
+    <message>
       <source>every time; 3, &gt;=3, %2</source>
       <translation>jedes Mal; 3, &gt;=3, %2</translation>
     </message>
@@ -9247,6 +9295,18 @@ zu  {after}</translation>
       <translation>erstes Wort nach {time}</translation>
     </message>
     <message>
+      <source>fits</source>
+      <translation>passt</translation>
+    </message>
+    <message>
+      <source>fits {count} of {all} outputs</source>
+      <translation>passt zu {count} von {all} Ausgaben</translation>
+    </message>
+    <message>
+      <source>for an older text</source>
+      <translation>für einen älteren Text</translation>
+    </message>
+    <message>
       <source>for item in list %}…{% endfor</source>
       <translation>for item in list %}…{% endfor</translation>
     </message>
@@ -9263,6 +9323,10 @@ zu  {after}</translation>
       <translation>kostenlos</translation>
     </message>
     <message>
+      <source>free, local</source>
+      <translation>kostenlos, lokal</translation>
+    </message>
+    <message>
       <source>from an earlier run</source>
       <translation>aus einem früheren Lauf</translation>
     </message>
@@ -9273,6 +9337,10 @@ zu  {after}</translation>
     <message>
       <source>from the thread</source>
       <translation>aus dem Gespräch</translation>
+    </message>
+    <message>
+      <source>from {amount} per 1,000</source>
+      <translation>ab {amount} je 1.000</translation>
     </message>
     <message>
       <source>from {minimum:g}</source>
@@ -9323,10 +9391,6 @@ zu  {after}</translation>
       <translation>Trefferzahl {hits}</translation>
     </message>
     <message>
-      <source>https://host/v1</source>
-      <translation>https://host/v1</translation>
-    </message>
-    <message>
       <source>if … %}…{% endif</source>
       <translation>if … %}…{% endif</translation>
     </message>
@@ -9343,6 +9407,14 @@ zu  {after}</translation>
       <translation>in der Liste der Befehle</translation>
     </message>
     <message>
+      <source>in the system's key store</source>
+      <translation>im Schlüsselspeicher des Systems</translation>
+    </message>
+    <message>
+      <source>in use</source>
+      <translation>in Gebrauch</translation>
+    </message>
+    <message>
       <source>in(list)</source>
       <translation>in(list)</translation>
     </message>
@@ -9353,10 +9425,6 @@ zu  {after}</translation>
     <message>
       <source>index, first, last, length</source>
       <translation>index, first, last, length</translation>
-    </message>
-    <message>
-      <source>inputs now</source>
-      <translation>jetzige Eingaben</translation>
     </message>
     <message>
       <source>interrupted</source>
@@ -9431,10 +9499,6 @@ zu  {after}</translation>
       <translation>mit dem Lauf aufbewahrt</translation>
     </message>
     <message>
-      <source>key in {variable}</source>
-      <translation>Schlüssel in {variable}</translation>
-    </message>
-    <message>
       <source>keys shortcuts bindings</source>
       <translation>Tasten Tastenkürzel Kürzel Belegung</translation>
     </message>
@@ -9469,10 +9533,6 @@ zu  {after}</translation>
     <message>
       <source>logs “{log}”, does not stop</source>
       <translation>notiert „{log}“, hält nicht an</translation>
-    </message>
-    <message>
-      <source>looking for it …</source>
-      <translation>wird gesucht …</translation>
     </message>
     <message>
       <source>lost</source>
@@ -9531,8 +9591,8 @@ zu  {after}</translation>
       <translation>Name und Beschreibung</translation>
     </message>
     <message>
-      <source>needs a key</source>
-      <translation>braucht einen Schlüssel</translation>
+      <source>names, keys, limits</source>
+      <translation>Namen, Schlüssel, Grenzen</translation>
     </message>
     <message>
       <source>needs you</source>
@@ -9615,6 +9675,14 @@ zu  {after}</translation>
       <translation>noch keiner vorhanden</translation>
     </message>
     <message>
+      <source>none needed</source>
+      <translation>keiner nötig</translation>
+    </message>
+    <message>
+      <source>none of these</source>
+      <translation>nichts davon</translation>
+    </message>
+    <message>
       <source>not all of the run can be read</source>
       <translation>nicht der ganze Lauf ist lesbar</translation>
     </message>
@@ -9651,10 +9719,6 @@ zu  {after}</translation>
       <translation>nicht ausgeführt</translation>
     </message>
     <message>
-      <source>not running here</source>
-      <translation>läuft hier nicht</translation>
-    </message>
-    <message>
       <source>not set</source>
       <translation>nicht gesetzt</translation>
     </message>
@@ -9677,6 +9741,10 @@ zu  {after}</translation>
     <message>
       <source>not trusted</source>
       <translation>nicht vertraut</translation>
+    </message>
+    <message>
+      <source>nothing is known</source>
+      <translation>nichts bekannt</translation>
     </message>
     <message>
       <source>nothing new</source>
@@ -9703,6 +9771,10 @@ zu  {after}</translation>
       <translation>nur rechts</translation>
     </message>
     <message>
+      <source>or type its address or key above</source>
+      <translation>oder oben Adresse oder Schlüssel eingeben</translation>
+    </message>
+    <message>
       <source>other bytes are there now</source>
       <translation>dort liegen jetzt andere Bytes</translation>
     </message>
@@ -9721,6 +9793,14 @@ zu  {after}</translation>
     <message>
       <source>pasted</source>
       <translation>eingefügt</translation>
+    </message>
+    <message>
+      <source>pictures</source>
+      <translation>Bilder</translation>
+    </message>
+    <message>
+      <source>price unknown</source>
+      <translation>Preis unbekannt</translation>
     </message>
     <message>
       <source>put in by the loop</source>
@@ -9819,16 +9899,12 @@ zu  {after}</translation>
       <translation>Zeilen aufgerufen: {count}, fehlgeschlagen: {failed}</translation>
     </message>
     <message>
+      <source>run {number} of {count}</source>
+      <translation>Lauf {number} von {count}</translation>
+    </message>
+    <message>
       <source>running</source>
       <translation>läuft</translation>
-    </message>
-    <message>
-      <source>running, 1 model</source>
-      <translation>läuft, 1 Modell</translation>
-    </message>
-    <message>
-      <source>running, {count} models</source>
-      <translation>läuft, {count} Modelle</translation>
     </message>
     <message>
       <source>running…</source>
@@ -10071,6 +10147,10 @@ zu  {after}</translation>
       <translation>heute</translation>
     </message>
     <message>
+      <source>token</source>
+      <translation>Token</translation>
+    </message>
+    <message>
       <source>tool</source>
       <translation>Werkzeug</translation>
     </message>
@@ -10207,10 +10287,6 @@ zu  {after}</translation>
       <translation>ja</translation>
     </message>
     <message>
-      <source>you chose it</source>
-      <translation>von Ihnen gewählt</translation>
-    </message>
-    <message>
       <source>you reply yourself</source>
       <translation>Sie antworten selbst</translation>
     </message>
@@ -10229,6 +10305,10 @@ zu  {after}</translation>
     <message>
       <source>{address} is not encrypted: whoever reaches that scheduler can run programs on its workers. Use tls:// (prompt-studio cluster certificates makes what it needs), or --insecure in a network of your own.</source>
       <translation>{address} ist nicht verschlüsselt: wer diesen Scheduler erreicht, kann auf seinen Workern Programme ausführen. Verwenden Sie tls:// (prompt-studio cluster certificates erzeugt das Nötige) oder --insecure in einem eigenen Netz.</translation>
+    </message>
+    <message>
+      <source>{amount} per 1,000</source>
+      <translation>{amount} je 1.000</translation>
     </message>
     <message>
       <source>{calls} cells asked, {tokens:,} tokens, {cost}.</source>
@@ -10263,6 +10343,10 @@ zu  {after}</translation>
       <translation>{count:,} Aufrufe</translation>
     </message>
     <message>
+      <source>{count:,} characters</source>
+      <translation>{count:,} Zeichen</translation>
+    </message>
+    <message>
       <source>{count:,} done</source>
       <translation>{count:,} fertig</translation>
     </message>
@@ -10279,8 +10363,8 @@ zu  {after}</translation>
       <translation>{count:,} Nachrichten</translation>
     </message>
     <message>
-      <source>{count:,} repeats</source>
-      <translation>{count:,} Wiederholungen</translation>
+      <source>{count:,} more characters</source>
+      <translation>{count:,} weitere Zeichen</translation>
     </message>
     <message>
       <source>{count:,} rows</source>
@@ -10301,10 +10385,6 @@ zu  {after}</translation>
     <message>
       <source>{count:,} tokens</source>
       <translation>{count:,} Token</translation>
-    </message>
-    <message>
-      <source>{count:,} variants</source>
-      <translation>{count:,} Varianten</translation>
     </message>
     <message>
       <source>{count} changed lines</source>
@@ -10351,6 +10431,10 @@ zu  {after}</translation>
       <translation>{count} Treffer</translation>
     </message>
     <message>
+      <source>{count} missing</source>
+      <translation>{count} fehlen</translation>
+    </message>
+    <message>
       <source>{count} more</source>
       <translation>{count} weitere</translation>
     </message>
@@ -10395,10 +10479,6 @@ zu  {after}</translation>
       <translation>{count} Zeilen sind gelesen</translation>
     </message>
     <message>
-      <source>{count} rows.</source>
-      <translation>{count} Zeilen.</translation>
-    </message>
-    <message>
       <source>{count} running</source>
       <translation>{count} laufen</translation>
     </message>
@@ -10417,6 +10497,10 @@ zu  {after}</translation>
     <message>
       <source>{count} runs were taken</source>
       <translation>{count} Läufe wurden aufgenommen</translation>
+    </message>
+    <message>
+      <source>{count} samples</source>
+      <translation>{count} Beispiele</translation>
     </message>
     <message>
       <source>{count} sources have problems: {sources}.</source>
@@ -10507,10 +10591,6 @@ zu  {after}</translation>
       <translation>{file} ist kein Objekt mit benannten Sätzen.</translation>
     </message>
     <message>
-      <source>{file}, line {line}: {message}</source>
-      <translation>{file}, Zeile {line}: {message}</translation>
-    </message>
-    <message>
       <source>{folder} is not trusted: no ${{env:}} and no ${{file:}} of it is read.</source>
       <translation>{folder} wird nicht vertraut: kein ${{env:}} und kein ${{file:}} davon wird gelesen.</translation>
     </message>
@@ -10537,6 +10617,10 @@ zu  {after}</translation>
     <message>
       <source>{key}: {first} and {second}</source>
       <translation>{key}: {first} und {second}</translation>
+    </message>
+    <message>
+      <source>{kind}, on this computer</source>
+      <translation>{kind}, auf diesem Rechner</translation>
     </message>
     <message>
       <source>{kind}, row {number}: like an earlier row</source>
@@ -10703,10 +10787,6 @@ zu  {after}</translation>
       <translation>{name} ist nicht mehr da.</translation>
     </message>
     <message>
-      <source>{name} is not written: rows of JSON are edited by hand.</source>
-      <translation>{name} wird nicht geschrieben: Zeilen in JSON werden von Hand bearbeitet.</translation>
-    </message>
-    <message>
       <source>{name} is there already.</source>
       <translation>{name} gibt es schon.</translation>
     </message>
@@ -10739,8 +10819,8 @@ zu  {after}</translation>
       <translation>{name}, als JSON</translation>
     </message>
     <message>
-      <source>{name}, not {model}</source>
-      <translation>{name}, nicht {model}</translation>
+      <source>{name}, edited</source>
+      <translation>{name}, geändert</translation>
     </message>
     <message>
       <source>{name}: a file as a value is sent to the model, so it is read in trusted folders only; trust the experiment's folder to use it.</source>
@@ -10785,10 +10865,6 @@ zu  {after}</translation>
     <message>
       <source>{name}: there is no such file.</source>
       <translation>{name}: Diese Datei gibt es nicht.</translation>
-    </message>
-    <message>
-      <source>{name}: {before} and {after}</source>
-      <translation>{name}: {before} und {after}</translation>
     </message>
     <message>
       <source>{name}: {count} fail</source>
@@ -10855,6 +10931,10 @@ zu  {after}</translation>
       <translation>{own} (aufgezeichnet: {recorded})</translation>
     </message>
     <message>
+      <source>{passed} of {count}</source>
+      <translation>{passed} von {count}</translation>
+    </message>
+    <message>
       <source>{place} is gone</source>
       <translation>{place} fehlt</translation>
     </message>
@@ -10863,8 +10943,16 @@ zu  {after}</translation>
       <translation>{place} ist neu</translation>
     </message>
     <message>
+      <source>{place} is not set up here: connect it</source>
+      <translation>{place} ist hier nicht eingerichtet: verbinden</translation>
+    </message>
+    <message>
       <source>{place} is {now}, not {before}</source>
       <translation>{place} ist {now}, nicht {before}</translation>
+    </message>
+    <message>
+      <source>{place}: the file names no model, so the default answers</source>
+      <translation>{place}: Die Datei nennt kein Modell, darum antwortet die Vorgabe</translation>
     </message>
     <message>
       <source>{place}: the value {name!r} reads {{{{ {other} }}}}, and a value is no template here: write the text out, or put it into the prompt.</source>
@@ -10923,6 +11011,10 @@ zu  {after}</translation>
       <translation>{rate} je Sekunde</translation>
     </message>
     <message>
+      <source>{reason} Tries again in {seconds} s.</source>
+      <translation>{reason} Neuer Versuch in {seconds} s.</translation>
+    </message>
+    <message>
       <source>{role}, message {number}</source>
       <translation>{role}, Nachricht {number}</translation>
     </message>
@@ -10937,6 +11029,22 @@ zu  {after}</translation>
     <message>
       <source>{said} It is asked again in the next batch.</source>
       <translation>{said} Im nächsten Batch wird erneut gefragt.</translation>
+    </message>
+    <message>
+      <source>{sent:,} in, {received:,} out</source>
+      <translation>{sent:,} ein, {received:,} aus</translation>
+    </message>
+    <message>
+      <source>{sent:,} tokens sent as counted now, {received:,} received: the mean of the last {runs} runs.</source>
+      <translation>{sent:,} Tokens gesendet, wie jetzt gezählt, {received:,} empfangen: das Mittel der letzten {runs} Läufe.</translation>
+    </message>
+    <message>
+      <source>{sent:,} tokens sent, {received:,} received: the means of the last {runs} runs.</source>
+      <translation>{sent:,} Tokens gesendet, {received:,} empfangen: die Mittel der letzten {runs} Läufe.</translation>
+    </message>
+    <message>
+      <source>{sent:,} tokens sent; the answer is not counted, as there is no run yet.</source>
+      <translation>{sent:,} Tokens gesendet; die Antwort ist nicht gezählt, da es noch keinen Lauf gibt.</translation>
     </message>
     <message>
       <source>{sent}. The address comes from the file, and you have not allowed it yet.</source>
@@ -10977,6 +11085,14 @@ zu  {after}</translation>
     <message>
       <source>{steps} steps</source>
       <translation>{steps} Schritte</translation>
+    </message>
+    <message>
+      <source>{steps} steps, 1 tool call</source>
+      <translation>{steps} Schritte, 1 Werkzeugaufruf</translation>
+    </message>
+    <message>
+      <source>{steps} steps, {calls} tool calls</source>
+      <translation>{steps} Schritte, {calls} Werkzeugaufrufe</translation>
     </message>
     <message>
       <source>{summary}
@@ -11075,6 +11191,10 @@ F2 writes another value here</source>
 F2 schreibt hier einen anderen Wert</translation>
     </message>
     <message>
+      <source>{variable} of your environment</source>
+      <translation>{variable} aus Ihrer Umgebung</translation>
+    </message>
+    <message>
       <source>{variant}: only {inputs} differs, {count} fail</source>
       <translation>{variant}: nur {inputs} ist anders, {count} fallen durch</translation>
     </message>
@@ -11103,6 +11223,10 @@ F2 schreibt hier einen anderen Wert</translation>
       <translation>{where}: {fault} Ändern Sie die Vorlage; bis dahin wird nichts gesendet.</translation>
     </message>
     <message>
+      <source>{window:,} tokens</source>
+      <translation>{window:,} Tokens</translation>
+    </message>
+    <message>
       <source>{window:,} tokens (as known)</source>
       <translation>{window:,} Token (wie bekannt)</translation>
     </message>
@@ -11129,10 +11253,6 @@ F2 schreibt hier einen anderen Wert</translation>
     <message>
       <source>{word} is not a JSON value.</source>
       <translation>{word} ist kein JSON-Wert.</translation>
-    </message>
-    <message>
-      <source>… and {count} more are left out</source>
-      <translation>… und {count} weitere fehlen</translation>
     </message>
     <message>
       <source>… shown up to here; written whole</source>
