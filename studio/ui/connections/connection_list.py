@@ -7,112 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
-from PySide6.QtWidgets import (
-    QListWidget,
-    QListWidgetItem,
-    QMenu,
-    QMessageBox,
-    QPushButton,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QMenu, QMessageBox, QPushButton, QWidget
 
 from studio.application.words import tr
 from studio.core.models.connections import Connection, Connections, all_presets
 from studio.core.models.secrets import KEYRING
 from studio.ui.connections.kinds import ICONS, preset_words, second_line, state_words
+from studio.ui.connections.rows import Row, RowDelegate
 from studio.ui.parts.labels import icon_button
 from studio.ui.parts.layouts import row_of
-from studio.ui.style.colors import blend, theme_in_use
 from studio.ui.style.icons import icon
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 _NAME = Qt.ItemDataRole.UserRole
-_SECOND = Qt.ItemDataRole.UserRole + 1
+_ROW = Qt.ItemDataRole.UserRole + 1
 _IS_DEFAULT = Qt.ItemDataRole.UserRole + 2
-_STATE = Qt.ItemDataRole.UserRole + 3
-_KIND_ICON = Qt.ItemDataRole.UserRole + 4
-_STATE_ICONS = {"works": "circle-check", "fails": "circle-x", "running": "loader"}
-
-
-class _Rows(QStyledItemDelegate):
-    """Two lines of text between two drawings."""
-
-    def sizeHint(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QSize:
-        """Two lines and some air."""
-        return QSize(120, 2 * option.fontMetrics.height() + 18)
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        """Draw a row."""
-        theme = theme_in_use()
-        box: QRect = option.rect
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if chosen or hovered:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.selection if chosen else theme.raised))
-            painter.drawRoundedRect(box.adjusted(4, 1, -4, -1), 6, 6)
-        drawing = icon(index.data(_KIND_ICON), "text" if chosen else "muted")
-        drawing.paint(painter, QRect(box.left() + 14, box.center().y() - 8, 18, 18))
-        right = box.right() - 14
-        if state := _STATE_ICONS.get(index.data(_STATE)):
-            color = {"works": theme.success, "fails": theme.error}.get(index.data(_STATE))
-            mark = QRect(right - 15, box.center().y() - 7, 16, 16)
-            icon(state, color or "muted").paint(painter, mark)
-            right -= 24
-        text = QRect(box.left() + 42, box.top() + 8, right - box.left() - 42, box.height() // 2 - 8)
-        font: QFont = option.font
-        room = text.width()
-        if index.data(_IS_DEFAULT):
-            room -= self._badge(painter, text, font)
-        painter.setFont(font)
-        painter.setPen(QColor(theme.text))
-        _write(painter, text, index.data(_NAME), room)
-        painter.setPen(QColor(theme.muted))
-        _write(painter, text.translated(0, text.height() + 2), index.data(_SECOND), text.width())
-        painter.restore()
-
-    def _badge(self, painter: QPainter, text: QRect, font: QFont) -> int:
-        """That it is the default, at the right end; gives the room that it takes."""
-        theme = theme_in_use()
-        small = QFont(font)
-        small.setPointSizeF(font.pointSizeF() * 0.85)
-        metrics = QFontMetrics(small)
-        width = metrics.horizontalAdvance(_default()) + 12
-        height = metrics.height() + 2
-        top = text.center().y() - height // 2 + 1
-        badge = QRect(text.right() - width, top, width, height)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(blend(theme.accent, theme.surface, 0.16)))
-        painter.drawRoundedRect(badge, 4, 4)
-        painter.setFont(small)
-        painter.setPen(QColor(theme.accent))
-        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, _default())
-        return width + 8
-
-
-def _default() -> str:
-    return tr("default")
+_MARKS = {
+    "works": ("circle-check", "success"),
+    "fails": ("circle-x", "error"),
+    "running": ("loader", "muted"),
+}
 
 
 class ConnectionList(QListWidget):
@@ -123,8 +38,7 @@ class ConnectionList(QListWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._rows = _Rows(self)
-        self.setItemDelegate(self._rows)
+        self.setItemDelegate(RowDelegate(self, lambda index: index.data(_ROW)))
         self.setAccessibleName(tr("Connections"))
         self.setMouseTracking(True)
         self.setViewportMargins(0, 6, 0, 6)
@@ -150,7 +64,6 @@ class ConnectionList(QListWidget):
         for each in connections.connections:
             item = QListWidgetItem(self)
             item.setData(_NAME, each.name)
-            item.setData(_KIND_ICON, ICONS[each.kind])
             item.setData(_IS_DEFAULT, each.name == connections.default)
             self._say(item, each, trial_of(each))
             if each.name == current:
@@ -164,22 +77,17 @@ class ConnectionList(QListWidget):
                 self._say(self.item(row), connection, trial)
 
     def _say(self, item: QListWidgetItem, connection: Connection, trial: ConnectionTrial) -> None:
-        item.setData(_STATE, trial.state)
-        item.setData(_SECOND, second_line(connection, trial))
-        words = [connection.name, second_line(connection, trial), state_words(trial)]
-        words += [_default()] if item.data(_IS_DEFAULT) else []
+        detail = second_line(connection, trial)
+        badge = tr("default") if item.data(_IS_DEFAULT) else ""
+        drawing, mark = ICONS[connection.kind], _MARKS.get(trial.state)
+        item.setData(_ROW, Row(connection.name, detail, drawing, badge=badge, mark=mark))
+        words = [connection.name, detail, state_words(trial), *filter(None, [badge])]
         item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(dict.fromkeys(words)))
         item.setToolTip(trial.probe.message if trial.probe is not None else "")
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
         if item is not None:
             self.picked.emit(str(item.data(_NAME)))
-
-
-def _write(painter: QPainter, box: QRect, text: str, room: int) -> None:
-    cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
-    place = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    painter.drawText(box, place, cut)
 
 
 class ListButtons(QWidget):

@@ -6,30 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from PySide6.QtCore import (
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QColor, QFont, QHideEvent, QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QFrame,
-    QGridLayout,
-    QLabel,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from studio.application.connections.model_list import (
     AskFor,
@@ -55,14 +34,14 @@ from studio.application.words import PROTOCOL_WORDS, marked, tr
 from studio.core.models.connections import Connection
 from studio.core.models.embedded.policy import LEVELS
 from studio.ui.connections.kinds import ICONS, help_words
+from studio.ui.connections.model_passport import ModelPassport
+from studio.ui.connections.rows import Row, RowDelegate
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import theme_in_use
-from studio.ui.style.icons import icon
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
 
-_ROW, _HEADING = 44, 30
+_ROW = 44
 _LIST_WIDTH, _PASSPORT_WIDTH, _HEIGHT = 430, 400, 600
 _NARROW = 1100
 """Width of a window below which the popover has no passport."""
@@ -108,7 +87,7 @@ class ModelPopover(QFrame):
         self.list = QListWidget()
         self.list.setAccessibleName(tr("Models"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.list.setItemDelegate(_Rows(self))
+        self.list.setItemDelegate(RowDelegate(self, self._row_of, _ROW))
         self.list.setMouseTracking(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.protocol, self.level = ComboBox(), ComboBox()
@@ -120,7 +99,7 @@ class ModelPopover(QFrame):
         self.protocol.setAccessibleName(tr("Protocol"))
         self.level.setAccessibleName(tr("Help"))
         self.agent = QWidget()
-        self.passport = _Passport()
+        self.passport = ModelPassport()
         self._lay_out()
         self._connect()
 
@@ -319,7 +298,20 @@ class ModelPopover(QFrame):
         offer = item.data(_OFFER) if item is not None else None
         return offer if isinstance(offer, ModelOffer) else None
 
-    def price(self, offer: ModelOffer) -> str:
+    def _row_of(self, index: QModelIndex | QPersistentModelIndex) -> Row | None:
+        offer = index.data(_OFFER)
+        if not isinstance(offer, ModelOffer):
+            return None
+        return Row(
+            offer.title,
+            offer.detail,
+            _drawing_of(offer),
+            tr("in use") if offer.is_used else self._price(offer),
+            is_accented=offer.is_used,
+            is_warning=offer.is_replaced,
+        )
+
+    def _price(self, offer: ModelOffer) -> str:
         """Return the price of a line's model in few words; empty where it has none."""
         if not isinstance(offer.act, UseModel):
             return ""
@@ -439,128 +431,6 @@ class ModelPopover(QFrame):
         )
         row_of((left, 1), self.passport, on=self, margins=1, spacing=0)
         self.passport.setFixedWidth(_PASSPORT_WIDTH)
-
-
-class _Passport(QWidget):
-    """Facts of the chosen model, and the two ways to use it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("passport")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.title, self.place = QLabel(wordWrap=True), QLabel(wordWrap=True)
-        self.title.setProperty("scale", "section")
-        self.place.setProperty("tone", "muted")
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(12)
-        self._grid.setVerticalSpacing(10)
-        self._grid.setColumnStretch(1, 1)
-        self.rows: list[tuple[QLabel, QLabel]] = []
-        self.use = QPushButton()
-        self.once = QPushButton(tr("Only this file"))
-        self.once.setToolTip(tr("Ctrl+Enter: for this file, until the studio is closed"))
-        self.about = QLabel(tr("The file stays as it is."), wordWrap=True)
-        self.about.setProperty("tone", "muted")
-        buttons = row_of(self.use, self.once, 1, spacing=8)
-        column_of(
-            self.title,
-            self.place,
-            self._grid,
-            1,
-            buttons,
-            self.about,
-            on=self,
-            margins=16,
-            spacing=8,
-        )
-
-    def show_folder(self, folder: str) -> None:
-        """Name the folder that a choice is kept for."""
-        words = tr("Use in {folder}").format(folder=folder) if folder else tr("Use")
-        self.use.setText(words)
-        self.use.setToolTip(tr("Enter"))
-        self.once.setVisible(bool(folder))
-
-    def show_rows(self, offer: ModelOffer | None, rows: Sequence[tuple[str, str]]) -> None:
-        """Show a line's model."""
-        self.title.setText(offer.title if offer is not None else "")
-        self.place.setText(offer.detail if offer is not None else "")
-        while len(self.rows) < len(rows):
-            name, value = QLabel(), QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-            name.setProperty("tone", "muted")
-            place = len(self.rows)
-            self._grid.addWidget(name, place, 0, Qt.AlignmentFlag.AlignTop)
-            self._grid.addWidget(value, place, 1)
-            self.rows.append((name, value))
-        for place, (name, value) in enumerate(self.rows):
-            words = rows[place] if place < len(rows) else ("", "")
-            name.setText(words[0])
-            value.setText(words[1])
-        is_model = offer is not None and isinstance(offer.act, UseModel)
-        for part in (self.use, self.once, self.about):
-            part.setEnabled(is_model)
-
-
-class _Rows(QStyledItemDelegate):
-    """Headings, and lines with a detail below the name and a price at the right."""
-
-    def __init__(self, popover: ModelPopover) -> None:
-        super().__init__(popover)
-        self._popover = popover
-
-    def sizeHint(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QSize:
-        """Return the height of a heading or of a line."""
-        is_heading = index.data(_OFFER) is None
-        blank = 12 if is_heading and not index.data() else _HEADING
-        return QSize(200, blank if is_heading else _ROW)
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        """Draw a row."""
-        theme, box = theme_in_use(), QRect(option.rect)
-        offer = index.data(_OFFER)
-        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        painter.save()
-        font = QFont(option.font)
-        if not isinstance(offer, ModelOffer):
-            font.setWeight(QFont.Weight.DemiBold)
-            painter.setFont(font)
-            painter.setPen(QColor(theme.muted))
-            painter.drawText(box.adjusted(10, 6, -8, 0), flags, str(index.data()))
-            painter.restore()
-            return
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        if chosen or hovered:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.selection if chosen else theme.raised))
-            painter.drawRoundedRect(box.adjusted(2, 1, -2, -1), 5, 5)
-        tone = "warning" if offer.is_replaced else "text" if chosen else "muted"
-        icon(_drawing_of(offer), tone).paint(painter, box.left() + 10, box.center().y() - 8, 16, 16)
-        text = box.adjusted(38, 4, -10, -4)
-        painter.setFont(font)
-        metrics = painter.fontMetrics()
-        end = tr("in use") if offer.is_used else self._popover.price(offer)
-        painter.setPen(QColor(theme.accent if offer.is_used else theme.muted))
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, end)
-        text.setRight(text.right() - metrics.horizontalAdvance(end) - 8)
-        cut = Qt.TextElideMode.ElideRight
-        upper = text if not offer.detail else text.adjusted(0, 0, 0, -text.height() // 2)
-        painter.setPen(QColor(theme.text))
-        painter.drawText(upper, flags, metrics.elidedText(offer.title, cut, text.width()))
-        painter.setPen(QColor(theme.warning if offer.is_replaced else theme.muted))
-        font.setPointSizeF(font.pointSizeF() * 0.92)
-        painter.setFont(font)
-        detail = painter.fontMetrics().elidedText(offer.detail, cut, text.width())
-        painter.drawText(text.adjusted(0, text.height() // 2, 0, 0), flags, detail)
-        painter.restore()
 
 
 def _drawing_of(offer: ModelOffer) -> str:
