@@ -1,7 +1,4 @@
-"""The preview pane: Messages, Request, Variables of the unsaved text.
-
-Two conversations compared: of the editor, of the saved file, of any two sets of inputs.
-"""
+"""The preview pane: Messages, Request, Variables and Diff of the unsaved text."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -24,7 +21,6 @@ from studio.application.document.loading import LoadedPart
 from studio.application.preview.build import tool_choice
 from studio.application.preview.diff import (
     ConversationComparison,
-    ConversationSide,
     Pair,
     messages_as_chat,
     messages_as_json,
@@ -37,136 +33,15 @@ from studio.core.text.source import Fix, Span
 from studio.core.text.values import JsonObject
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.empty_state import Banner, EmptyState
-from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import Drawing, Separator, icon_button
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.text_views import ClosedText, ComparisonView
+from studio.ui.parts.text_views import ClosedText
 from studio.ui.preview.answer_card import AnswerCard
 from studio.ui.preview.bar import PreviewBar
 from studio.ui.preview.cards.messages_view import MessagesView
+from studio.ui.preview.diff_tab import DiffTab
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
-from studio.ui.style.colors import paint_text
-
-
-class DiffTab(QWidget):
-    """A choice of two sides to compare, and the messages that differ."""
-
-    pair_chosen = Signal(Pair)
-    place_chosen = Signal(Span)
-    request_earlier = Signal()  # the last run and the commits of the prompt, to be offered
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._sets: tuple[ConversationSide, ...] = ()
-        self._earlier: tuple[ConversationSide, ...] = ()
-        self.compared: ConversationComparison | None = None
-        self._own = (
-            ConversationSide(tr("Last saved version"), is_saved=True),
-            ConversationSide(tr("Now: editor and inputs")),
-        )
-        self._sides: list[ConversationSide] = list(self._own)
-        self.before = self._make_choice(tr("Compare this"), 0)
-        self.after = self._make_choice(tr("with this"), 1)
-        self.swap = icon_button("arrow-left-right", tr("Swap the two sides"), self)
-        self.swap.setAutoRaise(True)
-        self.swap.clicked.connect(self._swap)
-        self._said = QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self._said.setContentsMargins(12, 0, 12, 8)
-        self.view = ComparisonView(self)
-        self.view.setAccessibleName(tr("Messages that differ"))
-        self.view.part_chosen.connect(self._go_to)
-        bar = row_of(
-            (self.before, 1), self.swap, (self.after, 1), margins=(12, 8, 12, 4), spacing=8
-        )
-        column_of(bar, self._said, (self.view, 1), on=self, margins=0, spacing=0)
-        paint_text(self._said, "muted")
-
-    @property
-    def pair(self) -> Pair:
-        """Return the two sides of the comparison."""
-        return Pair(self._side(self.before), self._side(self.after))
-
-    @property
-    def sentence(self) -> str:
-        """The outcome in a few words."""
-        return self._said.text()
-
-    def set_input_sets(self, sets: Mapping[str, JsonObject]) -> None:
-        """Offer the sets of values, beside the editor's and the saved version."""
-        self._sets = tuple(
-            ConversationSide(tr("Inputs “{name}”").format(name=name), values)
-            for name, values in sets.items()
-        )
-        self._offer()
-        if self.isVisible():
-            self.request_earlier.emit()
-
-    def set_earlier(self, sides: Sequence[ConversationSide]) -> None:
-        """Offer the last run and the commits of the prompt, too."""
-        if sides or self._earlier:
-            self._earlier = tuple(sides)
-            self._offer()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Ask for what the prompt was before: only now, since Git is asked for it."""
-        super().showEvent(event)
-        self.request_earlier.emit()
-
-    def _offer(self) -> None:
-        self._sides = [*self._own, *self._sets, *self._earlier]
-        for number, choice in enumerate((self.before, self.after)):
-            kept = choice.currentText()
-            choice.clear()
-            choice.addItems([side.title for side in self._sides])
-            found = choice.findText(kept)
-            choice.setCurrentIndex(found if found >= 0 else number)
-        if self.isVisible():
-            self.pair_chosen.emit(self.pair)
-
-    def show_comparison(self, comparison: ConversationComparison) -> None:
-        """Show what differs."""
-        self.compared = found = comparison
-        count = len(found.messages)
-        if found.problem:
-            self._said.setText(found.problem)
-        elif not count:
-            self._said.setText(tr("No message differs."))
-        else:
-            same = found.unchanged
-            words = (
-                tr("1 differs, {same} the same")
-                if count == 1
-                else tr("{count} differ, {same} the same")
-            )
-            self._said.setText(words.format(count=count, same=same))
-        self.view.show_parts(found.messages)
-
-    def _make_choice(self, name: str, index: int) -> ComboBox:
-        choice = ComboBox(self)
-        choice.setAccessibleName(name)
-        choice.setToolTip(name)
-        choice.addItems([side.title for side in self._sides])
-        choice.setCurrentIndex(index)
-        choice.setMinimumContentsLength(8)
-        choice.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        choice.activated.connect(lambda: self.pair_chosen.emit(self.pair))
-        return choice
-
-    def _side(self, choice: ComboBox) -> ConversationSide:
-        return self._sides[max(0, choice.currentIndex())]
-
-    def _swap(self) -> None:
-        before, after = self.before.currentIndex(), self.after.currentIndex()
-        self.before.setCurrentIndex(after)
-        self.after.setCurrentIndex(before)
-        self.pair_chosen.emit(self.pair)
-
-    def _go_to(self, number: int) -> None:
-        parts = self.compared.messages if self.compared is not None else ()
-        if 0 <= number < len(parts) and parts[number].span is not None:
-            self.place_chosen.emit(parts[number].span)
-
 
 _MOST_ANSWER = 0.45
 """Maximum share of the pane's height for the answer, unless the user gives it more."""
