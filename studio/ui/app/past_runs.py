@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QObject, QStandardPaths
 from PySide6.QtWidgets import QWidget
 
 from studio.application.connections.model import asked_by
@@ -23,19 +23,32 @@ from studio.core.models.base import ChatModel, ModelError
 from studio.core.runs.exchange import RunForm, form_of
 from studio.core.runs.rows import RunSummary
 from studio.ui.app.run_coordinator import RunCoordinator
+from studio.ui.history.pane import HistoryPane
 from studio.ui.run.file_choice import ask_journals, ask_target
 from studio.viewmodels.app.notifications import NotificationAction, Notifications
 from studio.viewmodels.exchange import RunExchange
+from studio.viewmodels.history.controller import HistoryController
 from studio.viewmodels.run.controller import RunController
 
 
 class PastRuns(QObject):
     """Does with a run of the past what the user wants of it."""
 
-    request_record = Signal(str)  # id of a run of the history that is to be shown
+    def __init__(
+        self,
+        coordinator: RunCoordinator,
+        history: HistoryController,
+        pane: HistoryPane,
+        files: RunFiles,
+    ) -> None:
+        """Connect the runs that are kept with the pane that lists them.
 
-    def __init__(self, coordinator: RunCoordinator) -> None:
-        """Share the window, the run, the connections and the inputs of `coordinator`."""
+        Args:
+            coordinator: shares its window, run, connections and inputs.
+            history: the runs that are kept.
+            pane: lists them.
+            files: writes and reads their files.
+        """
         super().__init__(coordinator)
         self._coordinator = coordinator
         self._run = coordinator.run
@@ -43,6 +56,47 @@ class PastRuns(QObject):
         self._messages = coordinator.messages
         self._awaited = ""
         """The run that is gone on with once it is shown."""
+        self._answer_of = ""
+        """Id of the run of which only the answer is wanted."""
+        self._history, self._pane = history, pane
+        self._connect(files)
+
+    def _connect(self, files: RunFiles) -> None:
+        history, pane = self._history, self._pane
+        history.listed.connect(pane.show_runs)
+        history.opening.busy_changed.connect(pane.show_opening)
+        history.size_changed.connect(pane.show_size)
+        history.problem_found.connect(pane.show_problem)
+        history.opened.connect(self._show_record)
+        history.followed.connect(self._run.follow_record)
+        history.failed.connect(self._coordinator.refuse)
+        history.interrupted_found.connect(self.offer_interrupted)
+        history.watch()
+        self._run.sessions.started.connect(history.refresh)
+        self._run.sessions.ended.connect(history.refresh)
+        pane.request_compare_all.connect(history.compare_all)
+        pane.request_refresh.connect(history.refresh)
+        pane.request_filter.connect(history.set_filter)
+        pane.request_open.connect(history.open)
+        pane.request_compare.connect(history.compare)
+        pane.request_delete.connect(history.delete)
+        pane.request_pin.connect(history.set_pinned)
+        pane.request_describe.connect(history.describe)
+        pane.request_retention.connect(self.set_retention)
+        pane.request_export.connect(files.export_kept)
+        pane.request_import.connect(files.take)
+
+    def set_retention(self, keep: int, days: int) -> None:
+        """Save, show and apply how long runs are kept."""
+        settings = self._coordinator.window.services.settings
+        settings.set(replace(settings.value, history_keep=keep, history_days=days))
+        self._pane.show_retention(keep, days)
+        self._history.prune(keep, days)
+
+    def show_answer(self, run: str) -> None:
+        """Show the answer of another run of the prompt, without its steps."""
+        self._answer_of = run
+        self._history.open(run)
 
     def resume(self) -> None:
         """Go on with the run of the past that is shown, with the prompt as it was then."""
@@ -80,18 +134,23 @@ class PastRuns(QObject):
             words = tr("The run of {name} was interrupted, and {count} other runs.")
         words = words.format(name=name, count=rest)
         go_on = NotificationAction(tr("Go on with it"), partial(self._go_on_with, last.id))
-        show = NotificationAction(tr("Show it"), partial(self.request_record.emit, last.id))
+        show = NotificationAction(tr("Show it"), partial(self._history.open, last.id))
         hint = tr("It is kept up to its last event. If you go on, it pauses there first.")
         self._messages.say("warning", words, hint, offers=(go_on, show), key="interrupted")
 
     def _go_on_with(self, run: str) -> None:
         self._awaited = run
-        self.request_record.emit(run)
+        self._history.open(run)
 
-    def take_record(self, record: RunRecord) -> None:
-        """A run of the history is shown: one that was waited for is gone on with."""
+    def _show_record(self, record: RunRecord) -> None:
+        """Show a run of the history; one that was waited for is gone on with."""
+        run = record.state.setup.run if record.state is not None else ""
+        if not run or run != self._answer_of:
+            self._coordinator.window.docks.show("run")
+        self._answer_of = ""
+        self._run.open_record(record)
         awaited, self._awaited = self._awaited, ""
-        if awaited and record.state is not None and record.state.setup.run == awaited:
+        if awaited and run == awaited:
             self._messages.withdraw("interrupted")
             self.resume()
 

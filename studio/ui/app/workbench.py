@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,7 +12,7 @@ from studio.application.connections.tools import tool_connection
 from studio.application.preview.value import PreviewTarget
 from studio.application.run.debugging.memory import DebugStore
 from studio.application.run.displayed_run import RunView
-from studio.application.run.past.record import RunRecord, StoreJournal
+from studio.application.run.past.record import StoreJournal
 from studio.application.words import tr
 from studio.core.agent.values.commands import SendBack
 from studio.core.prompty.document import PromptDocument
@@ -55,8 +54,6 @@ class Workbench(QObject):
 
     _path = ""
     """File of the prompt that is open, or was last."""
-    _looked_at = ""
-    """Id of the run of which only the answer is wanted."""
     _staged = ""
     """Id of the run whose place was opened by itself last; the user may have left it."""
 
@@ -124,13 +121,15 @@ class Workbench(QObject):
             self.trust,
             self.tools,
         )
-        self.past_runs = PastRuns(self.run_coordinator)
+        self.run_files = RunFiles(self.window, services.messages, self.run, self.exchange)
+        self.past_runs = PastRuns(
+            self.run_coordinator, self.history, self.history_pane, self.run_files
+        )
         self.kept_edits = PersistentEdits(window.parts, self.run)
         self.run_marks = RunMarks(window.parts, self.run.breakpoints, self.tools)
         self.debugging = Debugging(
             DebugStore(services.paths.data / "debugging.json"), self.run.breakpoints, self
         )
-        self.run_files = RunFiles(self.window, services.messages, self.run, self.exchange)
         self.tools_coordinator = ToolsCoordinator(
             self.tools_pane, self.tools, window.parts, self.trust, own_servers
         )
@@ -151,7 +150,9 @@ class Workbench(QObject):
         self._wire()
         self.document.show_choice(self.connections.choice)
         self.history.mark_interrupted()
-        self._keep_runs(services.settings.value.history_keep, services.settings.value.history_days)
+        self.past_runs.set_retention(
+            services.settings.value.history_keep, services.settings.value.history_days
+        )
         if window.tabs.document is not None:
             self.document.show_document(window.tabs.document)
             self._on_prompt(window.tabs.document)
@@ -255,7 +256,7 @@ class Workbench(QObject):
         self.history.runs_found.connect(self._show_runs)
         for ended in (run.sessions.started, run.sessions.ended):
             ended.connect(lambda: self.history.find_runs(self._path))
-        card.request_run.connect(self._look_at)
+        card.request_run.connect(self.past_runs.show_answer)
         card.offer_taken.connect(self.run_pane.commands.take_any)
         card.line.sent.connect(lambda text: run.send(SendBack(text)))
         for button, action in (
@@ -351,39 +352,16 @@ class Workbench(QObject):
         run.refused.connect(coordinator.refuse)
         run.sessions.stood_elsewhere.connect(coordinator.tell_elsewhere)
         run.sessions.marks_changed.connect(window.tabs.sides.show_runs)
-        run.sessions.started.connect(self.history.refresh)
-        run.sessions.ended.connect(self.history.refresh)
         run.sessions.ended.connect(self._find_means)
 
     def _connect_history(self) -> None:
-        """Connect the runs that are kept, and their way to files and back."""
+        """Connect the runs that are kept with the window and the run pane."""
         window, history, pane = self.window, self.history, self.history_pane
-        history.listed.connect(pane.show_runs)
-        history.opening.busy_changed.connect(pane.show_opening)
-        history.size_changed.connect(pane.show_size)
-        history.problem_found.connect(pane.show_problem)
-        history.opened.connect(self._show_record)
-        history.followed.connect(self.run.follow_record)
-        history.watch()
         history.compared.connect(self.run_pane.show_comparison)
         history.overviewed.connect(self.run_pane.show_overview)
-        pane.request_compare_all.connect(history.compare_all)
-        history.failed.connect(self.run_coordinator.refuse)
-        history.interrupted_found.connect(self.past_runs.offer_interrupted)
-        self.past_runs.request_record.connect(history.open)
-        pane.request_refresh.connect(history.refresh)
-        pane.request_filter.connect(history.set_filter)
-        pane.request_open.connect(history.open)
         pane.request_open.connect(window.commands.navigation.visit_run)
         window.commands.navigation.open_run = history.open
-        pane.request_compare.connect(history.compare)
-        pane.request_delete.connect(history.delete)
-        pane.request_pin.connect(history.set_pinned)
-        pane.request_describe.connect(history.describe)
-        pane.request_retention.connect(self._keep_runs)
         self.run_pane.bar.export_chosen.connect(self.run_files.export_shown)
-        pane.request_export.connect(self.run_files.export_kept)
-        pane.request_import.connect(self.run_files.take)
         self.exchange.imported.connect(history.refresh)
 
     def _connect_experiments(self) -> None:
@@ -444,11 +422,6 @@ class Workbench(QObject):
         if prompt == self._path:
             self.preview_pane.answer.show_runs(runs if prompt else ())
 
-    def _look_at(self, run: str) -> None:
-        """Show the answer of another run of the prompt, without its steps."""
-        self._looked_at = run
-        self.history.open(run)
-
     def _say_run(self) -> None:
         """Show the run's state once: in its pane or its card, else in the status bar."""
         is_seen = self.run_pane.isVisible() or self.preview_pane.answer.isVisible()
@@ -463,21 +436,6 @@ class Workbench(QObject):
             self.window.docks.show("run")
         self._say_run()
         self.call_request.follow(self.run.state)
-
-    def _keep_runs(self, keep: int, days: int) -> None:
-        """Save, show and apply how long runs are kept."""
-        settings = self._services.settings
-        settings.set(replace(settings.value, history_keep=keep, history_days=days))
-        self.history_pane.show_retention(keep, days)
-        self.history.prune(keep, days)
-
-    def _show_record(self, record: RunRecord) -> None:
-        run = record.state.setup.run if record.state is not None else ""
-        if not run or run != self._looked_at:
-            self.window.docks.show("run")
-        self._looked_at = ""
-        self.run.open_record(record)
-        self.past_runs.take_record(record)
 
     # -- the end --------------------------------------------------------------------------------
 
