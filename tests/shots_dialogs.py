@@ -32,7 +32,7 @@ from studio.ui.tools.pane import ConsentDialog
 from studio.ui.tools.questions import InputDialog
 from studio.ui.tools.traffic_dialog import TrafficDialog
 from studio.viewmodels.connections.downloads import WeightsState
-from studio.viewmodels.experiments.grid_model import AnswerPair
+from studio.viewmodels.experiments.result_answers import AnswerPair
 from studio.viewmodels.tools.questions import InputQuestion
 
 _STRANGE = """---

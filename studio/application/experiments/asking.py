@@ -1,4 +1,4 @@
-"""Asking for one cell: what is sent, the run itself, and its answer as assertions see it."""
+"""Asking for one cell: what is sent, and the run itself."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import TypeAlias, cast
 
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
+from studio.application.experiments.asked_cell import AskedCell, asked_cell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import CONVERSATION, for_row
@@ -26,7 +27,6 @@ from studio.application.experiments.providers import (
 )
 from studio.application.experiments.stepping import MockedToolbox, read_mocks
 from studio.application.experiments.turns import (
-    STALE_CELL,
     LeasedCell,
     LimitedModel,
     LimitedTurns,
@@ -49,7 +49,7 @@ from studio.core.agent.values.events import Event, Rendered, Started
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import RunSetup
-from studio.core.experiments.assertions.result import CellAnswer, MadeCall, UndecidedError
+from studio.core.experiments.assertions.result import UndecidedError
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.results.cells import CellKey
@@ -104,29 +104,6 @@ class CellProgress:
 OnProgress: TypeAlias = Callable[[CellKey, CellProgress], None]
 
 _PROGRESS_SECONDS = 1 / 30
-
-
-@dataclass(frozen=True)
-class AskedCell:
-    """The outcome of asking one cell."""
-
-    answer: CellAnswer | None
-    """The answer; None where there is none."""
-
-    error: str
-    """Reason why there is none, one sentence."""
-
-    journal: bytes
-    """The run, as lines of JSON."""
-
-    refused: int = 0
-    """Number of refused tool calls."""
-
-    is_stale: bool = False
-    """Whether the server refused an option that the cell's identity counts on."""
-
-    learned: tuple[LearnedRefusal, ...] = ()
-    """Options that the server refused of a worker on another machine."""
 
 
 class Asker:
@@ -473,58 +450,6 @@ def _stream(key: CellKey, on_progress: OnProgress) -> OnStream:
             on_progress(key, CellProgress(reply.text))
 
     return stream
-
-
-def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool) -> AskedCell:
-    """The end of a run as a cell: an answer, or why there is none.
-
-    Args:
-        state: of the run.
-        journal: the run, as lines of JSON.
-        waited: seconds that were no latency.
-        is_timed: whether its time says something.
-    """
-    steps = [*state.steps, *([] if state.step in state.steps[-1:] else [state.step])]
-    steps = [each for each in steps if each.number]
-    refused = sum(call.status == "rejected" for step in steps for call in step.calls)
-    if state.status in ("failed", "stopped", "interrupted"):
-        error = state.error
-        words = error.message if error is not None else f"The run ended as {state.status}."
-        is_stale = error is not None and error.code == STALE_CELL
-        return AskedCell(None, words, journal, refused, is_stale)
-    last = steps[-1].reply if steps else None
-    calls = tuple(
-        MadeCall(
-            call.tool,
-            dict(call.arguments or {}),
-            is_error=call.is_error,
-            is_valid=not call.problems,
-        )
-        for step in steps
-        for call in step.calls
-    )
-    errors = sum(call.is_error for call in calls) + sum(bool(each.observation) for each in steps)
-    usage = state.usage
-    text = state.answer if state.answer is not None else (last.text if last is not None else "")
-    answer = CellAnswer(
-        text or (last.refusal if last is not None else ""),
-        latency_ms=max(0.0, state.seconds - waited) * 1000,
-        cost=usage.cost,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        steps=len(steps),
-        calls=calls,
-        finish_reason=(last.finish_reason or "") if last is not None else "",
-        is_refusal=state.status == "refused" or bool(last is not None and last.refusal),
-        errors=errors,
-        left_out=tuple(
-            dict.fromkeys(
-                option.name for step in steps if step.reply for option in step.reply.left_out
-            )
-        ),
-        is_timed=is_timed,
-    )
-    return AskedCell(answer, "", journal, refused)
 
 
 def wants_tools(document: PromptDocument) -> bool:

@@ -1,7 +1,6 @@
 """Request bodies (OpenAI, Anthropic, Gemini) and message lists as prompts.
 
-Source: Prompty spec §7.1, §7.4 and §7.5, read backwards; the texts are literal. Gemini:
-ai.google.dev/api/generate-content.
+Source: Prompty spec §7.1, §7.4 and §7.5, read backwards; the texts are literal.
 """
 
 from __future__ import annotations
@@ -11,6 +10,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from studio.core.imports.compose import Composition, compose
+from studio.core.imports.gemini_body import (
+    answer_schema,
+    gemini_field,
+    gemini_rows,
+    lower_type_names,
+    with_underscores,
+)
 from studio.core.imports.imported import Imported, ImportFailure, implied
 from studio.core.prompty.document import Message, TextPart, ToolResultPart
 from studio.core.prompty.foreign import foreign_problem
@@ -53,7 +59,7 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
         yield from _anthropic_messages(data)
         return
     if form == "gemini":
-        yield from _thread([*_gemini_rows(data)])
+        yield from _thread([*gemini_rows(data)])
         return
     listed = list_of(data.get("messages")) or list_of(data.get("conversations"))  # ShareGPT's word
     for item in _older_calls(listed):
@@ -208,71 +214,10 @@ def _anthropic_block(block: Json) -> Json:
     return {"type": "text", "text": block.get("text", "")} if kind == "text" else block
 
 
-def _gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
-    """Yield the contents of a Gemini body as items of a thread."""
-    apart = object_of(_gemini_field(data, "systemInstruction"))
-    rows: list[JsonObject] = [
-        {"role": "system", "parts": [part]} for part in objects_of(apart.get("parts"))
-    ]
-    unanswered: dict[str, list[str]] = {}
-    for item in (*rows, *objects_of(data.get("contents"))):
-        role = "assistant" if item.get("role") == "model" else item.get("role", "user")
-        content: list[Json] = []
-        calls: list[Json] = []
-        for part in objects_of(item.get("parts")):
-            call = object_of(_gemini_field(part, "functionCall"))
-            result = object_of(_gemini_field(part, "functionResponse"))
-            name = str((call or result).get("name", ""))
-            if call:
-                # An id that Gemini's wire made itself is not sent back (`wire/gemini`).
-                call_id = str(call.get("id") or f"gemini-{name}-{len(unanswered.get(name, ()))}")
-                unanswered.setdefault(name, []).append(call_id)
-                arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
-                calls.append({"id": call_id, "name": name, "arguments": arguments})
-            elif result:
-                call_id = str(result.get("id") or (unanswered.get(name) or [f"gemini-{name}"])[0])
-                unanswered[name] = [each for each in unanswered.get(name, ()) if each != call_id]
-                answer = object_of(result.get("response"))
-                plain = answer.get("result") if set(answer) == {"result"} else None
-                text = plain if isinstance(plain, str) else json.dumps(answer, ensure_ascii=False)
-                yield {"role": "tool", "tool_call_id": call_id, "content": text}
-            elif not part.get("thought"):
-                content.append(_gemini_part(part))
-        row: dict[str, Json] = {"role": role, "content": content}
-        if content or calls:
-            yield row | ({"tool_calls": calls} if calls else {})
-
-
-def _gemini_part(part: JsonObject) -> Json:
-    """Return a part as a thread has it; one of an unknown kind stays as it is."""
-    if "text" in part:
-        return {"type": "text", "text": part["text"]}
-    for key, source in (("inlineData", "data"), ("fileData", "fileUri")):
-        inner = object_of(_gemini_field(part, key))
-        value = str(_gemini_field(inner, source) or "")
-        if value:
-            kind = str(_gemini_field(inner, "mimeType") or "")
-            word = kind.partition("/")[0]
-            shape: JsonObject = {"kind": word if word in ("image", "audio", "video") else "file"}
-            if key == "inlineData":
-                return {**shape, "value": f"data:{kind};base64,{value}"}
-            return {**shape, "value": value} | ({"mediaType": kind} if kind else {})
-    return part
-
-
-def _gemini_field(item: JsonObject, name: str) -> Json:
-    """Return a field, which JSON may name in camel case or with underscores (protobuf's JSON)."""
-    return item[name] if name in item else item.get(_with_underscores(name))
-
-
-def _with_underscores(name: str) -> str:
-    return re.sub("[A-Z]", r"_\g<0>", name).lower()
-
-
 def tools_of(data: JsonObject) -> Iterator[JsonObject]:
     """The tools of a body, without the `{type: function, function: …}` around them."""
     for item in objects_of([*list_of(data.get("tools")), *list_of(data.get("functions"))]):
-        declared = objects_of(_gemini_field(item, "functionDeclarations"))
+        declared = objects_of(gemini_field(item, "functionDeclarations"))
         inner = item.get("function")
         if declared:
             yield from declared
@@ -285,23 +230,9 @@ def tools_of(data: JsonObject) -> Iterator[JsonObject]:
 def schema_of(tool: JsonObject) -> JsonObject | None:
     """The schema of a tool's arguments, whichever way a provider names it."""
     schema = tool["parameters"] if "parameters" in tool else tool.get("input_schema")
-    schema = _gemini_field(tool, "parametersJsonSchema") if schema is None else schema
-    _make_types_small(schema)
+    schema = gemini_field(tool, "parametersJsonSchema") if schema is None else schema
+    lower_type_names(schema)
     return schema if isinstance(schema, Mapping) else None
-
-
-def _make_types_small(schema: Json) -> None:
-    """Write the type names of a schema as JSON schema has them; Gemini writes `STRING`.
-
-    In place, so that the record of the keys that were read stays whole.
-    """
-    if isinstance(schema, dict):
-        for key, value in dict.items(schema):
-            if key == "type" and isinstance(value, str):
-                schema[key] = value.lower()
-            _make_types_small(value)
-    for item in list_of(schema):
-        _make_types_small(item)
 
 
 def _as_text(value: Json) -> str:
@@ -406,12 +337,8 @@ def _answer_format(data: JsonObject, form: str) -> Json:
     if form != "gemini":
         holder = data.get("text" if form == "openai-responses" else "output_config")
         return object_of(holder).get("format")
-    config = object_of(_gemini_field(data, "generationConfig"))
-    for name in ("responseJsonSchema", "responseSchema"):
-        if schema := _gemini_field(config, name):
-            _make_types_small(schema)
-            return {"type": "json_schema", "schema": schema}
-    return None
+    schema = answer_schema(data)
+    return {"type": "json_schema", "schema": schema} if schema else None
 
 
 def _is_preference(data: JsonObject) -> bool:
@@ -443,8 +370,8 @@ def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
     names.setdefault("max_tokens", "maxOutputTokens")
     config: JsonObject = {}
     if form == "gemini":
-        config = object_of(_gemini_field(data, "generationConfig"))
-        names |= {_with_underscores(wire): ours for wire, ours in names.items()}
+        config = object_of(gemini_field(data, "generationConfig"))
+        names |= {with_underscores(wire): ours for wire, ours in names.items()}
     options: dict[str, Json] = {}
     further: dict[str, Json] = {}
     for holder, key in ((each, key) for each in (data, config) for key in each):

@@ -31,7 +31,7 @@ from studio.ui.parts.layouts import FlowLayout, column_of, row_of
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.style.colors import SOFT_TINT, FollowsTheme, blend, paint_text, theme_in_use
 from studio.ui.style.theme import Theme
-from studio.viewmodels.experiments.grid_model import ShownCell
+from studio.viewmodels.experiments.result_answers import ShownCell
 
 _WORDS = re.compile(r"\S+|\s+")
 _MOST_DIFF = 4000

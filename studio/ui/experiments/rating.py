@@ -21,7 +21,7 @@ from studio.core.experiments.results.ratings import Rating
 from studio.ui.parts.layouts import FlowLayout, column_of, row_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.text_views import LongText
-from studio.viewmodels.experiments.grid_model import AnswerPair
+from studio.viewmodels.experiments.result_answers import AnswerPair
 
 MOST = 5
 

@@ -36,7 +36,7 @@ from studio.ui.parts.layouts import FlowLayout, column_of, row_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.icons import icon
 from studio.viewmodels.experiments.controller import ExperimentController
-from studio.viewmodels.experiments.grid_model import ShownCell
+from studio.viewmodels.experiments.result_answers import ShownCell
 
 _BESIDE = 900
 """Pixels of width from which a cell is shown beside the grid."""

@@ -16,7 +16,8 @@ from studio.application.inputs.sets import fit_values
 from studio.application.words import tr
 from studio.core.experiments.row_edits import with_rows, with_value, without_rows
 from studio.core.text.values import Json, JsonObject
-from studio.viewmodels.experiments.grid_model import ExperimentGridModel, ResultAnswers
+from studio.viewmodels.experiments.grid_model import ExperimentGridModel
+from studio.viewmodels.experiments.result_answers import ResultAnswers
 
 CasesNow: TypeAlias = Callable[[], tuple[CasesTable | None, ExperimentPlan | None]]
 """Gives the table and its plan, as they are now."""

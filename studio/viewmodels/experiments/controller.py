@@ -42,7 +42,8 @@ from studio.viewmodels.app.background import Background, LatestTask
 from studio.viewmodels.app.saved_files import SavedFiles
 from studio.viewmodels.experiments.cases import CasesEditor
 from studio.viewmodels.experiments.dialog_tasks import failure_words
-from studio.viewmodels.experiments.grid_model import ExperimentGridModel, ResultAnswers, ShownResult
+from studio.viewmodels.experiments.grid_model import ExperimentGridModel
+from studio.viewmodels.experiments.result_answers import ResultAnswers, ShownResult
 from studio.viewmodels.experiments.started_run import CostQuestion, StartedRun
 
 _DRAW_MS = 33

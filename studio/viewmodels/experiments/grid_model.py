@@ -1,14 +1,10 @@
-"""The grid of an experiment as an item model: one item for all repeats of a row and variant.
-
-The answers of a result: looked at, and accepted, rated or preferred by the user.
-"""
+"""The grid of an experiment as an item model: one item for all repeats of a row and variant."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from PySide6.QtCore import (
@@ -22,108 +18,21 @@ from PySide6.QtCore import (
 
 from studio.application.comparison import changed_words
 from studio.application.experiments.asking import CellProgress
-from studio.application.experiments.generate import AcceptedAnswer, AcceptError, accept_answer
 from studio.application.experiments.grid import (
     DotState,
     ExperimentGrid,
     GridCell,
-    GridRow,
     RowFilter,
     answer_fields,
     cell_lines,
 )
 from studio.application.words import tr
-from studio.core.experiments.results.cells import CellKey, CellOutcome, ResultRow
-from studio.core.experiments.results.database import LedgerError
-from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.results.ratings import Rating
-from studio.core.text.values import named_reason
-
-# One cell looked at: its outcome beside the baseline's, its row, and the user's rating of it.
-
-
-@dataclass(frozen=True)
-class ShownCell:
-    """One repeat of a cell, looked at."""
-
-    result: int
-    """The result's number."""
-
-    key: CellKey
-    """Which."""
-
-    variant: str
-    """Name of its column."""
-
-    row: ResultRow
-    """Its row."""
-
-    outcome: CellOutcome | None
-    """Outcome of the cell; None while it waits."""
-
-    baseline: CellOutcome | None
-    """The same repeat of the baseline; None for the baseline itself."""
-
-    repeats: tuple[CellKey, ...]
-    """All repeats of the cell."""
-
-    has_run: bool
-    """Whether its run was kept."""
-
-    rating: Rating = field(default_factory=Rating)
-    """Rating of the user."""
-
-    is_planned: bool = True
-    """Whether the row is for the variant."""
-
-
-@dataclass(frozen=True)
-class AnswerPair:
-    """Two answers to one row, of two variants."""
-
-    row: int
-    """From 1."""
-
-    variants: tuple[int, int]
-    """Whose answers they are, in the order of the columns."""
-
-    answers: tuple[str, str]
-    """The answers, in the same order."""
-
-
-def shown_cell(
-    ledger: ExperimentLedger, result: int, grid: ExperimentGrid, key: CellKey
-) -> ShownCell:
-    """Read a cell of a result.
-
-    Raises:
-        LedgerError: the results cannot be read.
-    """
-    base, kept = None, grid.kept(key)
-    if grid.baseline is not None and grid.baseline != key.variant:
-        before = grid.kept(replace(key, variant=grid.baseline))
-        base = ledger.outcome(result, before) if before is not None else None
-    return ShownCell(
-        result,
-        key,
-        grid.variants[key.variant],
-        grid.rows[key.row - 1].row,
-        ledger.outcome(result, kept) if kept is not None else None,
-        base,
-        tuple(CellKey(each, key.row, key.variant) for each in range(1, grid.repeats + 1)),
-        kept is not None and ledger.journal(result, kept) is not None,
-        ledger.ratings.of(result).get(kept, Rating()) if kept is not None else Rating(),
-        grid.is_planned(key.row, key.variant),
-    )
-
+from studio.core.experiments.results.cells import CellKey, CellOutcome
 
 CELL_ROLE = int(Qt.ItemDataRole.UserRole)
 """Role that gives the `GridCell` of a variant's column."""
 
-ROW_ROLE = int(Qt.ItemDataRole.UserRole) + 1
-"""Role that gives the `GridRow`."""
-
-ANSWER_ROLE = int(Qt.ItemDataRole.UserRole) + 2
+ANSWER_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """Role that gives the `ShownAnswer` of a variant's column."""
 
 _SAMPLED = 200
@@ -257,9 +166,9 @@ class ExperimentGridModel(QAbstractTableModel):
         self._choose_rows()
         self.endResetModel()
 
-    def sort_by(self, variant: int | None) -> None:
+    def sort_by(self, variant: int) -> None:
         """Show rows with a low score of a variant first; the same again, in their order."""
-        self.sort_by_column(None if variant is None else self.first_variant + variant)
+        self.sort_by_column(self.first_variant + variant)
 
     def sort_by_column(self, section: int | None) -> None:
         """Bring equal values together, or low scores of a variant to the top; again, as before."""
@@ -396,14 +305,12 @@ class ExperimentGridModel(QAbstractTableModel):
         grid, number = self.grid, self.row_at(index)
         if grid is None or number is None:
             return None
-        row: GridRow = grid.rows[number - 1]
         variant = index.column() - self.first_variant
-        if role == ROW_ROLE:
-            return row
         if variant < 0:
-            if role in _TEXT_ROLES:
-                return row.text(self.columns[index.column() - 1]) if index.column() else str(number)
-            return None
+            if role not in _TEXT_ROLES:
+                return None
+            section = index.column()
+            return grid.rows[number - 1].text(self.columns[section - 1]) if section else str(number)
         if role == CELL_ROLE:
             return grid.cell(number, variant)
         if role == ANSWER_ROLE:
@@ -460,162 +367,3 @@ def cell_words(cell: GridCell) -> str:
     words = ", ".join(f"{count} {name}" for count, name in counts if count)
     changes = {"won": tr("won"), "lost": tr("lost")}
     return f"{words}, {changes[cell.change]}" if cell.change else words
-
-
-@dataclass(frozen=True, slots=True)
-class ShownResult:
-    """The result of an experiment that is shown."""
-
-    ledger: ExperimentLedger
-    """Ledger that contains it."""
-
-    number: int
-    """Its number there."""
-
-
-class ResultAnswers(QObject):
-    """Reads the cells of the shown result; writes what the user says to rows and ledger."""
-
-    cell_changed = Signal(ShownCell)  # the one that is looked at
-    reported = Signal(str)  # a sentence: what was written where
-    failed = Signal(str)
-    written = Signal()  # rows of the experiment are others now
-    rated = Signal()  # an answer, or one of two was preferred: what is counted of it is other now
-
-    def __init__(
-        self,
-        path: Path,
-        model: ExperimentGridModel,
-        shown: Callable[[], ShownResult | None],
-        parent: QObject | None = None,
-    ) -> None:
-        """Make it.
-
-        Args:
-            path: the experiment's file.
-            model: the cells of the shown result.
-            shown: gives the result that is shown.
-            parent: its owner.
-        """
-        super().__init__(parent)
-        self._path = path
-        self._model = model
-        self._shown = shown
-        self._key: CellKey | None = None
-        self._accepted: list[AcceptedAnswer] = []
-
-    def look_at(self, key: CellKey) -> None:
-        """Show a cell."""
-        self._key = key
-        shown, grid = self._shown(), self._model.grid
-        if shown is None or grid is None:
-            return
-        try:
-            cell = shown_cell(shown.ledger, shown.number, grid, key)
-        except LedgerError as error:
-            self.failed.emit(named_reason(error))
-            return
-        self.cell_changed.emit(cell)
-
-    def update(self, key: CellKey) -> None:
-        """Something came of a cell: it is shown anew if it is the one that is looked at."""
-        if key == self._key:
-            self.look_at(key)
-
-    def journal_of(self, key: CellKey) -> bytes | None:
-        """The kept run of a cell."""
-        shown, kept = self._shown(), self._kept(key)
-        if shown is None or kept is None:
-            return None
-        return shown.ledger.journal(shown.number, kept)
-
-    def outcome(self, key: CellKey) -> CellOutcome | None:
-        """The outcome of a cell of the shown result; None before it is over."""
-        shown = self._shown()
-        return None if shown is None else shown.ledger.outcome(shown.number, key)
-
-    def _kept(self, key: CellKey) -> CellKey | None:
-        return self._model.grid.kept(key) if self._model.grid is not None else None
-
-    def pairs(self, one: int, other: int, rows: Sequence[int]) -> list[AnswerPair]:
-        """The answers of two variants to the same rows, where both have one and they differ."""
-        shown = self._shown()
-        if shown is None:
-            return []
-        made = []
-        for row in rows:
-            first, second = (
-                shown.ledger.outcome(shown.number, CellKey(1, row, at)) for at in (one, other)
-            )
-            if first is None or second is None or first.error or second.error:
-                continue
-            if first.output != second.output:
-                made.append(AnswerPair(row, (one, other), (first.output, second.output)))
-        return made
-
-    def prefer(self, row: int, pair: tuple[int, int], winner: int | None) -> None:
-        """Keep which of two answers the user found better without knowing whose they are."""
-        shown = self._shown()
-        if shown is None:
-            return
-        try:
-            shown.ledger.ratings.prefer(shown.number, row, pair, winner)
-        except LedgerError as error:
-            self.failed.emit(named_reason(error))
-            return
-        self.rated.emit()
-
-    def accept(self, key: CellKey) -> None:
-        """Write a cell's answer to its row as the expected one."""
-        kept, grid = self._kept(key), self._model.grid
-        outcome = self.outcome(kept) if kept is not None else None
-        if outcome is None or outcome.error or grid is None:
-            self.failed.emit(tr("The cell has no answer."))
-            return
-        row = grid.rows[key.row - 1].row
-        words = tr("The expected answer of row {row} is written to {name}.")
-        self.write(lambda: accept_answer(self._path, row, outcome.output), words, key.row)
-
-    def write(self, make: Callable[[], AcceptedAnswer], words: str, row: int = 0) -> None:
-        """Write a change of a file of rows; *Undo* takes it back.
-
-        Args:
-            make: gives the change.
-            words: what is said of it, with `{name}` for the file and `{row}` for the row.
-            row: its number.
-        """
-        try:
-            change = make()
-            change.write()
-        except (AcceptError, OSError) as error:
-            self.failed.emit(named_reason(error))
-            return
-        self._accepted.append(change)
-        self.reported.emit(words.format(row=row, name=change.path.name))
-        self.written.emit()
-
-    def rate(self, key: CellKey, rating: Rating) -> None:
-        """Keep what the user says of an answer."""
-        shown, kept = self._shown(), self._kept(key)
-        if shown is None or kept is None or self.outcome(kept) is None:
-            return
-        try:
-            shown.ledger.ratings.rate(shown.number, kept, rating)
-        except LedgerError as error:
-            self.failed.emit(named_reason(error))
-            return
-        self.update(key)
-        self.rated.emit()
-
-    def undo_accept(self) -> None:
-        """Take the last accepted answer back."""
-        if not self._accepted:
-            return
-        change = self._accepted.pop()
-        try:
-            change.undo()
-        except (AcceptError, OSError) as error:
-            self.failed.emit(named_reason(error))
-            return
-        self.reported.emit(tr("{name} is as it was.").format(name=change.path.name))
-        self.written.emit()

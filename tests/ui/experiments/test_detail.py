@@ -7,7 +7,7 @@ from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, ResultRow
 from studio.ui.experiments.detail import CellDetail
 from studio.ui.style.theme import LIGHT
-from studio.viewmodels.experiments.grid_model import ShownCell
+from studio.viewmodels.experiments.result_answers import ShownCell
 from tests.support.themes import wear
 
 

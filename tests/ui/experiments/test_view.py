@@ -23,7 +23,8 @@ from studio.ui.experiments.grid_view import CellDelegate
 from studio.ui.experiments.rating import BlindDialog
 from studio.ui.experiments.view import ExperimentView
 from studio.viewmodels.app.notifications import Notification
-from studio.viewmodels.experiments.grid_model import CELL_ROLE, AnswerPair, cell_words
+from studio.viewmodels.experiments.grid_model import CELL_ROLE, cell_words
+from studio.viewmodels.experiments.result_answers import AnswerPair
 from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS
 from tests.support import patience
 

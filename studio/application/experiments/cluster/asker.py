@@ -17,7 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from studio import __version__
-from studio.application.experiments.asking import AskedCell, Asker
+from studio.application.experiments.asked_cell import AskedCell
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.cluster.dispatch import (
     CERTIFICATES,
     BatchLostError,

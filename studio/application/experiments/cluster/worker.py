@@ -21,7 +21,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from studio import __version__
-from studio.application.experiments.asking import AskedCell, Asker
+from studio.application.experiments.asked_cell import AskedCell
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, Folder

@@ -14,7 +14,8 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
-from studio.application.experiments.asking import AskedCell, Asker, OnProgress
+from studio.application.experiments.asked_cell import AskedCell
+from studio.application.experiments.asking import Asker, OnProgress
 from studio.application.experiments.judge import PromptJudge
 from studio.application.experiments.plan import (
     ExperimentPlan,

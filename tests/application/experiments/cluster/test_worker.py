@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.experiments.asking import AskedCell, Asker
+from studio.application.experiments.asked_cell import AskedCell
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.dispatch import (
     WorkersAddress,

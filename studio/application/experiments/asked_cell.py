@@ -1,0 +1,85 @@
+"""The outcome of asking one cell: the end of its run as an answer that assertions see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from studio.application.experiments.turns import STALE_CELL
+from studio.core.agent.values.state import RunState
+from studio.core.experiments.assertions.result import CellAnswer, MadeCall
+from studio.core.models.remote.faults import LearnedRefusal
+
+
+@dataclass(frozen=True)
+class AskedCell:
+    """The outcome of asking one cell."""
+
+    answer: CellAnswer | None
+    """The answer; None where there is none."""
+
+    error: str
+    """Reason why there is none, one sentence."""
+
+    journal: bytes
+    """The run, as lines of JSON."""
+
+    refused: int = 0
+    """Number of refused tool calls."""
+
+    is_stale: bool = False
+    """Whether the server refused an option that the cell's identity counts on."""
+
+    learned: tuple[LearnedRefusal, ...] = ()
+    """Options that the server refused of a worker on another machine."""
+
+
+def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool) -> AskedCell:
+    """Read the end of a run as the outcome of its cell: an answer, or why there is none.
+
+    Args:
+        state: of the run.
+        journal: the run, as lines of JSON.
+        waited: seconds that were no latency.
+        is_timed: whether its time says something.
+    """
+    steps = [*state.steps, *([] if state.step in state.steps[-1:] else [state.step])]
+    steps = [each for each in steps if each.number]
+    refused = sum(call.status == "rejected" for step in steps for call in step.calls)
+    if state.status in ("failed", "stopped", "interrupted"):
+        error = state.error
+        words = error.message if error is not None else f"The run ended as {state.status}."
+        is_stale = error is not None and error.code == STALE_CELL
+        return AskedCell(None, words, journal, refused, is_stale)
+    last = steps[-1].reply if steps else None
+    calls = tuple(
+        MadeCall(
+            call.tool,
+            dict(call.arguments or {}),
+            is_error=call.is_error,
+            is_valid=not call.problems,
+        )
+        for step in steps
+        for call in step.calls
+    )
+    errors = sum(call.is_error for call in calls) + sum(bool(each.observation) for each in steps)
+    usage = state.usage
+    text = state.answer if state.answer is not None else (last.text if last is not None else "")
+    answer = CellAnswer(
+        text or (last.refusal if last is not None else ""),
+        latency_ms=max(0.0, state.seconds - waited) * 1000,
+        cost=usage.cost,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        steps=len(steps),
+        calls=calls,
+        finish_reason=(last.finish_reason or "") if last is not None else "",
+        is_refusal=state.status == "refused" or bool(last is not None and last.refusal),
+        errors=errors,
+        left_out=tuple(
+            dict.fromkeys(
+                option.name for step in steps if step.reply for option in step.reply.left_out
+            )
+        ),
+        is_timed=is_timed,
+    )
+    return AskedCell(answer, "", journal, refused)

@@ -1,0 +1,98 @@
+"""The contents, fields and schemas of a Gemini request body, in the words of other providers.
+
+Source: ai.google.dev/api/generate-content.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of
+
+
+def gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
+    """Yield the contents of a Gemini body as items of a thread."""
+    apart = object_of(gemini_field(data, "systemInstruction"))
+    rows: list[JsonObject] = [
+        {"role": "system", "parts": [part]} for part in objects_of(apart.get("parts"))
+    ]
+    unanswered: dict[str, list[str]] = {}
+    for item in (*rows, *objects_of(data.get("contents"))):
+        role = "assistant" if item.get("role") == "model" else item.get("role", "user")
+        content: list[Json] = []
+        calls: list[Json] = []
+        for part in objects_of(item.get("parts")):
+            call = object_of(gemini_field(part, "functionCall"))
+            result = object_of(gemini_field(part, "functionResponse"))
+            name = str((call or result).get("name", ""))
+            if call:
+                # An id that Gemini's wire made itself is not sent back (`wire/gemini`).
+                call_id = str(call.get("id") or f"gemini-{name}-{len(unanswered.get(name, ()))}")
+                unanswered.setdefault(name, []).append(call_id)
+                arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
+                calls.append({"id": call_id, "name": name, "arguments": arguments})
+            elif result:
+                call_id = str(result.get("id") or (unanswered.get(name) or [f"gemini-{name}"])[0])
+                unanswered[name] = [each for each in unanswered.get(name, ()) if each != call_id]
+                answer = object_of(result.get("response"))
+                plain = answer.get("result") if set(answer) == {"result"} else None
+                text = plain if isinstance(plain, str) else json.dumps(answer, ensure_ascii=False)
+                yield {"role": "tool", "tool_call_id": call_id, "content": text}
+            elif not part.get("thought"):
+                content.append(_part_of_thread(part))
+        row: dict[str, Json] = {"role": role, "content": content}
+        if content or calls:
+            yield row | ({"tool_calls": calls} if calls else {})
+
+
+def _part_of_thread(part: JsonObject) -> Json:
+    """Return a part as a thread has it; one of an unknown kind stays as it is."""
+    if "text" in part:
+        return {"type": "text", "text": part["text"]}
+    for key, source in (("inlineData", "data"), ("fileData", "fileUri")):
+        inner = object_of(gemini_field(part, key))
+        value = str(gemini_field(inner, source) or "")
+        if value:
+            kind = str(gemini_field(inner, "mimeType") or "")
+            word = kind.partition("/")[0]
+            shape: JsonObject = {"kind": word if word in ("image", "audio", "video") else "file"}
+            if key == "inlineData":
+                return {**shape, "value": f"data:{kind};base64,{value}"}
+            return {**shape, "value": value} | ({"mediaType": kind} if kind else {})
+    return part
+
+
+def gemini_field(item: JsonObject, name: str) -> Json:
+    """Return a field, which JSON may name in camel case or with underscores (protobuf's JSON)."""
+    return item[name] if name in item else item.get(with_underscores(name))
+
+
+def with_underscores(name: str) -> str:
+    """Return a name in camel case as it is spelled with underscores."""
+    return re.sub("[A-Z]", r"_\g<0>", name).lower()
+
+
+def answer_schema(data: JsonObject) -> Json:
+    """Return the schema of the answer that a Gemini body asks for; None without one."""
+    config = object_of(gemini_field(data, "generationConfig"))
+    for name in ("responseJsonSchema", "responseSchema"):
+        if schema := gemini_field(config, name):
+            lower_type_names(schema)
+            return schema
+    return None
+
+
+def lower_type_names(schema: Json) -> None:
+    """Write the type names of a schema as JSON schema has them; Gemini writes `STRING`.
+
+    In place, so that the record of the keys that were read stays whole.
+    """
+    if isinstance(schema, dict):
+        for key, value in dict.items(schema):
+            if key == "type" and isinstance(value, str):
+                schema[key] = value.lower()
+            lower_type_names(value)
+    for item in list_of(schema):
+        lower_type_names(item)
