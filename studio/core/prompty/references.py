@@ -49,7 +49,7 @@ def resolve_document(
     if not preview:
         context = replace(context, opened=None)  # what is only shown is not sent
     written = _with_sample_file(document)
-    if not _has_reference(written):
+    if not has_reference(written):
         return document, ()
     places = Places.of(document.entries)
     resolver = _Resolver(document, LookUp(context, preview), places, only, given)
@@ -61,16 +61,16 @@ def resolve_document(
 
 def has_references(document: PromptDocument) -> bool:
     """Whether values of the front matter are in files, variables or parameters."""
-    return _has_reference(_with_sample_file(document))
+    return has_reference(_with_sample_file(document))
 
 
-def _has_reference(value: Json) -> bool:
+def has_reference(value: Json) -> bool:
     """Whether a text in a value may hold a reference: a quick look, which most documents end at."""
     if isinstance(value, str):
         return "${" in value
     if isinstance(value, Mapping):
-        return any(map(_has_reference, value.values()))
-    return isinstance(value, list) and any(map(_has_reference, value))
+        return any(map(has_reference, value.values()))
+    return isinstance(value, list) and any(map(has_reference, value))
 
 
 def sample_file(document: PromptDocument) -> str | None:

@@ -21,7 +21,7 @@ from studio.core.models.connections import ConnectionKind
 from studio.core.models.proxies import transport_to
 from studio.core.models.scripted import deltas_of
 from studio.core.prompty.document import Message
-from studio.core.text.values import JsonObject, objects_of, parse_json
+from studio.core.text.values import JsonObject, objects_of, parse_json, reason_of
 from studio.core.wire.bounded import ENCODINGS
 from studio.core.wire.chunks import chunk_error
 from studio.core.wire.events import EventSplitter, LineSplitter, ServerEvent, chunk_reader
@@ -278,7 +278,7 @@ class ReplyReader:
             for event in self._lines.feed(piece) if not self.fault else ():
                 yield from self._read(event)
         except ValueError as error:
-            self.fault = f"an event of the answer cannot be read ({error})"
+            self.fault = f"an event of the answer cannot be read ({reason_of(error)})"
 
     def end(self) -> Iterator[ReplyDelta]:
         """Yield the last deltas; the very last is `Finished`."""
@@ -291,7 +291,7 @@ class ReplyReader:
                 yield from self._read(last)
             yield from self._reader.end()
         except ValueError as error:
-            self.fault = self.fault or f"the answer cannot be read ({error})"
+            self.fault = self.fault or f"the answer cannot be read ({reason_of(error)})"
 
     def _read(self, event: ServerEvent) -> Iterator[ReplyDelta]:
         if not event.data.startswith("{"):

@@ -46,7 +46,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.rows import RunWriter
 from studio.core.runs.store import RunStore
-from studio.core.text.values import JsonObject
+from studio.core.text.values import JsonObject, reason_of
 from studio.core.tools.source import ToolOutcome, tool_asked
 from studio.core.wire.bounded import TooMuchError, decoded
 from studio.core.wire.reply import ReplyDelta, ToolCall, UsageDelta
@@ -333,8 +333,7 @@ class ProgramModel:
         try:
             answer = await exchange.upstream.send("POST", exchange.target, headers, body)
         except (httpx2.HTTPError, OSError) as error:
-            reason = str(error) or type(error).__name__
-            words = f"{exchange.upstream.address} cannot be reached ({reason})."
+            words = f"{exchange.upstream.address} cannot be reached ({reason_of(error)})."
             exchange.is_failed = True
             exchange.refuse(502, words)
             raise failure_of(502, words) from None
@@ -353,7 +352,7 @@ class ProgramModel:
                     yield self._priced(delta)
         except (httpx2.HTTPError, TooMuchError, OSError) as error:
             exchange.is_broken = True
-            reader.fault = reader.fault or f"the answer broke off ({error or type(error).__name__})"
+            reader.fault = reader.fault or f"the answer broke off ({reason_of(error)})"
         finally:
             await answer.aclose()
         last = [self._priced(delta) for delta in reader.end()]

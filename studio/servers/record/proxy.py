@@ -26,6 +26,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.masking.masker import Masker
 from studio.core.models.connections import ConnectionKind
 from studio.core.runs.store import RunStore
+from studio.core.text.values import reason_of
 from studio.servers.record.exchange import (
     Exchange,
     Head,
@@ -326,7 +327,8 @@ async def _pass_on(
     try:
         answer = await upstream.send(method, target, sent_headers(headers), body)
     except (httpx2.HTTPError, OSError) as error:
-        await _answer(send, 502, f"{upstream.address} cannot be reached ({error}).\n".encode())
+        words = f"{upstream.address} cannot be reached ({reason_of(error)}).\n"
+        await _answer(send, 502, words.encode())
         return
     assert isinstance(answer.stream, httpx2.AsyncByteStream)
     try:

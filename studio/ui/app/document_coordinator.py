@@ -20,7 +20,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import HoistedTool, PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.reference_values import whole_reference
-from studio.core.prompty.references import has_references
+from studio.core.prompty.references import has_reference, has_references
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.inputs.pane import InputsPane
@@ -129,8 +129,12 @@ class DocumentCoordinator(QObject):
         preview = self._preview.preview
         if preview is None:
             return
-        value = preview.prepared.inputs.get(name)
-        if isinstance(value, str) and whole_reference(value) is not None:
+        document, value = preview.job.document, preview.prepared.inputs.get(name)
+        declared = document.input(name)
+        is_unread = isinstance(value, str) and whole_reference(value) is not None
+        # Text files are shown before trust; a value that is taken would be sent.
+        is_elsewhere = declared is not None and has_reference(declared.sample)
+        if is_unread or (is_elsewhere and not is_trusted(document.source.path, self._trust)):
             self.refused.emit(tr("The sample is in a file: trust the folder to take it."))
         else:
             self._inputs.library.add({name: value}, "sample")

@@ -431,7 +431,8 @@ class Workbench(QObject):
     def _on_run(self, view: RunView) -> None:
         """Open the run's own place once it is more than a question and its answer."""
         run = view.state.setup.run if view.state is not None else ""
-        if view.is_live and view.needs_stage and run != self._staged:
+        # A run may be over before its first view: what counts is that it is none of the history.
+        if not view.record and view.needs_stage and run != self._staged:
             self._staged = run
             self.window.docks.show("run")
         self._say_run()

@@ -24,7 +24,7 @@ class ModelPassport(QWidget):
         self.place.setProperty("tone", "muted")
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(12)
-        self._grid.setVerticalSpacing(10)
+        self._grid.setVerticalSpacing(8)
         self._grid.setColumnStretch(1, 1)
         self.rows: list[tuple[QLabel, QLabel]] = []
         self.use = QPushButton()

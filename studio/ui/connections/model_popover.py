@@ -427,9 +427,9 @@ class ModelPopover(QFrame):
     def _lay_out(self) -> None:
         row_of(self.protocol, self.level, 1, on=self.agent, margins=(8, 4, 8, 8), spacing=8)
         left = column_of(
-            self.line, self.note, (self.list, 1), self.agent, margins=(8, 10, 8, 4), spacing=6
+            self.line, self.note, (self.list, 1), self.agent, margins=(8, 8, 8, 4), spacing=4
         )
-        row_of((left, 1), self.passport, on=self, margins=1, spacing=0)
+        row_of((left, 1), self.passport, on=self, margins=0, spacing=0)
         self.passport.setFixedWidth(_PASSPORT_WIDTH)
 
 

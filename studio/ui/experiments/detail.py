@@ -281,7 +281,7 @@ class CellDetail(FollowsTheme, QWidget):
             part.setParent(self)
             part.setFixedSize(0, 0)
         body = row_of((self.answer, 2), (area, 1), spacing=12)
-        column_of(head, (body, 1), on=self, margins=(0, 6, 0, 0), spacing=6)
+        column_of(head, (body, 1), on=self, margins=(0, 4, 0, 0), spacing=4)
 
     def _connect(self) -> None:
         for button, signal in (

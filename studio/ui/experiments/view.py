@@ -330,7 +330,7 @@ class ExperimentView(QWidget):
         buttons.hide()
         self.head.fold()
         parts = (self.bar, self.head, buttons, (split, 1))
-        column_of(*parts, on=self, margins=(12, 6, 12, 8), spacing=6)
+        column_of(*parts, on=self, margins=(12, 4, 12, 8), spacing=4)
 
     def _more_menu(self) -> QMenu:
         """Build the menu of the rarer commands."""

@@ -319,7 +319,7 @@ class AnswerCard(FollowsTheme, QWidget):
             self.after,
             self.copy,
             margins=(16, 4, 8, 0),
-            spacing=6,
+            spacing=4,
         )
         self._rows.setColumnStretch(1, 1)
         self._rows.setHorizontalSpacing(8)
