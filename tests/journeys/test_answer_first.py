@@ -76,7 +76,7 @@ def test_a_plain_prompt_is_answered_beside_its_text(
     card = bench.preview_pane.answer
     assert "F5" in words_of(card)
     run(qtbot, bench)
-    assert is_in_sight(bench, "First answer.")
+    qtbot.waitUntil(lambda: is_in_sight(bench, "First answer."))
     assert not bench.run_pane.isVisible()
     assert "11 in, 3 out" in words_of(card)
     assert "price unknown" in words_of(card)
@@ -84,7 +84,7 @@ def test_a_plain_prompt_is_answered_beside_its_text(
     write_more(qtbot, bench, "there\n")
     qtbot.waitUntil(card.older.isVisible)
     run(qtbot, bench)
-    assert is_in_sight(bench, "Second answer.")
+    qtbot.waitUntil(lambda: is_in_sight(bench, "Second answer."))
     qtbot.waitUntil(lambda: "run 2 of 2" in words_of(card) and not card.older.isVisible())
 
     card.before.click()
@@ -140,7 +140,7 @@ def test_stop_keeps_what_came(
     assert card.answer.phase == "streaming"
     qtbot.mouseClick(card.stop, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: card.answer.phase == "done")
-    assert is_in_sight(bench, "Half an")
+    qtbot.waitUntil(lambda: is_in_sight(bench, "Half an"))
     assert "Stopped" in words_of(card)
     assert not bench.run_pane.isVisible()
 
