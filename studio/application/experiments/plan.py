@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -64,27 +64,31 @@ _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _LIST_KINDS = ("array", "thread", "list")
 
 
-def planned_rows(
-    file: ExperimentFile,
-    folder: Folder,
-    variants: Sequence[PlannedVariant],
-    warnings: list[str],
-    on_rows: Callable[[int], None] | None,
-) -> Sequence[ExperimentRow]:
-    """Return all rows of a file, in order.
+@dataclass(frozen=True)
+class _RowSource:
+    """Parts that the rows of an experiment are read from."""
 
-    Args:
-        file: the experiment.
-        folder: where its files are.
-        variants: the columns, whose prompts say what is read.
-        warnings: what is odd is added to them.
-        on_rows: told now and then how many were read since it was told last.
+    file: ExperimentFile
+    """Experiment as read from its file."""
 
-    Raises:
-        ExperimentError: a data file cannot be read.
-    """
-    values = ValueFiles(file, folder)
-    cases = list(_cases(file, folder, variants, warnings, on_rows, values))
+    folder: Folder
+    """Folder of its files."""
+
+    variants: Sequence[PlannedVariant]
+    """Columns, whose prompts say what is read."""
+
+    warnings: list[str]
+    """Warnings, a sentence each; reading adds to them."""
+
+    on_rows: Callable[[int], None] | None
+    """Called now and then with the number of rows read since the last call."""
+
+
+def _planned_rows(source: _RowSource) -> Sequence[ExperimentRow]:
+    """Return all rows of a file, in order; raise ExperimentError where one cannot be read."""
+    file, variants = source.file, source.variants
+    values = ValueFiles(file, source.folder)
+    cases = list(_cases(source, values))
     whole = frozenset(
         item.name for each in variants for item in each.document.inputs if item.kind in _LIST_KINDS
     )
@@ -94,7 +98,7 @@ def planned_rows(
     unread = [name for name in unread_columns(cases, read) if name not in in_values]
     if unread:
         names = ", ".join(repr(name) for name in unread[:5])
-        warnings.append(tr("No prompt reads {names}.").format(names=names))
+        source.warnings.append(tr("No prompt reads {names}.").format(names=names))
     cases.reverse()
     rows = expand_rows(_let_go(cases), values.of(file.default), whole)
     reasons = [reason for row in rows if not row.case.file for reason in _templates_in(row)]
@@ -128,38 +132,27 @@ def _names_in_assertions(case: ExperimentCase) -> Iterator[str]:
             yield from re.findall(r"\w+", json.dumps(inner.value, default=str))
 
 
-def _cases(
-    file: ExperimentFile,
-    folder: Folder,
-    variants: Sequence[PlannedVariant],
-    warnings: list[str],
-    on_rows: Callable[[int], None] | None,
-    values: ValueFiles,
-) -> Iterator[ExperimentCase]:
+def _cases(source: _RowSource, values: ValueFiles) -> Iterator[ExperimentCase]:
+    file, folder = source.file, source.folder
     for each in file.cases:
         if isinstance(each, ExperimentCase):
             yield values.of(each)
         elif isinstance(each, DatasetReference):
-            for case in _dataset(each, file, folder, warnings, on_rows):
+            for case in _dataset(source, each):
                 whole = with_values(named_at(case, each.span), file, folder) if case.files else case
                 # Rows of a table are data: what one says is not a name of a file.
                 yield values.of(whole) if whole.file.endswith(_TESTS) else whole
         else:
             samples = {
                 item.name: item.sample if item.has_sample else item.default
-                for item in variants[0].document.inputs
+                for item in source.variants[0].document.inputs
                 if item.has_sample or item.has_default
             }
             yield ExperimentCase(samples, id="samples")
 
 
-def _dataset(
-    reference: DatasetReference,
-    file: ExperimentFile,
-    folder: Folder,
-    warnings: list[str],
-    on_rows: Callable[[int], None] | None,
-) -> Iterator[ExperimentCase]:
+def _dataset(source: _RowSource, reference: DatasetReference) -> Iterator[ExperimentCase]:
+    file, folder = source.file, source.folder
     paths = [folder.path / reference.path]
     if "*" in reference.path:
         paths = files_at(reference, file, folder, DATA_SUFFIXES)
@@ -168,8 +161,8 @@ def _dataset(
         with at_place(file, reference.span.start):
             if path.exists():
                 folder.find(str(reference.path if "*" not in reference.path else name))
-            dataset = read_dataset(reference, path, on_rows)
-        warnings += dataset.warnings
+            dataset = read_dataset(reference, path, source.on_rows)
+        source.warnings.extend(dataset.warnings)
         yield from dataset.cases
 
 
@@ -426,7 +419,8 @@ def plan_experiment(
     variants = planned_variants(file, folder, services.connections, chosen.variants)
     warnings = [message_at(file, each.span.start, each.message) for each in file.problems]
     file = with_files(file, folder, warnings)
-    rows = _chosen(planned_rows(file, folder, variants, warnings, on_rows), chosen)
+    source = _RowSource(file, folder, variants, warnings, on_rows)
+    rows = _chosen(_planned_rows(source), chosen)
     baseline = chosen.baseline or file.baseline
     if baseline.startswith(GIT):
         variants = with_revision(baseline, variants, file, folder)
@@ -459,13 +453,17 @@ def plan_experiment(
 
 def _chosen(rows: Sequence[ExperimentRow], chosen: ExperimentChoices) -> tuple[ExperimentRow, ...]:
     last = chosen.last if chosen.last is not None else len(rows)
-    kept = [
+    return _numbered(
         row
         for row in rows
         if chosen.first <= row.number <= last
         and (not chosen.tags or set(chosen.tags) & set(row.case.tags))
-    ]
-    return tuple(replace(row, number=number) for number, row in enumerate(kept, 1))
+    )
+
+
+def _numbered(rows: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
+    """Number rows from 1, in their order."""
+    return tuple(replace(row, number=number) for number, row in enumerate(rows, 1))
 
 
 def _asked(
@@ -489,8 +487,7 @@ def _asked(
         )
     )
     gone = {row.number for row in alone}
-    kept = [row for row in rows if row.number not in gone]
-    return tuple(replace(row, number=number) for number, row in enumerate(kept, 1))
+    return _numbered(row for row in rows if row.number not in gone)
 
 
 def _check_size(pairs: int, repeats: int) -> None:
@@ -528,7 +525,7 @@ def with_rows(plan: ExperimentPlan, keys: Collection[str]) -> ExperimentPlan:
     numbers = {row.number: number for number, row in enumerate(kept, 1)}
     return replace(
         plan,
-        rows=tuple(replace(row, number=numbers[row.number]) for row in kept),
+        rows=_numbered(kept),
         values={
             (at, numbers[number]): values
             for (at, number), values in plan.values.items()
