@@ -531,4 +531,9 @@ def with_rows(plan: ExperimentPlan, keys: Collection[str]) -> ExperimentPlan:
             for (at, number), values in plan.values.items()
             if number in numbers
         },
+        faults={
+            (at, numbers[number]): fault
+            for (at, number), fault in plan.faults.items()
+            if number in numbers
+        },
     )

@@ -8,7 +8,12 @@ from dataclasses import replace
 from studio.application.experiments.asking import CellProgress
 from studio.application.experiments.grid import DotState, answer_fields, cell_lines, planned_grid
 from studio.application.experiments.make import CaseColumn, CasesTable
-from studio.application.experiments.plan import ExperimentChoices, ExperimentPlan, plan_experiment
+from studio.application.experiments.plan import (
+    ExperimentChoices,
+    ExperimentPlan,
+    plan_experiment,
+    with_rows,
+)
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
@@ -61,6 +66,7 @@ async def test_what_cannot_be_asked_is_a_fault_of_its_cell(
     bench.write("rows.csv", "country,expected\nNorway,Oslo\n,x\n")
     plan = _plan(bench, PROMPT.replace("kind: string", "kind: integer"))
     assert sorted(plan.faults) == [(0, 1), (0, 2)]
+    assert sorted(with_rows(plan, {plan.rows[1].key}).faults) == [(0, 1)]
     runner = ExperimentRunner(plan, bench.services, ledger)
     try:
         await runner.prepare()
