@@ -11,11 +11,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from studio.application.history.find import find_run
-from studio.application.run.breakpoints import describe
 from studio.application.run.text_commands import CommandError, breakpoint_of
 from studio.cli.numbers import whole
 from studio.cli.run.drive import PLACES
-from studio.cli.run.step import ask, standing
+from studio.cli.run.step import ask, pause_words
 from studio.cli.terminal import FINE, INTERRUPTED, PROBLEMS, UsageError, tell
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
@@ -193,8 +192,7 @@ async def _step(recording: Recording, changed: asyncio.Event) -> None:
             while (
                 run.state.pause is not None and run.state.place is not None and not run.is_working
             ):
-                names = {each.id: describe(each) for each in run.gate.options.breakpoints}
-                tell(f"{run.state.setup.prompt}\n{standing(run.state, names)}")
+                tell(f"{run.state.setup.prompt}\n{pause_words(run)}")
                 if not await ask(run, going, None):
                     break
                 await asyncio.sleep(0)

@@ -55,8 +55,7 @@ async def step_through(
             if run.state.pause is None or run.is_working or run.state.place is None:
                 await _either(going, changed)
                 continue
-            descriptions = {each.id: describe(each) for each in run.gate.options.breakpoints}
-            tell(standing(run.state, descriptions))
+            tell(pause_words(run))
             if not await ask(run, going, open_other):
                 return await going
     finally:
@@ -105,6 +104,12 @@ def _other_model(line: str, state: RunState, open_other: OpenModel | None) -> Co
         raise CommandError("a replay asks no model")
     model = open_other(rest)
     return commands.ChooseModel(run_model_of(model), state.answered_by, model)
+
+
+def pause_words(run: Run) -> str:
+    """Describe the pause of a run, its breakpoints in words."""
+    names = {each.id: describe(each) for each in run.gate.options.breakpoints}
+    return standing(run.state, names)
 
 
 async def _either(going: asyncio.Task[RunState], changed: asyncio.Event) -> None:

@@ -7,7 +7,7 @@ does not name is unknown, never that of a model whose id begins alike.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -21,7 +21,7 @@ from studio.core.paths import user_paths
 from studio.core.text.files import read_bounded, write_private
 from studio.core.text.values import parse_json
 from studio.core.whole_imports import import_whole
-from studio.core.wire.reply import Usage
+from studio.core.wire.reply import ReplyDelta, Usage, UsageDelta
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -297,6 +297,13 @@ class PricedModel(Protocol):
     def price(self) -> Price | None:
         """Return the price of its tokens; None if it is not known."""
         ...
+
+
+def priced(delta: ReplyDelta, price: Price | None) -> ReplyDelta:
+    """Return figures with their cost, where the server says none and the price is known."""
+    if price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
+        return delta
+    return UsageDelta(replace(delta.usage, cost=price.of(delta.usage)))
 
 
 def price_source(model: object) -> str:

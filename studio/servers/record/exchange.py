@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import httpx2
@@ -19,6 +20,7 @@ from studio.core.imports.request_json import messages_of
 from studio.core.models.base import ModelError
 from studio.core.models.connections import ConnectionKind
 from studio.core.models.proxies import transport_to
+from studio.core.models.remote.reply_stream import joined
 from studio.core.models.scripted import deltas_of
 from studio.core.prompty.document import Message
 from studio.core.text.values import JsonObject, objects_of, parse_json, reason_of
@@ -173,6 +175,11 @@ class Exchange:
     _parts: asyncio.Queue[Head | bytes | None] = field(default_factory=asyncio.Queue)
     _held: list[Head | bytes] = field(default_factory=list)
 
+    @cached_property
+    def known(self) -> tuple[tuple[str, object], ...]:
+        """Return what tells conversations apart: the roles and parts of the messages."""
+        return tuple((message.role, message.parts) for message in self.messages)
+
     @property
     def model(self) -> str:
         """Return the id of the model that is asked."""
@@ -271,6 +278,9 @@ class ReplyReader:
 
     def feed(self, piece: bytes) -> Iterator[ReplyDelta]:
         """Yield the deltas of a piece; after a fault nothing more."""
+        return joined(self._deltas(piece))
+
+    def _deltas(self, piece: bytes) -> Iterator[ReplyDelta]:
         if self._lines is None:
             self._whole += piece[: _MOST_WHOLE - len(self._whole)]
             return
@@ -313,7 +323,7 @@ class ReplyReader:
             yield from self._reader.end()
         elif isinstance(value, Mapping):
             reply = read_response(value)
-            yield from deltas_of(reply)
+            yield from deltas_of(reply, max(1, len(self._whole)))  # each text in one piece
             yield Finished(reply.finish_reason or "unknown")
 
 

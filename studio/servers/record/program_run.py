@@ -40,7 +40,7 @@ from studio.core.masking.masker import Masker
 from studio.core.models.base import Capabilities, ModelPlace, ModelRequest, TellOpening
 from studio.core.models.bodies import as_sent
 from studio.core.models.connections import Connection
-from studio.core.models.prices import Price, listed_price
+from studio.core.models.prices import Price, listed_price, priced
 from studio.core.prompty.document import Message, ToolResultPart, ToolSpec
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
@@ -49,17 +49,13 @@ from studio.core.runs.store import RunStore
 from studio.core.text.values import JsonObject, reason_of
 from studio.core.tools.source import ToolOutcome, tool_asked
 from studio.core.wire.bounded import TooMuchError, decoded
-from studio.core.wire.reply import ReplyDelta, ToolCall, UsageDelta
+from studio.core.wire.draft import result_id
+from studio.core.wire.reply import ReplyDelta, ToolCall
 from studio.servers.record.answers import answer_of, edited_body
 from studio.servers.record.exchange import Exchange, Head, ReplyReader, failure_of, sent_headers
 
 OnProgramEvent: TypeAlias = Callable[["ProgramRun", Event], None]
 """Takes each fact of a conversation's run."""
-
-
-def _known(messages: Sequence[Message]) -> tuple[tuple[str, object], ...]:
-    """Return what tells conversations apart: the roles and parts of their messages."""
-    return tuple((message.role, message.parts) for message in messages)
 
 
 class ProgramRun:
@@ -159,7 +155,7 @@ class ProgramRun:
             return 0
         if self.run.state.is_over and self.run.state.status != "done":
             return 0
-        before, now = _known(self.exchange.messages), _known(exchange.messages)
+        before, now = self.exchange.known, exchange.known
         if exchange.body == self.exchange.body and self.exchange.is_failed:
             return len(before) + 1
         return len(before) if len(now) > len(before) and now[: len(before)] == before else 0
@@ -173,7 +169,7 @@ class ProgramRun:
 
     def take_results(self, exchange: Exchange) -> None:
         """Take the results of calls that are waited for from a request of another conversation."""
-        named = {_answers(each): each for each in exchange.messages if each.role == "tool"}
+        named = {result_id(each): each for each in exchange.messages if each.role == "tool"}
         self._elsewhere |= named
         for name, future in self._open.items():
             if name in named and not future.done():
@@ -198,7 +194,7 @@ class ProgramRun:
             calls = [call.id for call in self.run.state.step.calls]
             at = len(results) - len(calls) + calls.index(call_id)
             return results[at] if at >= 0 else None
-        return next((each for each in results if _answers(each) == call_id), None)
+        return next((each for each in results if result_id(each) == call_id), None)
 
     async def _next(self) -> Exchange:
         await self._arrived.wait()
@@ -349,13 +345,13 @@ class ProgramModel:
                 if wire is not None:
                     wire.received(piece)
                 for delta in reader.feed(piece):
-                    yield self._priced(delta)
+                    yield priced(delta, self.price)
         except (httpx2.HTTPError, TooMuchError, OSError) as error:
             exchange.is_broken = True
             reader.fault = reader.fault or f"the answer broke off ({reason_of(error)})"
         finally:
             await answer.aclose()
-        last = [self._priced(delta) for delta in reader.end()]
+        last = [priced(delta, self.price) for delta in reader.end()]
         exchange.is_failed = is_refused or bool(reader.fault)
         if not exchange.is_held:
             exchange.end()
@@ -367,11 +363,6 @@ class ProgramModel:
 
     async def close(self) -> None:
         """Leave the server's connections to who opened them."""
-
-    def _priced(self, delta: ReplyDelta) -> ReplyDelta:
-        if self.price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
-            return delta
-        return UsageDelta(replace(delta.usage, cost=self.price.of(delta.usage)))
 
 
 class _Passed(httpx2.AsyncByteStream):
@@ -457,11 +448,6 @@ def _last_words(exchange: Exchange) -> str:
 def _result_text(message: Message) -> str:
     texts = [part.text for part in message.parts if isinstance(part, ToolResultPart)]
     return "\n".join(texts) or message.text
-
-
-def _answers(message: Message) -> str:
-    """Return the call that a result answers; empty for any other message."""
-    return str(message.attributes.get("tool_call_id", "")) if message.role == "tool" else ""
 
 
 def _looked_up(message: Message, pairs: Sequence[tuple[Message, Message]]) -> Message:

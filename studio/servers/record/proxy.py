@@ -140,15 +140,13 @@ class Recording:
             if name in (b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key"):
                 key = value.decode("latin-1").rpartition(" ")[2]
                 self._masker.note(f"${{key:{exchange.upstream.name}}}", key, is_key=True)
-        best = max(
-            self.conversations,
-            key=lambda conversation: conversation.continues(exchange),
-            default=None,
-        )
+        shared = [each.continues(exchange) for each in self.conversations]
+        most = max(shared, default=0)
+        best = self.conversations[shared.index(most)] if most else None
         for conversation in self.conversations:
             if conversation is not best:
                 conversation.take_results(exchange)
-        if best is not None and best.continues(exchange):
+        if best is not None:
             best.arrive(exchange)
             return
         number = len(self.conversations) + 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from studio.core.models.base import ModelError
-from studio.core.models.prices import Price
+from studio.core.models.prices import Price, priced
 from studio.core.models.remote.faults import Endpoint, RetryLaterError, stream_fault
 from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.remote.sdk import EventStream
@@ -125,7 +125,7 @@ class ReplyStream:
                 for delta in self._reader.read(event):
                     self._some = self._some or not isinstance(delta, UsageDelta)
                     self._count(delta)
-                    made.append(self._priced(delta))
+                    made.append(priced(delta, self._price))
             except ModelError as fault:
                 return made, fault
         return made, None
@@ -200,13 +200,7 @@ class ReplyStream:
         notice = ReplyNotice(f"{self._target.name} does not stream: the reply came whole.")
         end = Finished(reply.finish_reason or "unknown")
         made = (notice, *deltas_of(reply, max(1, len(text))), end)
-        return tuple(self._priced(delta) for delta in made)
-
-    def _priced(self, delta: ReplyDelta) -> ReplyDelta:
-        """Figures with their cost, where the server says none and the price is known."""
-        if self._price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
-            return delta
-        return UsageDelta(replace(delta.usage, cost=self._price.of(delta.usage)))
+        return tuple(priced(delta, self._price) for delta in made)
 
     def _too_long(self) -> ModelError:
         return ModelError(
@@ -224,7 +218,7 @@ class ReplyStream:
         )
 
 
-def joined(deltas: Sequence[ReplyDelta]) -> Iterator[ReplyDelta]:
+def joined(deltas: Iterable[ReplyDelta]) -> Iterator[ReplyDelta]:
     """Deltas with neighbouring pieces of one text put together; the reply is the same.
 
     Each delta makes a new `Reply`, which copies the whole text so far: one for each packet of the
