@@ -166,7 +166,7 @@ def _connections(workbench: Workbench, camera: Camera) -> None:
     shown.list.setCurrentRow(0)  # type: ignore[attr-defined]
     wait(400)
     camera.take("33-embedded", shown)
-    bar = shown.form.embedded.weights.bundled  # type: ignore[attr-defined]
+    bar = shown.form.weights.bundled  # type: ignore[attr-defined]
     bar.show_state(WeightsState(is_missing=True, megabytes=105))
     wait(200)
     camera.take("33-weights-missing", shown)
@@ -203,7 +203,7 @@ def _experiment(workbench: Workbench, camera: Camera, examples: Path) -> None:
     wait(1200)
     view = window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
-    for name in ("improve", "rows", "workers"):
+    for name in ("improve", "workers"):
         view.more_actions[name].trigger()
         wait(500)
         shown = dialog()
