@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from studio.application.words import PROTOCOL_WORDS
 from studio.core.agent.protocols import convert, loops
 from studio.core.agent.protocols.choose import choose_protocol
-from studio.core.export.python.code import RUNS
+from studio.core.export.python.script import RUNS
 from studio.core.models.base import PROTOCOLS, ModelRequest, ProtocolName
 from studio.core.models.embedded.model import build_grammar
 from studio.core.prompty.document import ToolSpec
@@ -25,7 +25,7 @@ def test_no_table_lacks_a_protocol() -> None:
     tables = {
         "PROTOCOLS of core/models/base": PROTOCOLS,
         "_LOOPS of core/agent/protocols/loops": loops._LOOPS,
-        "RUNS of core/export/python/code": RUNS,
+        "RUNS of core/export/python/script": RUNS,
         "PROTOCOL_WORDS of application/words": PROTOCOL_WORDS,
     }
     wrong = [

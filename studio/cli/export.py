@@ -13,9 +13,8 @@ from studio.application.inputs.sets import InputFileError, read_sets, sets_path
 from studio.application.trust import references_of
 from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
 from studio.cli.findings import report
-from studio.cli.numbers import whole
 from studio.cli.prepared import offered_tools
-from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell
+from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell, whole
 from studio.core.export.target import ExportResult, ExportSource, make_checked
 from studio.core.export.targets import TARGETS, all_targets, find_target
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path

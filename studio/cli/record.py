@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from studio.application.history.find import find_run
 from studio.application.run.text_commands import CommandError, breakpoint_of
-from studio.cli.numbers import whole
 from studio.cli.run.drive import PLACES
 from studio.cli.run.step import ask, pause_words
-from studio.cli.terminal import FINE, INTERRUPTED, PROBLEMS, UsageError, tell
+from studio.cli.terminal import FINE, INTERRUPTED, PROBLEMS, UsageError, tell, whole
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import PausePoint

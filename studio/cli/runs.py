@@ -21,8 +21,7 @@ from studio.application.exchange.runs import kept_words
 from studio.application.history.find import call_of_step, find_run, raw_reply
 from studio.application.history.rows import end_of
 from studio.application.run.past.again import PastRun, past_run
-from studio.cli.numbers import amount, whole
-from studio.cli.terminal import FINE, PROBLEMS, UsageError, printable, tell
+from studio.cli.terminal import FINE, PROBLEMS, UsageError, amount, printable, tell, whole
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import branch_path

@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from studio.cli.arguments import add_trust, trust_of
-from studio.cli.numbers import whole
-from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell
+from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell, whole
 
 
 def add_mcp(parser: argparse.ArgumentParser) -> None:

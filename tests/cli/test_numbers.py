@@ -9,8 +9,7 @@ import pytest
 
 from studio.cli.completion import LateCommands
 from studio.cli.main import parser_of
-from studio.cli.numbers import amount, whole
-from studio.cli.terminal import COMMANDS
+from studio.cli.terminal import COMMANDS, amount, whole
 from studio.cli.window_arguments import window_parser
 
 _SAMPLES = ("1", "0.5", "800x600")

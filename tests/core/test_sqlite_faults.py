@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.experiments.results.database import LedgerDatabase, LedgerError
-from studio.core.runs.database import Database, StoreError
-from studio.core.sqlite_faults import explain_fault
+from studio.core.runs.database import Database, StoreError, explain_fault
 
 
 def _good(path: Path) -> None:

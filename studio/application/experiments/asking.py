@@ -50,10 +50,9 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import RunSetup
 from studio.core.experiments.assertions.result import UndecidedError
-from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.results.cells import CellKey
-from studio.core.experiments.values import ExperimentRow
+from studio.core.experiments.values import ExperimentRow, SentCell
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.models.choice import EmbeddedServers
 from studio.core.models.remote.faults import LearnedRefusal

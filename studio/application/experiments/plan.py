@@ -9,19 +9,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from studio.application.experiments.planned_files import (
-    ValueFiles,
-    named_at,
-    with_files,
-    with_values,
-)
 from studio.application.experiments.planned_variants import (
     PlannedVariant,
+    ValueFiles,
     at_place,
     files_at,
     message_at,
+    named_at,
     planned_variants,
+    with_files,
     with_revision,
+    with_values,
 )
 from studio.application.experiments.prompts import (
     CONVERSATION,

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
-from studio.application.run.cards.card_text import step_at
-from studio.application.run.cards.timeline import StepCard
+from studio.application.run.cards.timeline import StepCard, step_at
 from studio.core.agent.loop.steps import messages_of
 from studio.core.agent.values.state import RunState, known_common_length
 from studio.core.agent.values.step import Step

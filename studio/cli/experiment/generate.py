@@ -19,8 +19,7 @@ from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.trust import is_trusted
 from studio.cli.arguments import add_trust, trust_of
-from studio.cli.numbers import whole
-from studio.cli.terminal import FINE, PROBLEMS, USAGE, agreed, tell
+from studio.cli.terminal import FINE, PROBLEMS, USAGE, agreed, tell, whole
 from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference
 from studio.core.models.base import ModelError

@@ -17,12 +17,12 @@ from studio.application.experiments.improve.accept import (
     section_diff,
     with_variants,
 )
-from studio.application.experiments.improve.by_hand import (
+from studio.application.experiments.improve.candidates import section_text
+from studio.application.experiments.improve.score import (
     MOST_TEXTS,
     propose_texts,
     rows_to_show,
 )
-from studio.application.experiments.improve.candidates import section_text
 from studio.application.experiments.improve.search import SectionSearch
 from studio.application.experiments.improve.values import (
     MOST_PROPOSALS,
@@ -41,7 +41,6 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for
 from studio.cli.arguments import add_trust
 from studio.cli.experiment.plan import Interruption, open_ledger, services_of
-from studio.cli.numbers import amount, whole
 from studio.cli.terminal import (
     FINE,
     INTERRUPTED,
@@ -49,8 +48,10 @@ from studio.cli.terminal import (
     UNFINISHED,
     USAGE,
     agreed,
+    amount,
     printable,
     tell,
+    whole,
 )
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger

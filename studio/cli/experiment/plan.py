@@ -26,8 +26,7 @@ from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.application.experiments.run.spending import ExperimentProgress, progress_line
 from studio.cli.arguments import add_trust, needs, trust_of
-from studio.cli.numbers import whole
-from studio.cli.terminal import FINE, PROBLEMS, USAGE, UsageError, printable, tell
+from studio.cli.terminal import FINE, PROBLEMS, USAGE, UsageError, printable, tell, whole
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import MOST_REPEATS

@@ -25,8 +25,16 @@ from studio.cli.experiment.plan import (
     services_of,
 )
 from studio.cli.experiment.results import add_form, exit_code, notify, write_report
-from studio.cli.numbers import amount, whole
-from studio.cli.terminal import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError, tell
+from studio.cli.terminal import (
+    INTERRUPTED,
+    PAUSED,
+    UNFINISHED,
+    USAGE,
+    UsageError,
+    amount,
+    tell,
+    whole,
+)
 from studio.core.experiments.results.cells import ResultHead
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger

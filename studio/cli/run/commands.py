@@ -23,12 +23,21 @@ from studio.cli.arguments import (
     unread_inputs,
 )
 from studio.cli.findings import report
-from studio.cli.numbers import amount, whole
 from studio.cli.printer import LiveAnswer, print_end
 from studio.cli.run.drive import PLACES, RunOrder, drive
 from studio.cli.run.model import add_choice
 from studio.cli.runs import past_to_fork, past_to_replay
-from studio.cli.terminal import FINE, INTERRUPTED, PROBLEMS, USAGE, UsageError, agreed, tell
+from studio.cli.terminal import (
+    FINE,
+    INTERRUPTED,
+    PROBLEMS,
+    USAGE,
+    UsageError,
+    agreed,
+    amount,
+    tell,
+    whole,
+)
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.state import RunState

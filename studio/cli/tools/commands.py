@@ -28,8 +28,7 @@ from studio.application.tools.pasted_server import (
 )
 from studio.cli.arguments import add_trust, load, needs
 from studio.cli.ask_input import terminal_asker
-from studio.cli.numbers import whole
-from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell
+from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell, whole
 from studio.core.paths import user_paths
 from studio.core.prompty.document import ToolSpec
 from studio.core.text.files import write_atomically

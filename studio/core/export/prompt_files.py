@@ -203,7 +203,7 @@ class DialectFile:
                     f"The stop sequences {list(stop)!r} belong to the studio's loop: {judge} sends "
                     "none. Write them under model.options.stopSequences.",
                 )
-        # What is said of the messages, the rounds say with the names of the sets.
+        # Findings about messages are reported by the rounds, which name the input sets.
         notes = [note for note in (*made.notes, *made.losses) if note not in made.of_messages]
         return result(
             made.text,

@@ -439,7 +439,7 @@ class RunWriter:
     def keep_reply(self, reply: Reply) -> None:
         """Write the partial reply; the next event replaces it.
 
-        A file that cannot be written is told of with that event.
+        An error of the file is reported with that event.
         """
         text = json.dumps(encode_value(reply), separators=(",", ":"))
         with contextlib.suppress(StoreError), self._database.transaction():

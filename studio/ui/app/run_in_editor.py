@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QObject, Qt, Signal
 
 from studio.application.run.breakpoints import BreakpointSet
-from studio.application.run.cards.card_text import step_at
+from studio.application.run.cards.timeline import step_at
 from studio.application.run.cursor import RunCursor, TemplatePlaces, is_text_of
 from studio.application.run.displayed_run import RunView
 from studio.application.run.edits.in_place import (

@@ -20,8 +20,8 @@ from studio.application.experiments.improve.accept import (
     lineage_figure,
     progress_words,
 )
-from studio.application.experiments.improve.by_hand import MOST_TEXTS
 from studio.application.experiments.improve.candidates import ProposedText
+from studio.application.experiments.improve.score import MOST_TEXTS
 from studio.application.experiments.improve.values import (
     ImproveChoices,
     Improvement,

@@ -7,8 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.run.cards.card import StepCard
-from studio.application.run.cards.card_text import step_at
-from studio.application.run.cards.timeline import TAB_OF_KIND, Tab
+from studio.application.run.cards.timeline import TAB_OF_KIND, Tab, step_at
 from studio.application.run.cursor import RunCursor, cursor_at_node, diagram_at
 from studio.application.run.diagram import Node
 from studio.application.run.displayed_run import RunView

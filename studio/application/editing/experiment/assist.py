@@ -17,9 +17,8 @@ from studio.application.experiments.text import (
     variants_of,
 )
 from studio.application.words import tr
-from studio.core.experiments.file.assertions import ASSERTION_HELP
+from studio.core.experiments.file.assertions import ASSERTION_HELP, SHAPES
 from studio.core.experiments.file.cases import DATA_SUFFIXES
-from studio.core.experiments.file.keys import SHAPES
 from studio.core.experiments.file.read import PROMPT_SUFFIXES
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.schema import key_at, keys_below

@@ -17,7 +17,6 @@ from studio.application.experiments.providers import price_of
 from studio.application.experiments.run.spending import ExperimentSpending
 from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.assertions.marking import reads_prompt
-from studio.core.experiments.identity import SentCell, cell_identities, cell_identity
 from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
@@ -27,7 +26,7 @@ from studio.core.experiments.results.cells import (
     row_facts,
 )
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.values import ExperimentRow
+from studio.core.experiments.values import ExperimentRow, SentCell, cell_identities, cell_identity
 from studio.core.models.choice import ModelChoice
 from studio.core.tokens.tokenizers import estimate_tokens
 from studio.core.wire.reply import RefusedOption, Usage

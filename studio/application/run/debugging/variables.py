@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from studio.application.run.cards.card import CardKind
-from studio.application.run.cards.card_text import step_at
+from studio.application.run.cards.timeline import step_at
 from studio.application.run.cursor import RunCursor
 from studio.application.run.words import plural
 from studio.application.words import tr

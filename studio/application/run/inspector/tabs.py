@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from studio.application.run.cards.card_text import step_at
-from studio.application.run.cards.timeline import StepCard, Tab
+from studio.application.run.cards.timeline import StepCard, Tab, step_at
 from studio.application.run.debugging.console import LiveOutput
 from studio.application.run.debugging.memory import WatchRow, watch_rows
 from studio.application.run.inspector.reply import (

@@ -10,8 +10,13 @@ from operator import attrgetter
 from typing import Literal, TypeAlias
 
 from studio.application.comparison import LineKind, TextRow, compare_texts
-from studio.application.run.cards.card_text import added_card_text, card_text, step_at
-from studio.application.run.cards.timeline import StepCard, timeline_of
+from studio.application.run.cards.timeline import (
+    StepCard,
+    added_card_text,
+    card_text,
+    step_at,
+    timeline_of,
+)
 from studio.application.run.inspector.tool import InspectionSources, body_text
 from studio.application.run.text import Block, BlockKind, Blocks, Piece
 from studio.application.run.words import sentence_of

@@ -68,9 +68,9 @@ async def open_tools(
 async def tool_scores_of(plan: RunPlan) -> ToolScores:
     """Score how well the tools fit the question, if not all of them are sent.
 
-    By vectors where the prompt names a model for them: it is asked at the run's own connection,
-    which is told of question and tools anyway. Where it gives none, words decide, and the run says
-    why.
+    By vectors if the prompt names a model for them: that model is asked at the run's own
+    connection, which gets the question and the tools anyway. If it returns none, words decide,
+    and the run says why.
     """
     values = resolve_inputs(plan.document, plan.inputs).sent
     wish = embedding_wish(plan.document, question_of(plan.document, values), plan.toolbox.specs)

@@ -100,7 +100,7 @@ class EventLog:
             self.lost.discard(call_key(before.step.calls[event.call]))
         self.events = self.events.plus((event,))
         self.state, effects = advance(before, event)
-        # What is said meanwhile must not take away an effect that is still to be performed.
+        # A command that arrives meanwhile must not remove an effect that is still to be performed.
         if self.state.place is not None or not isinstance(event, _SAID_MEANWHILE):
             self.effects = effects
         self._past.note(event, self.state)

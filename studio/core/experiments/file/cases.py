@@ -12,8 +12,7 @@ from dataclasses import replace
 from itertools import islice, product
 from typing import Literal
 
-from studio.core.experiments.file.assertions import read_assertions
-from studio.core.experiments.file.keys import key_names
+from studio.core.experiments.file.assertions import key_names, read_assertions
 from studio.core.experiments.file.nodes import FOREIGN_KEYS, YamlNode
 from studio.core.experiments.values import (
     DatasetReference,

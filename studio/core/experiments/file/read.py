@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast, get_args
 
+from studio.core.experiments.file.assertions import key_names
 from studio.core.experiments.file.cases import (
     CaseEntry,
     file_reference,
@@ -19,7 +20,6 @@ from studio.core.experiments.file.cases import (
     read_cases,
     read_scenarios,
 )
-from studio.core.experiments.file.keys import key_names
 from studio.core.experiments.file.nodes import (
     FOREIGN_KEYS,
     FOREIGN_PROVIDERS,

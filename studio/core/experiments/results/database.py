@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.paths import resource_text
-from studio.core.sqlite_faults import explain_fault
+from studio.core.runs.database import explain_fault
 from studio.core.text.files import private_file
 from studio.core.text.values import Json
 

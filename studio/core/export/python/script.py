@@ -25,8 +25,6 @@ from studio.core.export.chat_template import (
 )
 from studio.core.export.format_strings import as_format_strings
 from studio.core.export.prompt_files import check_bounds, script_renderer, utf8_problem
-from studio.core.export.python import code
-from studio.core.export.python.code import PLAIN_RUN, RUNS
 from studio.core.export.python.tools import PythonTools, python_tools, stub, stub_name
 from studio.core.export.request_script import python_expression, python_literal
 from studio.core.export.sent import (
@@ -45,6 +43,7 @@ from studio.core.export.target import ExportResult, ExportSource, RoundTrip, Tar
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.models.base import PROTOCOLS, ProtocolName
 from studio.core.models.connections import address_of
+from studio.core.paths import resource_text
 from studio.core.prompty.document import TEXT_KINDS, TemplateFormat, ToolSpec
 from studio.core.prompty.inputs import value_kind
 from studio.core.prompty.loop_format import agent_settings
@@ -53,6 +52,107 @@ from studio.core.text.values import Json, JsonObject, list_of, object_of
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 from studio.core.wire.request import to_request
+
+# The fixed parts of an exported script, as source: rendering, media, tools, its own options.
+
+_STANDARD = tuple(
+    """
+    argparse asyncio base64 importlib.util inspect json mimetypes os re sys
+""".split()
+)
+_PACKAGES = (
+    "import chevron",
+    "from jinja2 import ChainableUndefined",
+    "from jinja2.sandbox import SandboxedEnvironment",
+    "from openai import OpenAI",
+    "from openai.types.chat import ChatCompletionMessage",
+    "from pydantic import validate_call",
+)
+
+
+def script_part(name: str) -> str:
+    """Return a fixed part of an exported script, with an empty line before it."""
+    return "\n" + resource_text("export", "python", f"{name}.py.txt")
+
+
+def import_lines(source: str) -> str:
+    """The import lines that the rest of a script needs, in the usual order."""
+    used = set(re.findall(r"[A-Za-z_]\w*", source))
+    standard = [f"import {name}" for name in _STANDARD if name.partition(".")[0] in used]
+    if "Path" in used:
+        standard.append("from pathlib import Path")
+    packages = [line for line in _PACKAGES if line.rpartition(" ")[2] in used]
+    return "\n".join(standard) + "\n\n" + "\n".join(packages)
+
+
+_JINJA = script_part("jinja")
+
+_MUSTACHE = script_part("mustache")
+
+_FSTRING = script_part("fstring")
+
+RENDERERS: dict[TemplateFormat, tuple[str, str]] = {
+    "jinja2": (
+        "jinja2",
+        _JINJA,
+    ),
+    "mustache": ("chevron", _MUSTACHE),
+    "fstring": ("", _FSTRING),
+}
+"""Package and source of `render`, by template language."""
+
+FILL = script_part("fill")
+
+FILL_PLAIN = script_part("fill_plain")
+
+_NAMES = """\
+        if "name" in message:  # blanks and some signs are refused in it
+            name = re.sub(r"[\\s<|\\\\/>]+", "_", str(message.pop("name"))).strip("_")[:64]
+            message.update({"name": name} if name else {})
+"""
+
+
+def build_source(*, has_names: bool) -> str:
+    """The function that makes the messages.
+
+    Args:
+        has_names: whether a message may name who speaks.
+    """
+    end = "    return messages\n"
+    return _BUILD.replace(end, f"{_NAMES}{end}", 1) if has_names else _BUILD
+
+
+_BUILD = script_part("build")
+
+LOAD = script_part("load")
+
+CALL = script_part("call")
+
+ASK = script_part("ask")
+
+MAIN = script_part("main")
+
+
+# The loops of an exported script, as source: how it asks until there is an answer.
+
+PLAIN_RUN = script_part("plain_run")
+
+NATIVE_RUN = script_part("native_run")
+
+READ_OBJECT = script_part("read_object")
+
+SUPPLY = script_part("supply")
+
+REACT_RUN = script_part("react_run")
+
+JSON_RUN = script_part("json_run")
+
+RUNS: dict[ProtocolName, tuple[str, ...]] = {
+    "native": (NATIVE_RUN,),
+    "react": (SUPPLY, REACT_RUN, READ_OBJECT),
+    "json_action": (SUPPLY, JSON_RUN, READ_OBJECT),
+}
+"""Parts of each protocol's loop."""
 
 
 def chat_tool(tool: ToolSpec) -> JsonObject:
@@ -226,26 +326,26 @@ class _Script:
     def text(self) -> str:
         """The source of the script."""
         form = self.form
-        _, renderer = code.RENDERERS[form] if form else ("", "")
+        _, renderer = RENDERERS[form] if form else ("", "")
         has_tools = bool(self.specs)
         loops = has_tools or self.protocol != "native"
         run = RUNS[self.protocol] if loops else (PLAIN_RUN,)
         parts = [
             self._settings(),
             *(part.strip() for part in self.tools.blocks),
-            *([code.LOAD.strip()] if self.tools.loaded else []),
+            *([LOAD.strip()] if self.tools.loaded else []),
             *(stub(tool) for tool in self.tools.stubs),
             self._functions() if loops else "",
             renderer.strip(),
-            (code.FILL if form else code.FILL_PLAIN).strip(),
-            code.build(has_names=self._has_names()).strip(),
-            code.CALL.strip() if loops else "",
-            code.ASK.strip(),
+            (FILL if form else FILL_PLAIN).strip(),
+            build_source(has_names=self._has_names()).strip(),
+            CALL.strip() if loops else "",
+            ASK.strip(),
             *(part.strip() for part in run),
-            code.MAIN.strip(),
+            MAIN.strip(),
         ]
         body = "\n\n\n".join(part for part in parts if part) + "\n"
-        return f"{self._head()}\n\n{code.imports(body)}\n\n{body}"
+        return f"{self._head()}\n\n{import_lines(body)}\n\n{body}"
 
     def _head(self) -> str:
         document = self.document
@@ -255,7 +355,7 @@ class _Script:
             " ".join(f"{name}: {document.description}".split()) if document.description else name
         )
         packages = " ".join(
-            part for part in ("openai", code.RENDERERS[self.form][0] if self.form else "") if part
+            part for part in ("openai", RENDERERS[self.form][0] if self.form else "") if part
         )
         lines = [
             _safe(words),

@@ -23,9 +23,9 @@ _OF_INPUTS = frozenset({"undeclared-variable"})
 def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> list[Problem]:
     """Return the problems that follow from no other, in order.
 
-    Left out: what is said of keys below a line that could not be read, of names whose declarations
-    could not be read or stand below a misspelled `inputs`, and of the YAML of a section whose next
-    marker could not be read.
+    Left out are problems with keys below a line that could not be read, with names whose
+    declarations could not be read or are below a misspelled `inputs`, and with the YAML of a
+    section whose next marker could not be read.
     """
     found = list(problems)
     front = document.front_matter

@@ -62,14 +62,14 @@ class ReadingStoppedError(Exception):
 
 
 class DescriptionReading:
-    """One reading: says how far it is, in steps worth looking at, and can be stopped."""
+    """Reads a description in steps; reports its progress and can be stopped."""
 
     def __init__(self, name: str, tell: TellProgress = tell_nobody) -> None:
         """Begin.
 
         Args:
-            name: the description's, for people.
-            tell: is told of a large one how far its reading is.
+            name: name of the description, for people.
+            tell: callback for the progress of reading a large description.
         """
         self._name = name
         self._tell = tell

@@ -25,8 +25,8 @@ from studio.application.experiments.improve.values import (
 )
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import report_of
-from studio.core.experiments.identity import SentCell
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.values import SentCell
 from tests.application.experiments.improve.conftest import (
     GOOD,
     PLAIN,

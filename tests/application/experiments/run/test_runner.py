@@ -11,10 +11,9 @@ from studio.application.experiments.asking import Asker
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.report import report_of
 from studio.application.experiments.run.runner import ExperimentRunner
-from studio.core.experiments.identity import SentCell
 from studio.core.experiments.results.cells import CellKey, CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.values import ExperimentRow
+from studio.core.experiments.values import ExperimentRow, SentCell
 from studio.core.runs.exchange import read_journal
 from studio.core.wire.wire_call import WireCall
 from tests.application.experiments.conftest import EXPERIMENT, PROMPT, Bench, answering

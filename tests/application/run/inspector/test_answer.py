@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.application.run.cards.card_text import card_text
-from studio.application.run.cards.timeline import cards_of_step, timeline_of
+from studio.application.run.cards.timeline import card_text, cards_of_step, timeline_of
 from studio.application.run.inspector.reply import markdown_parts, thread_markdown, turns_of
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.values.commands import SendBack

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NewType, TypedDict
 import pytest
 from annotated_types import Ge, MaxLen
 
-from studio.core.tools.python_server.reading import PlainReader
+from studio.core.tools.python_server.callables import PlainReader
 from studio.core.tools.python_server.schemas import (
     UNKNOWN,
     TakenArgument,

@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from studio.core.tools.python_server import reading
-from studio.core.tools.python_server.reading import returned
+from studio.core.tools.python_server import callables
+from studio.core.tools.python_server.callables import returned
 
 
 class Color(enum.Enum):
@@ -82,7 +82,7 @@ def test_bytes_may_be_a_picture_and_say_nothing() -> None:
 
 @pytest.mark.parametrize(("annotation", "value"), PLAIN, ids=lambda each: str(each)[:30])
 def test_without_pydantic_too(annotation: Any, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "has_pydantic", lambda: False)
+    monkeypatch.setattr(callables, "has_pydantic", lambda: False)
     found = returned(annotation)
     assert found is not None
     Draft202012Validator(found.output_schema).validate(found.structured(value))
@@ -105,5 +105,5 @@ def test_another_value_is_refused() -> None:
 def test_without_pydantic_a_type_of_several_spellings_has_no_schema(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reading, "has_pydantic", lambda: False)
+    monkeypatch.setattr(callables, "has_pydantic", lambda: False)
     assert returned(dict[str, dt.datetime]) is None

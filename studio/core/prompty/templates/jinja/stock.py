@@ -77,7 +77,7 @@ def _written(value: object) -> object:
 
 
 def _plain(value: object) -> object:
-    """As `_plain` of an exported script (`core/export/python/code.py`)."""
+    """As `_plain` of an exported script (`core/export/python/script.py`)."""
     if value is None:
         return ""
     if isinstance(value, bool):

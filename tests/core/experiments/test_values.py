@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from studio.core.experiments.identity import SentCell, cell_identities, cell_identity
+from studio.core.experiments.values import SentCell, cell_identities, cell_identity
 
 
 def test_an_identity_is_the_hash_of_all_that_is_sent_and_the_repeat() -> None:
