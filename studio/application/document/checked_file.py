@@ -18,6 +18,7 @@ from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.text.source import Problem, Severity, SourceText, Span, TextEdit, apply_edits
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
+from studio.core.wire.message_rules import NAME_CHANGED
 from studio.core.wire.request import NO_MESSAGE, message_problems, provider_of, to_request
 
 
@@ -44,10 +45,20 @@ def findings_of(
 
 
 def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
-    """Return the parts of the messages that the prompt's provider would not accept."""
-    model = prepared.document.model
+    """Return the parts of the messages that the prompt's provider would not accept.
+
+    Of a name that the template makes of values that are not known, nothing is said.
+    """
+    document = prepared.document
+    model = document.model
     request = to_request(prepared.messages.messages, (), model, provider=provider_of(model))
-    found = message_problems(request)
+    unknown = [each.span for each in document.variables if each.name not in prepared.inputs]
+    found = tuple(
+        item
+        for item in message_problems(request)
+        if item.code != NAME_CHANGED
+        or not any(item.span.start <= each.start < item.span.end for each in unknown)
+    )
     if prepared.messages.messages and not prepared.messages.threads:
         return found
     # A run brings the conversation; a prompt that is still empty asks for nothing yet.

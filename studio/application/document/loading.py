@@ -17,6 +17,8 @@ _WHEN = {
     "skill": ("always", "when the skill is used"),
     "prompt-file": ("in the list of commands", "when it is called"),
     "custom-agent": ("in the list of agents", "with each request to this agent"),
+    "claude-agent": ("in the list of agents", "with each request to this agent"),
+    "claude-command": ("in the list of commands", "when it is called"),
     "agents": ("", "always, for files in its folder"),
     "dotprompt": ("", "when it is run"),
 }

@@ -245,6 +245,8 @@ _LLAMA = re.compile(
 
 _ALL = "|".join(_WORDS)
 
+_CODE_BLOCK = re.compile(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)")
+
 _HEADING = re.compile(rf"(?im)^#{{1,6}}[ \t]+(?P<word>{_ALL})(?:[ \t]+said)?[ \t]*:?[ \t]*$")
 
 _LINE = re.compile(
@@ -391,7 +393,9 @@ def _prompt_file(text: str, path: Path | None) -> Imported:
         raise ImportFailure(f"Line {line}: {broken.message}")
     if document.dialect != "legacy":
         form = "Prompty 2 file" if document.dialect == "prompty" else "section dialect file"
-        return Imported(text, form, title=document.name)
+        unread = ("unknown-key", "tool-without-dash")
+        notes = (each.message for each in document.problems if each.code in unread)
+        return Imported(text, form, tuple(dict.fromkeys(notes)), title=document.name)
     context = ReferenceContext(path.parent, environment={}) if path is not None else None
     made = convert(document, "prompty", context)
     return Imported(made.text, "Prompty 1 file", (*made.notes, *made.losses), title=document.name)
@@ -481,7 +485,7 @@ def import_chat_text(text: str) -> Imported:
     if messages:
         work.notes.append("Inputs, tools and the model of the document are not read.")
     else:
-        messages = list(_tagged(text)) or list(_marked(text))
+        messages = list(_tagged(text)) or list(_marked(text, work.notes))
     if not messages:
         form = "plain text"
         work.notes.append("Nothing says who speaks, so the whole text is one user message.")
@@ -502,14 +506,25 @@ def _tagged(text: str) -> Iterator[Message]:
             return
 
 
-def _marked(text: str) -> Iterator[Message]:
-    """Turns by headings, else by lines; the first line with text must be one, or there be two."""
+def _marked(text: str, notes: list[str]) -> Iterator[Message]:
+    """Turns by headings, else by lines; the first line with text must be one, or there be two.
+
+    Args:
+        text: the whole text; what stands in a code block in it begins no turn.
+        notes: gets where the first turn begins if other text comes before it.
+    """
+    outside = _CODE_BLOCK.sub(lambda block: "\0" * len(block[0]), text)
     for pattern in (_HEADING, _LINE):
-        found = list(pattern.finditer(text))
+        found = list(pattern.finditer(outside))
         first = text[: found[0].start()].strip() if found else ""
         if not found or (first and len(found) < 2):
             continue
         if first:
+            line = text.count("\n", 0, found[0].start("word")) + 1
+            notes.append(
+                f"{counted(len(found), 'line')} that name who speaks cut the text into messages, "
+                f"from line {line} on; the text above is the system message."
+            )
             yield Message("system", (TextPart(first),))
         for index, item in enumerate(found):
             end = found[index + 1].start() if index + 1 < len(found) else len(text)

@@ -39,3 +39,21 @@ def test_of_what_is_bundled() -> None:
     assert len(found) > 10
     for path in found:
         same(path.read_text(encoding="utf-8"), path)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "codes"),
+    [
+        ("first: {kind: string}, last: {kind: string}", []),
+        ("first: {kind: string, default: Ann}, last: {kind: string, default: Lee}", ["Ann_Lee"]),
+    ],
+)
+def test_a_name_made_of_unknown_values_is_not_judged(
+    inputs: str, codes: list[str], tmp_path: Path
+) -> None:
+    text = (
+        f"---\ninputs: {{{inputs}}}\nmodel: gpt-4o\ntemplate: {{parser: {{kind: section}}}}\n---\n"
+        'user[name="{{first}} {{last}}"]:\nHi\n'
+    )
+    found = findings_of(read_document(text, tmp_path / "a.prompty"), TrustStore())
+    assert [each.message.split("'")[-2] for each in found] == codes

@@ -649,3 +649,26 @@ def test_lists_and_instructions_of_promptfoo_mean_what_they_mean_there(tmp_path:
     prepared = prepare(parse(made.text), {"a": "x", "b": 1})
     roles = [(each.role, each.text) for each in prepared.messages.messages]
     assert roles == [("system", "Be short."), ("user", "x1")]
+
+
+def test_lines_of_a_document_that_name_who_speaks_are_said_and_code_is_left_alone() -> None:
+    made = import_text("Improve $ARGUMENTS.\n\nUser: why\nSystem: how\n", Path("improve.md"))
+    assert told(made) == [("system", "Improve $ARGUMENTS."), ("user", "why"), ("system", "how")]
+    assert made.notes == (
+        "2 lines that name who speaks cut the text into messages, from line 3 on; "
+        "the text above is the system message.",
+    )
+    code = "Improve $ARGUMENTS.\n\n```\nUser: why\nSystem: how\n```\nEnd."
+    assert told(import_text(code, Path("improve.md"))) == [("user", code)]
+
+
+def test_keys_of_front_matter_that_do_nothing_are_said() -> None:
+    text = "---\nname: a\ntools: Read, Bash\ncolor: red\n---\nYou review code.\n"
+    made = import_text(text, Path("reviewer.md"))
+    assert made.text == text
+    assert made.notes == (
+        "A text is no list of tools, so no tool is sent; begin each with a dash: - name: …",
+        "The key 'color' is not known; it is kept and does nothing.",
+    )
+    with pytest.raises(ImportFailure, match=r"not a prompt \(Claude Code agent\)"):
+        import_text(text, Path(".claude/agents/reviewer.md"))

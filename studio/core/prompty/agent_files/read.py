@@ -1,7 +1,8 @@
 """Agent files as documents: their keys and places, and what their makers' rules say of them.
 
 Agent skills: agentskills.io/specification. Prompt files and custom agents: code.visualstudio.com
-(agent customization) and docs.github.com (custom agents configuration). Dotprompt:
+(agent customization) and docs.github.com (custom agents configuration). Claude Code's agents and
+commands: code.claude.com (sub-agents, slash commands). Dotprompt:
 google.github.io/dotprompt/reference/frontmatter; Genkit adds three keys.
 
 The Handlebars of a Dotprompt file: tags that dotprompt cannot read, and roles it does not know.
@@ -14,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -29,7 +30,9 @@ from studio.core.text.values import Json, JsonObject
 
 # Files that coding agents read, which are no prompt files: told by their names, as agents do.
 
-AgentFileKind: TypeAlias = Literal["skill", "prompt-file", "custom-agent", "agents", "dotprompt"]
+AgentFileKind: TypeAlias = Literal[
+    "skill", "prompt-file", "custom-agent", "claude-agent", "claude-command", "agents", "dotprompt"
+]
 """Kind of an agent file."""
 
 TITLES: Mapping[AgentFileKind, str] = MappingProxyType(
@@ -37,6 +40,8 @@ TITLES: Mapping[AgentFileKind, str] = MappingProxyType(
         "skill": "agent skill",
         "prompt-file": "VS Code prompt file",
         "custom-agent": "custom agent",
+        "claude-agent": "Claude Code agent",
+        "claude-command": "Claude Code command",
         "agents": "AGENTS.md",
         "dotprompt": "Dotprompt",
     }
@@ -55,8 +60,17 @@ def agent_file_kind(path: Path | None) -> AgentFileKind | None:
         return "custom-agent"
     if name == "AGENTS.md":
         return "agents"
+    if path is not None and name.endswith(".md"):
+        folder = next((each for each in path.parents if each.parent.name == ".claude"), None)
+        return _OF_CLAUDE.get(folder.name) if folder is not None else None
     return "dotprompt" if name.endswith(".prompt") and name != ".prompt" else None
 
+
+_OF_CLAUDE: Mapping[str, AgentFileKind] = {
+    "agents": "claude-agent",
+    "commands": "claude-command",
+}
+"""Kind of the files in each folder below `.claude`."""
 
 _TAG = re.compile(r"(?<!\\)\{\{[{~]{0,2}\s*(?P<mark>#[>*]?|[\^/>&])?\s*(?P<rest>[^{}]*?)~?\}\}\}?")
 """A tag; `#` and `^` open a block, `#> partial` and `#*inline` too, `/` closes one."""
@@ -212,6 +226,8 @@ def read_agent_file(text: str, path: Path, kind: AgentFileKind) -> PromptDocumen
     reading = read_yaml(front, split.front.start if split.front else 0)
     data: JsonObject = reading.value if isinstance(reading.value, Mapping) else {}
     found = list(reading.problems)
+    if kind in _OF_CLAUDE.values():  # it quotes the values that YAML refuses, and reads them again
+        found = [replace(each, severity=Severity.WARNING) for each in found]
     if split.unclosed and split.opening is not None:
         message = "The front matter has no line '---' that ends it."
         found.append(Problem("front-matter-open", Severity.ERROR, message, split.opening))
@@ -245,7 +261,7 @@ def _key_problems(
     kind: AgentFileKind, data: JsonObject, entries: tuple[FrontMatterEntry, ...], start: Span
 ) -> Iterator[Problem]:
     rules, title = KEYS[kind], TITLES[kind]
-    if kind == "agents":
+    if kind == "agents" or (kind == "claude-agent" and not entries):
         return  # plain Markdown: its readers look for no key
     for entry in entries:
         key = str(entry.path[0])
@@ -257,7 +273,7 @@ def _key_problems(
         yield from _value_problems(key, rule, data.get(key), entry)
     for key, rule in rules.items():
         if rule.needed and key not in data:
-            message = f"An {title} needs {key!r}."
+            message = f"A file of this kind ({title}) needs {key!r}."
             yield Problem("agent-file-missing", Severity.ERROR, message, start)
 
 

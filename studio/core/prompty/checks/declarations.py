@@ -9,6 +9,7 @@ from studio.core.prompty.body.content import input_part
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.front.front_matter import read_bindings
 from studio.core.prompty.known_fields import kind_of_values
+from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.yaml.tree import KeyPath, Places
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
@@ -229,9 +230,16 @@ def check_tools(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _lone_tool(document: PromptDocument) -> Problem | None:
-    """One tool in the place of the list, its dash forgotten."""
+    """One tool in the place of the list, its dash forgotten; or a text there."""
     tools, entry = document.data.get("tools"), document.entry("tools")
-    if entry is None or document.dialect == "legacy" or not is_lone_tool(tools):
+    if entry is None:
+        return None
+    if isinstance(tools, str) and tools and whole_reference(tools) is None:
+        message = (
+            "A text is no list of tools, so no tool is sent; begin each with a dash: - name: …"
+        )
+        return Problem("tool-without-dash", Severity.WARNING, message, entry.value)
+    if document.dialect == "legacy" or not is_lone_tool(tools):
         return None
     text = document.source.text
     written = text[entry.value.start : entry.value.end]

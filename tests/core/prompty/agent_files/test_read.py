@@ -31,6 +31,10 @@ def found(name: str, text: str) -> list[tuple[str, int]]:
         ("skills.md", None),
         ("plan.prompt.md", "prompt-file"),
         ("review.agent.md", "custom-agent"),
+        (".claude/agents/review.md", "claude-agent"),
+        (".claude/commands/git/commit.md", "claude-command"),
+        (".claude/notes.md", None),
+        ("agents/review.md", None),
         ("AGENTS.md", "agents"),
         ("agents.md", None),
         ("greet.prompt", "dotprompt"),
@@ -69,6 +73,23 @@ def test_a_skill_needs_a_name_and_a_description_and_no_other_key() -> None:
     assert found("a/SKILL.md", text) == [("agent-file-value", 3), ("agent-file-key", 4)]
     long = f"---\nname: a\ndescription: {'x' * 1025}\ncompatibility: {'y' * 501}\n---\n"
     assert found("a/SKILL.md", long) == [("agent-file-value", 3), ("agent-file-value", 4)]
+
+
+def test_an_agent_and_a_command_of_claude_code_are_held_to_its_rules() -> None:
+    agent = (
+        "---\nname: a\ndescription: Use it: now\ntools: Read, Bash\nmodel: sonnet\n"
+        "color: red\n---\n"
+    )
+    document = read_agent_file(agent, Path(".claude/agents/a.md"), "claude-agent")
+    assert [(each.code, each.severity) for each in document.problems] == [
+        ("yaml-syntax", Severity.WARNING)  # it reads the line as a text
+    ]
+    quoted = agent.replace("Use it: now", "'Use it: now'").replace("color", "team")
+    assert found(".claude/agents/a.md", quoted) == [("agent-file-key", 6)]
+    assert found(".claude/agents/a.md", "---\nname: a\n---\n") == [("agent-file-missing", 1)]
+    assert found(".claude/agents/README.md", "# About these agents\n") == []
+    command = "---\nargument-hint: [file]\nallowed-tools: Bash(git:*)\n---\nRead $ARGUMENTS.\n"
+    assert found(".claude/commands/a.md", command) == []
 
 
 def test_keys_that_some_programs_document_are_hints_and_others_warnings() -> None:
