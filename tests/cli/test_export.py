@@ -73,6 +73,36 @@ def test_a_loss_writes_nothing_until_told_to(
     assert "![thread]" in out.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "theirs", "ours"),
+    [
+        ("string", "null", "'v=None'", "'v='"),
+        ("boolean", "true", "'v=True'", "'v=true'"),
+        ("float", "1.0", "'v=1.0'", "'v=1'"),
+    ],
+)
+def test_a_value_that_python_writes_in_another_way_is_named_before_anything_is_written(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    value: str,
+    theirs: str,
+    ours: str,
+) -> None:
+    prompt, out = tmp_path / "values.prompty", tmp_path / "out.prompty"
+    template = "template: {format: {kind: jinja2}, parser: {kind: prompty}}\n---\n"
+    head = f"---\ninputs: {{x: {{kind: {kind}}}}}\n{template}"
+    prompt.write_text(f"{head}user:\nv={{{{ x }}}}\n", encoding="utf-8")
+    given = tmp_path / "values.json"
+    given.write_text(f'{{"x": {value}}}', encoding="utf-8")
+    arguments = ["export", str(prompt), "--target", "prompty", "-o", str(out)]
+    arguments += ["--inputs", str(given)]
+    assert run_command(arguments) == PROBLEMS
+    assert not out.exists()
+    said = capsys.readouterr().err
+    assert f"message 1 (user) is different: {theirs} instead of {ours}" in said
+
+
 def test_the_difference_is_shown_and_nothing_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -284,11 +284,8 @@ def report_of(
     title, bases = _bases(ledger, head, names, verdicts, wanted)
     is_whole = all(each.done + each.errors == each.cells for each in totals)
     same, left_out = ledger.scans.same_variants(result), ledger.scans.left_out(result)
-    compared = {
-        at: compare(verdicts.get(at, {}), bases[at])
-        for at in range(len(names))
-        if at in bases and not _is_same(at, title, names, same)
-    }
+    gated = {at: compare(verdicts.get(at, {}), base) for at, base in bases.items()}
+    compared = {at: each for at, each in gated.items() if not _is_same(at, title, names, same)}
     compared = dict(zip(compared, corrected(list(compared.values())), strict=True))
     slices = _slices(rows, {*gates.slices, "tags"})
     reports = []
@@ -300,7 +297,7 @@ def report_of(
             by_variant.get(at, []),
             verdicts.get(at, {}),
             times,
-            compared.get(at),
+            gated.get(at),
             slices,
         )
         is_baseline = names[at] == title or names[at] in _own_bases(head, title).values()

@@ -66,12 +66,8 @@ def print_report(report: ExperimentReport) -> None:
             f"  p95 {duration(each.p95_ms / 1000)}  {money(total.cost)}"
         )
     for gate in report.gates:
-        bound = "at least" if gate.is_least else "at most"
         held = "held" if gate.held else "FAILED"
-        print(
-            f"gate {gate.name} of {printable(gate.variant)}: {held}, {gate.measured:g} ({bound} "
-            f"{gate.wanted:g})"
-        )
+        print(f"gate {gate.name} of {printable(gate.variant)}: {held}, {gate.words}")
 
 
 def write_report(
@@ -105,11 +101,7 @@ def exit_code(ledger: ExperimentLedger, report: ExperimentReport) -> int:
         return UNFINISHED
     for gate in report.gates:
         if not gate.held:
-            bound = "at least" if gate.is_least else "at most"
-            tell(
-                f"gate {gate.name} of {gate.variant}: {gate.measured:g}, {bound} {gate.wanted:g} "
-                "is asked"
-            )
+            tell(f"gate {gate.name} of {gate.variant}: {gate.words}")
     return FINE if report.gates_hold else PROBLEMS
 
 

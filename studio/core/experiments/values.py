@@ -126,6 +126,9 @@ class ProviderEntry:
     span: Span = _NOWHERE
     """Place in the file."""
 
+    delay_ms: int = 0
+    """Wait before each of its cells, in place of the file's; 0 for the file's."""
+
 
 @dataclass(frozen=True, slots=True)
 class VariantEntry:

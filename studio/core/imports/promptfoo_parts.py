@@ -121,14 +121,16 @@ def messages_of(content: Json, as_template: Callable[[str], str] = as_jinja) -> 
         content = as_template(content)
         chat = _chat(content)
         if chat is None:
-            yield Message("user", (TextPart(content.strip("\n")),))
+            yield Message("user", (TextPart(content),))
             return
         content = chat
     yield from read_items(content if isinstance(content, list) else [content])
 
 
 def template_notes(content: Json) -> Iterator[str]:
-    """Report what a prompt file does not do: read the JSON that a template makes."""
+    """Report what a prompt file does not do: read the JSON of a template, keep outer line ends."""
+    if any(each.text.strip("\n") != each.text for each in messages_of(content)):
+        yield "prompts: line ends at the ends of a message are not kept."
     if isinstance(content, str) and re.match(r"\s*\[\s*\{", content) and "{%" in content:
         yield (
             "prompts: the template makes the JSON of a chat, which is one text here; "

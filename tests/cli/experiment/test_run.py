@@ -51,7 +51,7 @@ def test_the_exit_code_says_how_it_went(
     assert run_command(["experiment", "run", FILE]) == 0
     assert "6 answered before, 0 will be sent" in capsys.readouterr().err
     assert run_command(["experiment", "run", FILE, "--fail-under", "0.9"]) == 1
-    assert "gate pass_rate of edit: 0.666667, at least 0.9" in capsys.readouterr().err
+    assert "gate pass_rate of edit: 0.666667 (at least 0.9)" in capsys.readouterr().err
     assert run_command(["experiment", "run", FILE, "--max-tokens", "1", "--no-cache"]) == 4
     server.always(failure(400, "no \x1b[31mred"))
     assert run_command(["experiment", "run", FILE, "--no-cache", "--format", "github"]) == 3

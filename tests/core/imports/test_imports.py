@@ -672,3 +672,19 @@ def test_keys_of_front_matter_that_do_nothing_are_said() -> None:
     )
     with pytest.raises(ImportFailure, match=r"not a prompt \(Claude Code agent\)"):
         import_text(text, Path(".claude/agents/reviewer.md"))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_cut"),
+    [
+        ("Say {{a}}", False),
+        ("Say {{a}}\n", True),
+        ([{"role": "system", "content": "Be nice."}, {"role": "user", "content": "Hi"}], False),
+        ([{"role": "system", "content": "Be nice."}, {"role": "user", "content": "\nHi"}], True),
+    ],
+)
+def test_line_ends_that_a_prompt_of_promptfoo_loses_are_said(prompt: Json, is_cut: bool) -> None:
+    written = prompt if isinstance(prompt, str) else json.dumps(prompt)
+    made = import_text(json.dumps({"prompts": [written]}), Path("promptfooconfig.yaml"))
+    note = "prompts: line ends at the ends of a message are not kept."
+    assert (note in made.notes) == is_cut

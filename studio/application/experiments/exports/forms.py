@@ -248,8 +248,7 @@ def as_markdown(_: ExperimentLedger, report: ExperimentReport) -> str:
         )
     lines.append("")
     lines += [
-        f"- {'held' if gate.held else '**failed**'}: {_cell(gate.variant)} {gate.name} "
-        f"{gate.measured:g} ({'at least' if gate.is_least else 'at most'} {gate.wanted:g})"
+        f"- {'held' if gate.held else '**failed**'}: {_cell(gate.variant)} {gate.name} {gate.words}"
         for gate in report.gates
     ]
     return "\n".join(lines) + "\n"

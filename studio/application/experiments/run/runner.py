@@ -380,8 +380,9 @@ class ExperimentRunner:
                 done_outcome(answer, marks, before.cost, is_cached=True),
                 facts={**before.facts, "left_out": left_out},
             ), None
-        if self.plan.options.delay_ms:
-            await asyncio.sleep(self.plan.options.delay_ms / 1000)
+        provider = self.plan.variants[key.variant].entry.provider
+        if delay := provider.delay_ms or self.plan.options.delay_ms:
+            await asyncio.sleep(delay / 1000)
         try:
             row = await self._conversations.row_of(result, key)
         except UndecidedError as error:

@@ -202,16 +202,16 @@ def expand_rows(
 
 
 def _spread(case: ExperimentCase, whole: frozenset[str]) -> Iterator[ExperimentCase]:
-    """A case for each combination of the values that are lists of texts or numbers.
+    """A case for each combination of the values that are lists, whose first item is a text.
 
-    Source: promptfoo 0.123, `generateVarCombinations`: lists of mappings are values, as empty ones.
+    Source: promptfoo 0.123, `generateVarCombinations`: any other list is one value.
     """
     lists = {
         name: value
         for name, value in case.variables.items()
         if isinstance(value, list)
         and name not in whole
-        and not isinstance(next(iter(value), {}), Mapping)
+        and isinstance(next(iter(value), None), str)
     }
     if not lists or case.options.get("disableVarExpansion") is True:
         yield case

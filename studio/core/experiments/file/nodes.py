@@ -18,7 +18,9 @@ from studio.core.text.values import Json, JsonObject
 # What promptfoo has and nothing here does: named where it stands, so that nothing is sent
 # without.
 
-ForeignPlace: TypeAlias = Literal["experiment", "test", "options", "prompt", "provider", "config"]
+ForeignPlace: TypeAlias = Literal[
+    "experiment", "test", "options", "running", "prompt", "provider", "config"
+]
 """Mapping that contains a key."""
 
 FOREIGN_KEYS = resource_table("words", "promptfoo.txt")

@@ -225,13 +225,15 @@ def _provider(node: YamlNode) -> Iterator[tuple[ProviderEntry, tuple[str, ...]]]
         ((written, inner),) = node.fields()
     inner.check_keys(_PROVIDER_KEYS, "A provider")
     inner.check_foreign("provider")
-    yield from _provider_of(
+    delay = inner.get("delay").whole("delay") or 0
+    entries = _provider_of(
         node,
         written,
         inner.get("label").text("The label"),
         inner.get("config").object("config"),
         inner.get("prompts").texts("A prompt"),
     )
+    yield from ((replace(entry, delay_ms=delay), only) for entry, only in entries)
 
 
 def _provider_of(
@@ -267,7 +269,6 @@ KEYS = key_names("root")
 """Known keys of a file."""
 
 _IGNORED = (
-    "commandLineOptions",
     "tracing",
     "outputPath",
     "sharing",
@@ -308,7 +309,7 @@ def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
         default_file=(
             file_reference(default, "defaultTest") if isinstance(default.value, str) else None
         ),
-        options=_options(root.get("evaluateOptions")),
+        options=_options(root),
         pass_rule=_pass_rule(root.get("passRule")),
         baseline=root.get("baseline").text("The baseline"),
         gates=_gates(root.get("gates")),
@@ -333,16 +334,25 @@ def _tags(node: YamlNode) -> tuple[str, ...]:
     return node.texts("A tag")
 
 
-def _options(node: YamlNode) -> EvaluateOptions:
-    node.check_keys((*key_names("options"), *_IGNORED_OPTIONS), "evaluateOptions")
+def _options(root: YamlNode) -> EvaluateOptions:
+    node, over = root.get("evaluateOptions"), root.get("commandLineOptions")
+    node.check_keys(
+        (*key_names("options"), *_IGNORED_OPTIONS, *FOREIGN_KEYS["running"]), "evaluateOptions"
+    )
+    node.check_foreign("running")
+    over.check_foreign("running")
+
+    def option(name: str) -> YamlNode:
+        return over.get(name) if name in over else node.get(name)
+
     whole = node.get("maxEvalTimeMs").number("maxEvalTimeMs", 0)
     return EvaluateOptions(
-        repeat=node.get("repeat").whole("repeat", 1, MOST_REPEATS) or 1,
-        concurrency=node.get("maxConcurrency").whole("maxConcurrency", 1),
+        repeat=option("repeat").whole("repeat", 1, MOST_REPEATS) or 1,
+        concurrency=option("maxConcurrency").whole("maxConcurrency", 1),
         timeout_ms=node.get("timeoutMs").whole("timeoutMs") or None,
         minutes=whole / 60_000 if whole else None,
-        delay_ms=node.get("delay").whole("delay") or 0,
-        cache=node.get("cache").value is not False,
+        delay_ms=option("delay").whole("delay") or 0,
+        cache=option("cache").value is not False,
     )
 
 
@@ -377,8 +387,16 @@ def _gates(node: YamlNode) -> Gates:
         p_value=node.get("p_value").number("p_value", 0, 1),
         cost=node.get("cost").number("cost", 0),
         p95_ms=node.get("p95_ms").number("p95_ms", 0),
-        slices={name: _gates(item) for name, item in node.get("slices").fields()},
+        slices={name: _slice_gates(item) for name, item in node.get("slices").fields()},
     )
+
+
+def _slice_gates(node: YamlNode) -> Gates:
+    """Read the gates of a slice: the share of its rows that pass, which has two names."""
+    for key, item in node.fields():
+        if key in key_names("gates") and key not in ("pass_rate", "row_pass_rate"):
+            item.wrong(f"{key} is no gate of a slice; write pass_rate, of its rows.")
+    return _gates(node)
 
 
 def _budget(node: YamlNode) -> ExperimentBudget:

@@ -163,14 +163,22 @@ class GateCheck:
     held: bool
     """Whether it holds."""
 
-    measured: float
-    """Measured value."""
+    measured: float | None
+    """Measured value; None for a gate that could not be checked, which does not hold."""
 
     wanted: float
     """The bound."""
 
     is_least: bool = True
     """Whether the bound is the least that is allowed; else the most."""
+
+    @property
+    def words(self) -> str:
+        """The measured value, and the bound in brackets."""
+        bound = f"{'at least' if self.is_least else 'at most'} {self.wanted:g}"
+        if self.measured is None:
+            return f"could not be checked ({bound})"
+        return f"{self.measured:g} ({bound})"
 
 
 @dataclass(frozen=True)
@@ -214,42 +222,50 @@ def check_gates(gates: Gates, subject: GateSubject) -> list[GateCheck]:
         made.append(_least("pass_hat", name, sum(shares) / max(1, len(shares)), wanted))
     made += _compared(gates, subject)
     if gates.cost is not None:
-        made.append(_most("cost", name, total.cost, gates.cost))
+        cost = None if total.unpriced else total.cost
+        made.append(_most("cost", name, cost, gates.cost))
     if gates.p95_ms is not None:
-        made.append(_most("p95_ms", name, quantile(subject.times, 0.95), gates.p95_ms))
+        slowest = quantile(subject.times, 0.95) if subject.times else None
+        made.append(_most("p95_ms", name, slowest, gates.p95_ms))
     made += _sliced(gates, subject)
     return made
 
 
 def _compared(gates: Gates, subject: GateSubject) -> Iterator[GateCheck]:
-    comparison = subject.comparison
-    if comparison is None:
-        return
+    found = subject.comparison
     if gates.lost_rows is not None:
-        yield _most("lost_rows", subject.name, len(comparison.lost), gates.lost_rows)
+        lost = len(found.lost) if found is not None else None
+        yield _most("lost_rows", subject.name, lost, gates.lost_rows)
     if gates.p_value is not None:
-        is_worse = len(comparison.lost) > len(comparison.won)
         # A guard against loss: how many other candidates stand beside is no reason to pass.
-        measured = comparison.p_value if is_worse else 1.0
-        yield _least("p_value", subject.name, measured, gates.p_value)
+        p_value = found.p_value if found is not None else None
+        if found is not None and len(found.lost) <= len(found.won):
+            p_value = 1.0
+        yield _least("p_value", subject.name, p_value, gates.p_value)
 
 
 def _sliced(gates: Gates, subject: GateSubject) -> Iterator[GateCheck]:
     for name, inner in gates.slices.items():
         wanted = inner.row_pass_rate if inner.pass_rate is None else inner.pass_rate
-        for value, keys in sorted(subject.slices.get(name, {}).items()):
+        if wanted is None:
+            continue
+        values = subject.slices.get(name, {})
+        if not values:
+            yield _least(f"slices.{name}", subject.name, None, wanted)
+        for value, keys in sorted(values.items()):
             verdicts = {key: each for key, each in subject.verdicts.items() if key in keys}
-            if wanted is not None and verdicts:
-                label = f"slices.{name}={value}"
-                yield _least(label, subject.name, _row_rate(verdicts), wanted)
+            rate = _row_rate(verdicts) if verdicts else None
+            yield _least(f"slices.{name}={value}", subject.name, rate, wanted)
 
 
-def _least(name: str, variant: str, measured: float, wanted: float) -> GateCheck:
-    return GateCheck(name, variant, measured >= wanted - 1e-9, measured, wanted)
+def _least(name: str, variant: str, measured: float | None, wanted: float) -> GateCheck:
+    held = measured is not None and measured >= wanted - 1e-9
+    return GateCheck(name, variant, held, measured, wanted)
 
 
-def _most(name: str, variant: str, measured: float, wanted: float) -> GateCheck:
-    return GateCheck(name, variant, measured <= wanted + 1e-9, measured, wanted, is_least=False)
+def _most(name: str, variant: str, measured: float | None, wanted: float) -> GateCheck:
+    held = measured is not None and measured <= wanted + 1e-9
+    return GateCheck(name, variant, held, measured, wanted, is_least=False)
 
 
 def _row_rate(verdicts: Mapping[str, RowVerdict]) -> float:

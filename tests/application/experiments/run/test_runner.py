@@ -87,6 +87,18 @@ async def test_repeats_are_asked_each(bench: Bench, ledger: ExperimentLedger) ->
     assert len(bench.asked) == 4
 
 
+async def test_a_provider_waits_before_each_of_its_cells(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    text = EXPERIMENT.replace("[small]", "[{id: small, delay: 150}]")
+    assert text != EXPERIMENT
+    bench.write("capital.experiment.yaml", text + "evaluateOptions: {maxConcurrency: 1}\n")
+    began = asyncio.get_running_loop().time()
+    await bench.run(ledger, variants=("main",))
+    assert len(bench.asked) == 3
+    assert asyncio.get_running_loop().time() - began >= 3 * 0.15
+
+
 async def test_a_second_run_is_estimated_by_the_first(
     bench: Bench, ledger: ExperimentLedger
 ) -> None:

@@ -111,11 +111,42 @@ def test_problems_stand_at_their_place(text: str, code: str, place: tuple[int, i
         ),
         ("budget: {tokens: 0x" + "F" * 5_000 + "}", "tokens must be a number"),
         ("gates: {pass_rate: 2}", "pass_rate must be from 0 to 1; it is 2."),
+        ("gates: {slices: {tone: {lost_rows: 0}}}", "lost_rows is no gate of a slice"),
+        ("evaluateOptions: {repeat: 1e308}", "repeat must be a number"),
     ],
 )
 def test_a_number_beyond_its_bounds_is_said_with_them(line: str, said: str) -> None:
     file = read_experiment(f"prompts: [a]\n{line}")
     assert [each.message[: len(said)] for each in file.problems] == [said]
+
+
+def test_promptfoos_command_line_options_count_over_the_others() -> None:
+    file = read_experiment(
+        "prompts: [a]\nproviders: [{id: x, delay: 250}, y]\n"
+        "evaluateOptions: {repeat: 2, delay: 5}\n"
+        "commandLineOptions: {repeat: 3, maxConcurrency: 2, cache: false, verbose: true}\n"
+    )
+    assert not file.problems
+    how = file.options
+    assert (how.repeat, how.concurrency, how.delay_ms, how.cache) == (3, 2, 5, False)
+    assert [each.provider.delay_ms for each in file.variants] == [250, 0]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("commandLineOptions: {repeat: 1e308}", "repeat must be a number"),
+        ("commandLineOptions: {maxConcurrency: -1}", "maxConcurrency must be at least 1"),
+        ("commandLineOptions: {filterSample: 3}", "`filterSample` is not followed here"),
+        ("evaluateOptions: {filterRange: '1:2'}", "`filterRange` is not followed here"),
+        ("providers: [{id: x, delay: -1}]", "delay must be at least 0; it is -1."),
+        ("providers: [{id: x, delay: soon}]", "delay must be a number"),
+    ],
+)
+def test_ways_of_running_that_are_not_followed_are_refused(line: str, said: str) -> None:
+    (problem,) = read_experiment(f"prompts: [a]\n{line}").problems
+    assert problem.severity == "error"
+    assert problem.message.startswith(said)
 
 
 def test_a_slip_of_the_pen_is_mended_by_its_fix() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from studio.core.experiments.results.cells import RowTotal, VariantTotal
@@ -104,3 +106,23 @@ def _subject() -> GateSubject:
 )
 def test_gates_decide(gates: Gates, held: list[bool]) -> None:
     assert [each.held for each in check_gates(gates, _subject())] == held
+
+
+@pytest.mark.parametrize(
+    "gates",
+    [
+        Gates(lost_rows=9),
+        Gates(p_value=0.0),
+        Gates(cost=9.0),
+        Gates(p95_ms=9.0),
+        Gates(slices={"tone": Gates(pass_rate=0.0)}),
+        Gates(slices={"language": Gates(row_pass_rate=0.0)}),
+    ],
+)
+def test_a_gate_that_could_not_be_checked_does_not_hold(gates: Gates) -> None:
+    total = replace(_subject().total, unpriced=1)
+    slices = {"language": {"de": frozenset(("of no row",))}}
+    subject = replace(_subject(), total=total, times=(), comparison=None, slices=slices)
+    (found,) = check_gates(gates, subject)
+    assert not found.held
+    assert found.words.startswith("could not be checked (at ")
