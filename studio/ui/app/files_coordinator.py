@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QFile, QObject, QStandardPaths, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QDir, QFile, QObject, QStandardPaths, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from studio.application.document.files import FileError
@@ -27,7 +27,7 @@ from studio.core.text.source import Severity
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.files.tree import FileMark, FilesTree
 from studio.ui.window.parts import WindowParts
-from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.app.jobs import LatestJob, single_shot
 from studio.viewmodels.app.notifications import NotificationAction
 
 _LATER_MS = 400
@@ -44,11 +44,8 @@ class FilesCoordinator(QObject):
         self._window = window
         self._states: Mapping[Path, FileState] = {}
         self._reading = LatestJob(self, self._on_states)
-        self._later = QTimer(self)
+        self._later = single_shot(self, self._read_states, _LATER_MS)
         """Git is asked once for many changes."""
-        self._later.setSingleShot(True)
-        self._later.setInterval(_LATER_MS)
-        self._later.timeout.connect(self._read_states)
         tabs = window.tabs
         window.files.roots_changed.connect(self._look_again)
         tabs.title_changed.connect(self._look_again)

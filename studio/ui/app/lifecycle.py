@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt
 
 from studio.application.words import tr
 from studio.core.log import hard_crashes, set_aside, start_log, stop_log
@@ -23,6 +23,7 @@ from studio.ui.editor.page.page import EditorPage
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.crashes import Crash, Crashes
 from studio.viewmodels.app.instance import InstanceServer
+from studio.viewmodels.app.jobs import repeating_timer
 
 _KEEP_MS = 5000
 """Interval at which the open files are saved, so that a crash leaves a session, too."""
@@ -68,8 +69,7 @@ class Lifecycle(QObject):
         self._is_first = is_first
         if is_first:
             self._server.listen()
-        self._timer = QTimer(self, interval=_KEEP_MS)
-        self._timer.timeout.connect(self.keep_session)
+        self._timer = repeating_timer(self, self.keep_session, _KEEP_MS)
         if restore:
             self._restore()
         if is_first:

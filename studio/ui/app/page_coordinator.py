@@ -10,13 +10,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.application.words import tr
 from studio.core.text.diff import smallest_edit
 from studio.core.text.source import Fix, Problem
 from studio.ui.base.actions import CLOSING, EDITING
 from studio.ui.window.parts import WindowParts
+from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
@@ -41,8 +42,7 @@ class PageCoordinator(QObject):
         """Problems of later stages, in the text that was parsed last."""
         self._read = ""
         """That text."""
-        self._place = QTimer(self, singleShot=True, interval=_PLACE_MS)
-        self._place.timeout.connect(self._show_place)
+        self._place = single_shot(self, self._show_place, _PLACE_MS)
 
     def show_page(self, page: EditorPage | None) -> None:
         """Show what is known of a page; nothing where none is in front."""

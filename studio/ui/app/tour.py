@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from studio.application.words import tr
 from studio.core.paths import resource_table
+from studio.ui.parts.labels import push_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import FollowsTheme, theme_in_use
 
@@ -61,15 +62,12 @@ class Tour(FollowsTheme, QWidget):
         self.text = QLabel(wordWrap=True)
         self.count = QLabel()
         self.count.setProperty("tone", "muted")
-        self.skip = QPushButton(tr("End the tour"))
-        self.back = QPushButton(tr("Back"))
-        self.forward = QPushButton()
+        self.skip = push_button(tr("End the tour"), self.close)
+        self.back = push_button(tr("Back"), lambda: self.go(self._index - 1))
+        self.forward = push_button("", lambda: self.go(self._index + 1))
         self.forward.setProperty("primary", True)
         for button in (self.skip, self.back, self.forward):
             button.setAutoDefault(True)  # Return presses the one that has the keyboard
-        self.skip.clicked.connect(self.close)
-        self.back.clicked.connect(lambda: self.go(self._index - 1))
-        self.forward.clicked.connect(lambda: self.go(self._index + 1))
         self._lay_out()
         window.widget.installEventFilter(self)
         self.follow_theme()

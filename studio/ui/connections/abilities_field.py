@@ -6,7 +6,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
-    QPushButton,
     QWidget,
 )
 
@@ -14,6 +13,7 @@ from studio.application.words import tr
 from studio.core.models.capabilities import ModelFacts
 from studio.core.text.values import Json, JsonObject
 from studio.ui.parts.fields import Choices, FieldForm
+from studio.ui.parts.labels import push_button
 from studio.ui.style.colors import paint_text
 
 _ABILITIES = ("tools", "vision", "json_schema", "stop", "parallel")
@@ -40,9 +40,8 @@ class AbilitiesField(QWidget):
             grid.addWidget(widget, at // 2, at % 2 * 2 + 1)
             grid.setColumnStretch(at % 2 * 2 + 1, 1)
         self.source, self.table = QLabel(wordWrap=True), QLabel(wordWrap=True)
-        self.update_prices = QPushButton(tr("Update prices"), autoDefault=False)
+        self.update_prices = push_button(tr("Update prices"), self._on_update, takes_enter=False)
         self.update_prices.setToolTip(tr("Fetch the newest table that genai-prices published"))
-        self.update_prices.clicked.connect(self._on_update)
         row = grid.rowCount()
         grid.addWidget(self.table, row, 0, 1, 3)
         grid.addWidget(self.update_prices, row, 3)

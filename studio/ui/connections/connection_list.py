@@ -102,13 +102,11 @@ class ListButtons(QWidget):
         super().__init__()
         self.add = QPushButton(icon("plus"), tr("Add"), autoDefault=False)
         self.add.setMenu(self._presets())
-        self.duplicate = icon_button("copy", tr("Duplicate"), self)
-        self.make_default = icon_button("flag", tr("Make it the default"), self)
-        self.delete = icon_button("trash-2", tr("Delete"), self)
+        self.duplicate = icon_button("copy", tr("Duplicate"), self.request_duplicate, parent=self)
+        self.make_default = icon_button("flag", tr("Make it the default"), parent=self)
+        self.delete = icon_button("trash-2", tr("Delete"), self.request_delete, parent=self)
         row_of(self.add, 1, self.duplicate, self.make_default, self.delete, on=self, margins=8)
-        self.duplicate.clicked.connect(self.request_duplicate)
         self.make_default.clicked.connect(self.request_default)
-        self.delete.clicked.connect(self.request_delete)
 
     def show_chosen(self, *, is_default: bool, is_last: bool) -> None:
         """Enable what can be done with the chosen connection.

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QScrollArea,
     QToolButton,
     QWidget,
@@ -47,6 +46,7 @@ from studio.ui.connections.path_field import PathField
 from studio.ui.connections.trial_bar import TriedTable
 from studio.ui.connections.weights_field import WeightsField
 from studio.ui.parts.fields import ComboBox, DoubleSpinBox, FieldForm
+from studio.ui.parts.labels import push_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
@@ -61,9 +61,8 @@ class RefusalsLine(QWidget):
         self._address = ""
         self.words = QLabel(wordWrap=True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)  # names come from a server
-        self.forget = QPushButton(tr("Forget"), autoDefault=False)
+        self.forget = push_button(tr("Forget"), self._on_forget, takes_enter=False)
         self.forget.setToolTip(tr("Send these options again, to see whether they are taken"))
-        self.forget.clicked.connect(self._on_forget)
         row_of((self.words, 1), self.forget, on=self, margins=0, spacing=8)
 
     def show_connection(self, connection: Connection) -> None:

@@ -7,13 +7,13 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QWidget,
 )
 
 from studio.application.words import marked, tr
 from studio.core.models.secrets import KEYRING, environment_name
 from studio.ui.parts.fields import ComboBox, FieldForm
+from studio.ui.parts.labels import push_button
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import KeyState
 
@@ -42,9 +42,8 @@ class KeyField(QWidget):
         self.variable = form.widget("variable", QLineEdit)
         self.key = form.widget("key", QLineEdit)
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.keep = QPushButton(tr("Keep"), autoDefault=False)
-        self.keep.setToolTip(tr("Keep this key"))
-        self.forget = QPushButton(tr("Forget"), autoDefault=False)
+        self.keep = push_button(tr("Keep"), tip=tr("Keep this key"), takes_enter=False)
+        self.forget = push_button(tr("Forget"), self.request_forget, takes_enter=False)
         self.forget.setToolTip(tr("Remove the key from where it is kept"))
         self.state = QLabel(wordWrap=True)
         grid = QGridLayout(self)
@@ -62,7 +61,6 @@ class KeyField(QWidget):
         self.key.textChanged.connect(lambda text: self.keep.setEnabled(bool(text.strip())))
         self.key.returnPressed.connect(self._on_keep)
         self.keep.clicked.connect(self._on_keep)
-        self.forget.clicked.connect(self.request_forget)
         self._show()
         self._paint()
 

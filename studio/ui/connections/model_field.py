@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QMouseEvent
-from PySide6.QtWidgets import QCompleter, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
 from studio.application.words import tr
 from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import named, push_button
 from studio.ui.parts.layouts import row_of
 
 
@@ -53,14 +54,13 @@ class ModelField(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.combo = ComboBox()
-        self.combo.setAccessibleName(tr("Model"))
+        self.combo = named(ComboBox(), tr("Model"))
         self.combo.setMinimumContentsLength(16)
         self.combo.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         make_editable(self.combo, tr("Id of the model, as the server calls it"))
-        self.list = QPushButton(tr("List models"), autoDefault=False)
+        self.list = push_button(tr("List models"), self.request_list, takes_enter=False)
         self.list.setToolTip(tr("Ask the server which models it offers"))
         row_of((self.combo, 1), self.list, on=self, margins=0, spacing=8)
         self.setFocusProxy(self.combo)
@@ -68,7 +68,6 @@ class ModelField(QWidget):
         line = self.combo.lineEdit()
         if line is not None:
             line.editingFinished.connect(self.changed)
-        self.list.clicked.connect(self.request_list)
 
     def value(self) -> str:
         """The id as written."""

@@ -37,6 +37,7 @@ from studio.ui.connections.kinds import ICONS, help_words
 from studio.ui.connections.model_passport import ModelPassport
 from studio.ui.connections.rows import Row, RowDelegate
 from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of, row_of
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
@@ -80,12 +81,10 @@ class ModelPopover(QFrame):
         self._lists_providers = False
         self._pasted: dict[str, str] = {}
         """Keys that are tried here, by connection; they are kept with it, and not before."""
-        self.line = QLineEdit()
-        self.line.setAccessibleName(tr("Model, server address or key"))
+        self.line = named(QLineEdit(), tr("Model, server address or key"))
         self.note = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.note.setContentsMargins(4, 0, 4, 0)
-        self.list = QListWidget()
-        self.list.setAccessibleName(tr("Models"))
+        self.list = named(QListWidget(), tr("Models"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setItemDelegate(RowDelegate(self, self._row_of, _ROW))
         self.list.setMouseTracking(True)

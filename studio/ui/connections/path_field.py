@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QToolButton, QWidget
 
 from studio.application.words import tr
 from studio.ui.parts.dropped import FileDrop
+from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
 
@@ -31,8 +32,7 @@ class PathField(QWidget):
         self._name = name
         self._filters = filters
         self._is_new = is_new
-        self.line = QLineEdit(placeholderText=placeholder, clearButtonEnabled=True)
-        self.line.setAccessibleName(name)
+        self.line = named(QLineEdit(placeholderText=placeholder, clearButtonEnabled=True), name)
         self.line.setAcceptDrops(False)  # a drop on the line is this widget's
         self.line.editingFinished.connect(self.changed)
         self.browse = QToolButton()

@@ -10,14 +10,13 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QProgressBar,
-    QPushButton,
     QWidget,
 )
 
 from studio.application.words import marked, tr
 from studio.core.models.connections import Connection
 from studio.core.models.probe import AbilityAnswer, AbilityName
-from studio.ui.parts.labels import Drawing
+from studio.ui.parts.labels import Drawing, named, push_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
@@ -51,17 +50,16 @@ class TrialBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.test = QPushButton(tr("Test"), autoDefault=False)
+        self.test = push_button(tr("Test"), self.request_test, takes_enter=False)
         self.test.setToolTip(tr("Ask whether it answers, and its model once for each ability"))
-        self.cancel = QPushButton(tr("Cancel"), autoDefault=False)
-        self.progress = QProgressBar(textVisible=False)
+        self.cancel = push_button(tr("Cancel"), self.request_cancel, takes_enter=False)
+        self.progress = named(QProgressBar(textVisible=False), tr("Trying"))
         self.progress.setRange(0, 0)
         self.progress.setFixedWidth(90)
-        self.progress.setAccessibleName(tr("Trying"))
         self.picture = Drawing("circle-check", 18, "success")
-        self.outcome = QLabel(wordWrap=True)
+        self.outcome = toned_label("text", wraps=True)
         self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.hint = QLabel(wordWrap=True)
+        self.hint = toned_label("muted", wraps=True)
         words = column_of(1, self.outcome, self.hint, 1, spacing=2)
         row_of(
             self.test,
@@ -73,10 +71,6 @@ class TrialBar(QWidget):
             margins=(20, 8, 20, 8),
             spacing=12,
         )
-        self.test.clicked.connect(self.request_test)
-        self.cancel.clicked.connect(self.request_cancel)
-        paint_text(self.outcome, "text")
-        paint_text(self.hint, "muted")
         self.show_trial(ConnectionTrial())
 
     def show_trial(self, trial: ConnectionTrial) -> None:

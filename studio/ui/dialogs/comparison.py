@@ -20,6 +20,7 @@ from studio.core.agent.protocols.convert import convert_fix
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import Fix, apply_edits
 from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import ComparisonView
 
@@ -109,8 +110,7 @@ class RewriteDialog(ClosingDialog):
         self._document = document
         self._fix: Fix | None = None
         now = choose_protocol(document)
-        self.target = ComboBox(self)
-        self.target.setAccessibleName(tr("Protocol to rewrite for"))
+        self.target = named(ComboBox(self), tr("Protocol to rewrite for"))
         for protocol, name in PROTOCOL_WORDS.items():
             if protocol != now.protocol:
                 self.target.addItem(tr(name), protocol)

@@ -8,17 +8,13 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QLabel,
-    QPlainTextEdit,
-    QPushButton,
     QWidget,
 )
 
 from studio.application.words import tr
-from studio.ui.parts.labels import Drawing
+from studio.ui.parts.labels import Drawing, push_button
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
-from studio.ui.parts.text_views import LongText
-from studio.ui.style.colors import fixed_font
-from studio.ui.style.icons import icon
+from studio.ui.parts.text_views import fixed_text
 
 
 class CrashDialog(ClosingDialog):
@@ -46,26 +42,18 @@ class CrashDialog(ClosingDialog):
                 "What you typed is safe: unsaved text is kept on disk as you type, and is offered "
                 "again should the studio end. Saved files were not touched. Runs are in History up "
                 "to their last step. You can go on working."
-            )
+            ),
+            wordWrap=True,
         )
-        self.safe.setWordWrap(True)
-        self.report = LongText()
-        self.report.setReadOnly(True)
-        self.report.setFont(fixed_font(self.font()))
-        self.report.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.report.setAccessibleName(tr("Report of the error"))
+        self.report = fixed_text(tr("Report of the error"), wraps=False)
         note = QLabel(tr("Keys are left out. Read it before you send it: it may name your files."))
         note.setProperty("tone", "muted")
         note.setWordWrap(True)
-        self.copy = QPushButton(icon("copy"), tr("Copy report"))
-        self.copy.clicked.connect(self._copy)
-        self.folder = QPushButton(icon("folder"), tr("Open log folder"))
-        self.folder.clicked.connect(self._open_folder)
-        self.leave = QPushButton(tr("Save all and quit"))
-        self.leave.clicked.connect(self._leave)
-        self.go_on = QPushButton(tr("Go on"), default=True)
+        self.copy = push_button(tr("Copy report"), self._copy, drawing="copy")
+        self.folder = push_button(tr("Open log folder"), self._open_folder, drawing="folder")
+        self.leave = push_button(tr("Save all and quit"), self._leave)
+        self.go_on = push_button(tr("Go on"), self.accept, is_default=True)
         self.go_on.setProperty("primary", True)
-        self.go_on.clicked.connect(self.accept)
         self._lay_out(note)
 
     def _lay_out(self, note: QLabel) -> None:

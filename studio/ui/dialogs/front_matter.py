@@ -9,13 +9,11 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
-    QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QWidget,
 )
@@ -36,8 +34,8 @@ from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import TextEdit
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import ElidedLabel, icon_button
-from studio.ui.parts.layouts import ClosingDialog, column_of
+from studio.ui.parts.labels import ElidedLabel, icon_button, named, push_button
+from studio.ui.parts.layouts import ClosingDialog, column_of, scroll_area
 
 _WIDTH, _HEIGHT = 560, 640
 _LABEL, _FIELD = 160, 28
@@ -72,12 +70,10 @@ class FrontMatterDialog(ClosingDialog):
         self._said = QLabel(wordWrap=True)
         self._said.setProperty("tone", "error")
         self._said.hide()
-        self._area = QScrollArea(widgetResizable=True)
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area = scroll_area()
         self.new_input, self.new_tool = QLineEdit(), QLineEdit()
-        self.tool_kind = ComboBox()
+        self.tool_kind = named(ComboBox(), tr("Kind of the new tool"))
         self.tool_kind.addItems(TOOL_KINDS)
-        self.tool_kind.setAccessibleName(tr("Kind of the new tool"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         close = buttons.button(QDialogButtonBox.StandardButton.Close)
@@ -100,9 +96,8 @@ class FrontMatterDialog(ClosingDialog):
         field.setPlaceholderText(words)
         field.setAccessibleName(words)
         field.returnPressed.connect(add)
-        button = QPushButton(tr("Add tool") if is_tool else tr("Add input"))
+        button = push_button(tr("Add tool") if is_tool else tr("Add input"), add)
         button.setAutoDefault(False)
-        button.clicked.connect(add)
         return button
 
     def field(self, *path: str | int) -> QLineEdit | ComboBox:
@@ -173,9 +168,8 @@ class FrontMatterDialog(ClosingDialog):
         row.addStretch(1)
         if group.removes:
             words = tr("Remove {name}").format(name=group.renames or group.title)
-            gone = icon_button("x", words)
+            gone = icon_button("x", words, partial(self._remove, group))
             gone.setAutoRaise(True)
-            gone.clicked.connect(partial(self._remove, group))
             row.addWidget(gone)
         return row
 

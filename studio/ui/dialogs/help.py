@@ -24,6 +24,7 @@ from studio import __version__
 from studio.application.words import tr
 from studio.core.paths import docs_root
 from studio.core.text.files import read_text
+from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import ClosingDialog, column_of
 from studio.ui.style.colors import FollowsTheme, theme_in_use
 
@@ -80,8 +81,7 @@ class HelpDialog(FollowsTheme, ClosingDialog):
         self.search = QLineEdit(placeholderText=tr("Search the guide"))
         self.search.setAccessibleName(tr("Search the guide"))
         self.search.setClearButtonEnabled(True)
-        self.list = QListWidget()
-        self.list.setAccessibleName(tr("Pages of the guide"))
+        self.list = named(QListWidget(), tr("Pages of the guide"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.page = QTextBrowser(openLinks=False, searchPaths=[str(self._folder)])
         self.page.setAccessibleName(tr("Page"))
@@ -222,9 +222,9 @@ class AboutDialog(ClosingDialog):
                 "Prompts and agents as files: edit, preview, step, export.<br><br>"
                 "Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and "
                 "JetBrains Mono (SIL Open Font License).<br>License: MIT."
-            ).format(qversion=qVersion())
+            ).format(qversion=qVersion()),
+            wordWrap=True,
         )
-        text.setWordWrap(True)
         text.setMinimumWidth(380)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

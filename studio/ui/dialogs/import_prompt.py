@@ -13,8 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
-    QPlainTextEdit,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
@@ -25,9 +23,10 @@ from studio.core.imports.imported import Imported, ImportFailure, experiment_pat
 from studio.core.imports.recognize import all_suffixes, import_file, import_text
 from studio.core.text.files import write_atomically
 from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import named, push_button
 from studio.ui.parts.layouts import column_of, resize_within_screen, row_of
-from studio.ui.parts.text_views import LongText
-from studio.ui.style.colors import FollowsTheme, fixed_font, theme_in_use
+from studio.ui.parts.text_views import fixed_text
+from studio.ui.style.colors import FollowsTheme, theme_in_use
 from studio.ui.style.icons import icon
 from studio.viewmodels.app.notifications import Notifications
 
@@ -114,27 +113,18 @@ class ImportDialog(QDialog):
         self.setWindowTitle(tr("Import {name}").format(name=path.name))
         resize_within_screen(self, 880, 640)
         self.state = StateLine()
-        self.choice = ComboBox()
-        self.choice.setAccessibleName(tr("Which prompt of the file"))
-        self.notes = QListWidget()
-        self.notes.setAccessibleName(tr("What does not come along"))
+        self.choice = named(ComboBox(), tr("Which prompt of the file"))
+        self.notes = named(QListWidget(), tr("What does not come along"))
         self.notes.setWordWrap(True)
         self.notes.setIconSize(QSize(16, 16))
-        self.text = LongText()
-        self.text.setReadOnly(True)
-        self.text.setFont(fixed_font(self.font()))
-        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.text.setAccessibleName(tr("The prompt file"))
-        self.leave = QPushButton(tr("Close"), autoDefault=False)
-        self.save = QPushButton(tr("Save as…"), autoDefault=False)
+        self.text = fixed_text(tr("The prompt file"), wraps=False)
+        self.leave = push_button(tr("Close"), self.reject, takes_enter=False)
+        self.save = push_button(tr("Save as…"), self._ask_where, takes_enter=False)
         self.save.setToolTip(tr("Write the prompt, and its input sets beside it, and open it"))
-        self.take = QPushButton(tr("Open as new prompt"), default=True)
+        self.take = push_button(tr("Open as new prompt"), self._open, is_default=True)
         self.take.setProperty("primary", True)
         self._lay_out()
         self.choice.activated.connect(self._on_choice)
-        self.leave.clicked.connect(self.reject)
-        self.take.clicked.connect(self._open)
-        self.save.clicked.connect(self._ask_where)
         self.finished.connect(self.deleteLater)
 
     def read(self, choose: int = 0) -> bool:

@@ -8,10 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
-    QFrame,
     QLabel,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -26,10 +24,10 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out
 from studio.core.experiments.results.ratings import Rating
 from studio.core.text.amounts import duration, money
 from studio.ui.experiments.rating import RatingBar
-from studio.ui.parts.labels import Drawing
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.labels import Drawing, toned_label
+from studio.ui.parts.layouts import FlowLayout, column_of, row_of, scroll_area
 from studio.ui.parts.text_views import ClosedText
-from studio.ui.style.colors import SOFT_TINT, FollowsTheme, blend, paint_text, theme_in_use
+from studio.ui.style.colors import SOFT_TINT, FollowsTheme, blend, theme_in_use
 from studio.ui.style.theme import Theme
 from studio.viewmodels.experiments.result_answers import ShownCell
 
@@ -79,7 +77,7 @@ class CellDetail(FollowsTheme, QWidget):
         self._cell: ShownCell | None = None
         self._compares = True
         self.title = QLabel()
-        self.facts = QLabel()
+        self.facts = toned_label("muted")
         self.answer_head = QLabel()
         self.answer = _Answer()
         self.checks = QVBoxLayout()
@@ -94,7 +92,6 @@ class CellDetail(FollowsTheme, QWidget):
         self._lay_out()
         self._connect()
         self.show_cell(None)
-        paint_text(self.facts, "muted")
         self.follow_theme()
 
     def recolor(self) -> None:
@@ -194,10 +191,10 @@ class CellDetail(FollowsTheme, QWidget):
         tone = {"passed": "success", "failed": "error"}.get(result.state, "warning")
         words = QLabel(
             f"{html.escape(result.label)}<br><span style='color:{theme.muted}'>"
-            f"{html.escape(self._state_words(result))}</span>"
+            f"{html.escape(self._state_words(result))}</span>",
+            wordWrap=True,
+            textFormat=Qt.TextFormat.RichText,
         )
-        words.setTextFormat(Qt.TextFormat.RichText)
-        words.setWordWrap(True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row.addWidget(Drawing(_ICONS[result.state], 16, tone), 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(words, 1)
@@ -256,10 +253,8 @@ class CellDetail(FollowsTheme, QWidget):
             spacing=8,
         )
         # As a whole: beside a run there is too little room for the parts to yield in.
-        area = QScrollArea(widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
+        area = scroll_area(whole)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(whole)
         column_of(area, on=self, margins=0)
 
     def _lay_low(self) -> None:
@@ -273,10 +268,8 @@ class CellDetail(FollowsTheme, QWidget):
         buttons = (self.repeat_button, self.compare_button, self.run_button, self.accept_button)
         head = row_of(self.title, (self.facts, 1), *buttons, self.step_button)
         column_of(self.checks, 1, on=self._inner, margins=0)
-        area = QScrollArea(widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
+        area = scroll_area(self._inner)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(self._inner)
         for part in (self.edit_button, self.rating, self.answer_head):
             part.setParent(self)
             part.setFixedSize(0, 0)

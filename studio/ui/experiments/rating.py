@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.core.experiments.results.ratings import Rating
+from studio.ui.parts.labels import push_button
 from studio.ui.parts.layouts import FlowLayout, column_of, row_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.text_views import LongText
@@ -35,14 +36,12 @@ class RatingBar(QWidget):
         super().__init__(parent)
         self._rating = Rating()
         self.points = [QPushButton(str(number)) for number in range(1, MOST + 1)]
-        self.passes = QPushButton(tr("Pass"))
-        self.fails = QPushButton(tr("Fail"))
+        self.passes = push_button(tr("Pass"), lambda: self.decide(passed=True))
+        self.fails = push_button(tr("Fail"), lambda: self.decide(passed=False))
         self.note = QLineEdit()
         self._lay_out()
         for number, button in enumerate(self.points, 1):
             button.clicked.connect(lambda _=False, number=number: self.rate(number))
-        self.passes.clicked.connect(lambda: self.decide(passed=True))
-        self.fails.clicked.connect(lambda: self.decide(passed=False))
         self.note.editingFinished.connect(self._on_note)
 
     def show_rating(self, rating: Rating) -> None:

@@ -11,6 +11,7 @@ from studio.application.experiments.grid import RowFilter
 from studio.application.words import marked, tr
 from studio.core.text.amounts import shortened
 from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import push_button
 from studio.ui.parts.layouts import FlowLayout
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 
@@ -152,12 +153,11 @@ class RowFilters(QWidget):
         for name, text in _FILTERS:
             if name not in offered:
                 continue
-            button = QPushButton(tr(text))
+            button = push_button(tr(text), lambda _=False: self._on_filter())
             button.setCheckable(True)
             button.setChecked(name == "all")
             group.addButton(button)
             line.addWidget(button)
-            button.clicked.connect(lambda _=False: self._on_filter())
             self.buttons[name] = button
         for box in (self.tags, self.metrics, self.groups):
             line.addWidget(box)

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QWidget,
 )
 
 from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
 from studio.application.words import tr
 from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import push_button, toned_label
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
@@ -34,14 +34,13 @@ class WorkersDialog(ClosingDialog):
         self.controller = controller
         self.address = ComboBox()
         self.certificates = QLineEdit()
-        self.status_label = QLabel()
+        self.status_label = toned_label("error")
         self.buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
         )
         self._lay_out()
         self.buttons.accepted.connect(self._take)
         self.buttons.rejected.connect(self.reject)
-        paint_text(self.status_label, "error")
 
     def _lay_out(self) -> None:
         now = self.controller.workers
@@ -66,8 +65,7 @@ class WorkersDialog(ClosingDialog):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
         paint_text(self.status_label, "error")
-        browse = QPushButton(tr("Choose…"))
-        browse.clicked.connect(self._browse)
+        browse = push_button(tr("Choose…"), self._browse)
         line = row_of((self.certificates, 1), browse)
         form = QFormLayout()
         form.addRow(tr("Ask on"), self.address)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.ui.parts.labels import ElidedLabel
+from studio.ui.parts.labels import ElidedLabel, push_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.icons import icon
 
@@ -221,10 +220,8 @@ class FilesPane(QStackedWidget):
         text = QLabel(tr("Open a folder to see its prompts and the files they refer to."))
         text.setWordWrap(True)
         text.setProperty("tone", "muted")
-        self._open = QPushButton(tr("Open folder…"))
-        self._open.clicked.connect(self.request_folder)
-        self._this = QPushButton()
-        self._this.clicked.connect(lambda: self.request_this.emit(self._beside))
+        self._open = push_button(tr("Open folder…"), self.request_folder)
+        self._this = push_button("", lambda: self.request_this.emit(self._beside))
         self._this.hide()
         box = column_of(text, on=page, margins=12, spacing=12)
         box.addWidget(self._this, 0, Qt.AlignmentFlag.AlignLeft)

@@ -68,9 +68,9 @@ class RetentionDialog(QDialog):
             tr(
                 "Runs are deleted now and at every start. Pinned runs and running ones always "
                 "stay. Deleted runs cannot be restored."
-            )
+            ),
+            wordWrap=True,
         )
-        label.setWordWrap(True)
         label.setProperty("muted", "true")
         lay_out_to_save(self, grid, label)
         self.resize(420, 200)

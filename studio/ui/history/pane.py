@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -32,9 +32,10 @@ from studio.core.runs.rows import WAITING, RunSummary
 from studio.ui.history.footer import HistoryFooter
 from studio.ui.history.table import NARROW, RunTable
 from studio.ui.parts.fields import ComboBox, FieldForm, ask_text
+from studio.ui.parts.labels import toned_label
 from studio.ui.parts.layouts import FlowLayout, column_of, lay_out_to_save, row_of
 from studio.ui.run.file_choice import fill_form_menu
-from studio.ui.style.colors import paint_text
+from studio.viewmodels.app.jobs import repeating_timer
 from studio.viewmodels.history.controller import HistoryModel
 
 _NO_RUNS = marked("No runs yet. Press Run (F5): every run is kept here, up to its last event.")
@@ -124,19 +125,16 @@ class HistoryPane(QWidget):
         self.export_button = QPushButton(tr("Export"))
         self.import_button = QPushButton(tr("Import…"))
         self.delete_button = QPushButton(tr("Delete…"))
-        self._problem = QLabel(wordWrap=True)
+        self._problem = toned_label("error", wraps=True)
         self._problem.setContentsMargins(8, 0, 8, 0)
         self._problem.hide()
-        self._empty = QLabel(tr(_NO_RUNS))
+        self._empty = toned_label("muted", tr(_NO_RUNS))
         self._pages = QStackedWidget()
         self.footer = HistoryFooter()
-        self._live = QTimer(self, interval=_LIVE_MS)
-        self._live.timeout.connect(self._on_live)
+        self._live = repeating_timer(self, self._on_live, _LIVE_MS)
         self._lay_out()
         self._connect()
         self.setAccessibleName(tr("History of runs"))
-        paint_text(self._empty, "muted")
-        paint_text(self._problem, "error")
 
     def showEvent(self, event: QShowEvent) -> None:
         """Runs may have gone on, or come from elsewhere, while the list was out of sight."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, read_json, show_value
 from studio.application.words import tr
@@ -24,10 +24,9 @@ from studio.ui.inputs.fields import (
 )
 from studio.ui.inputs.row import FieldRow
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import icon_button
+from studio.ui.parts.labels import icon_button, named, push_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import paint_text, role_color, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.colors import role_color, theme_in_use
 
 
 def make_editor(spec: FieldSpec) -> FieldEditor:
@@ -147,9 +146,8 @@ class _Item(QWidget):
     def __init__(self, editor: FieldEditor, name: str) -> None:
         super().__init__()
         self.editor = editor
-        remove = icon_button("x", tr("Remove this item"))
+        remove = icon_button("x", tr("Remove this item"), lambda: self.removed.emit(self))
         remove.setAccessibleName(tr("Remove {name}").format(name=name))
-        remove.clicked.connect(lambda: self.removed.emit(self))
         row = row_of((editor, 1), on=self, margins=0, spacing=4)
         row.addWidget(remove, 0, Qt.AlignmentFlag.AlignTop)
 
@@ -163,17 +161,14 @@ class ListField(FieldEditor):
         self._folder: Path | None = None
         self._given = False
         self.items: list[_Item] = []
-        self._summary = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self.add_button = QPushButton(tr("Add item"))
-        self.add_button.setIcon(icon("plus"))
+        self._summary = toned_label("muted", wraps=True, is_plain=True)
+        self.add_button = push_button(tr("Add item"), self._add_clicked, drawing="plus")
         self.add_button.setAccessibleName(tr("Add an item to {name}").format(name=spec.name))
-        self.add_button.clicked.connect(self._add_clicked)
         self._list = QVBoxLayout()
         self._list.setSpacing(4)
         layout = column_of(self._summary, self._list, on=self, margins=0, spacing=8)
         layout.addWidget(self.add_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._describe()
-        paint_text(self._summary, "muted")
 
     def value(self) -> FieldValue:
         """The items; an item that is not filled counts as null, or as an empty text."""
@@ -275,19 +270,16 @@ class _Turn(QWidget):
         role = message.get("role")
         content = message.get("content", "")
         self._is_text = isinstance(content, str)
-        self.role = ComboBox()
+        self.role = named(ComboBox(), tr("Role of the message"))
         self.role.addItems(_ROLES)
         if isinstance(role, str) and role not in _ROLES:
             self.role.addItem(role)
         self.role.setCurrentText(str(role or "user"))
-        self.role.setAccessibleName(tr("Role of the message"))
-        self.text = GrowingText()
-        self.text.setAccessibleName(tr("Text of the message"))
+        self.text = named(GrowingText(), tr("Text of the message"))
         self.text.setPlaceholderText(tr("Text of the message; Ctrl+Enter adds the next one"))
         shown = text_or_json(content)
         self.text.setPlainText(shown)
-        remove = icon_button("x", tr("Remove this message"))
-        remove.clicked.connect(lambda: self.removed.emit(self))
+        remove = icon_button("x", tr("Remove this message"), lambda: self.removed.emit(self))
         header = row_of(self.role, 1, remove)
         column_of(header, self.text, on=self, margins=(12, 2, 0, 2), spacing=4)
         self.role.currentTextChanged.connect(self._changed)
@@ -320,12 +312,10 @@ class ThreadField(FieldEditor):
         super().__init__(spec, parent)
         self._given = False
         self.turns: list[_Turn] = []
-        self._summary = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self._summary = toned_label("muted", wraps=True, is_plain=True)
         self._list = QVBoxLayout()
         self._list.setSpacing(8)
-        self.add_button = QPushButton(tr("Add message"))
-        self.add_button.setIcon(icon("plus"))
-        self.add_button.clicked.connect(self._add_clicked)
+        self.add_button = push_button(tr("Add message"), self._add_clicked, drawing="plus")
         is_default = spec.fallback_origin == "default"
         self.start_button = QPushButton(
             tr("Edit the default") if is_default else tr("Edit the sample")
@@ -334,7 +324,6 @@ class ThreadField(FieldEditor):
         buttons = row_of(self.add_button, self.start_button, 1)
         column_of(self._summary, self._list, buttons, on=self, margins=0, spacing=8)
         self._describe()
-        paint_text(self._summary, "muted")
 
     def value(self) -> FieldValue:
         """The messages."""

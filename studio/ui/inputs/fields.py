@@ -32,7 +32,7 @@ from studio.core.text.amounts import shortened
 from studio.core.text.values import Json
 from studio.ui.parts.dropped import FileDrop, dropped_file, dropped_files, text_of
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import icon_button
+from studio.ui.parts.labels import icon_button, named
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.text_views import JsonHighlighter, line_height
 from studio.ui.style.colors import FollowsTheme, fixed_font
@@ -146,8 +146,7 @@ class TextField(FieldEditor):
 
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
-        self.text = GrowingText()
-        self.text.setAccessibleName(spec.name)
+        self.text = named(GrowingText(), spec.name)
         self._given = False
         self._quiet = False
         self.text.textChanged.connect(self._typed)
@@ -188,8 +187,7 @@ class NumberField(FieldEditor):
 
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
-        self.line = QLineEdit(placeholderText=self._placeholder(tr("A number")))
-        self.line.setAccessibleName(spec.name)
+        self.line = named(QLineEdit(placeholderText=self._placeholder(tr("A number"))), spec.name)
         self.line.textEdited.connect(self.changed)
         fill(self, self.line)
 
@@ -219,8 +217,7 @@ class ChoiceField(FieldEditor):
         if spec.nullable and None not in values:
             values = (*values, None)
         self._values = values
-        self.combo = ComboBox()
-        self.combo.setAccessibleName(spec.name)
+        self.combo = named(ComboBox(), spec.name)
         self.combo.setMinimumHeight(28)
         hint = self._placeholder()
         self.combo.addItem(f"— ({spec.fallback_origin}: {hint})" if hint else "—")
@@ -261,8 +258,7 @@ class JsonField(FollowsTheme, FieldEditor):
 
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
-        self.text = GrowingText()
-        self.text.setAccessibleName(tr("{name}, as JSON").format(name=spec.name))
+        self.text = named(GrowingText(), tr("{name}, as JSON").format(name=spec.name))
         self.text.setFont(fixed_font(self.font()))
         self.text.setPlaceholderText(shortened(self._placeholder("JSON"), _PLACEHOLDER))
         self._highlighter = JsonHighlighter(self.text.document())
@@ -317,16 +313,14 @@ class FileField(FieldEditor):
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
         self._folder: Path | None = None
-        self.line = QLineEdit()
-        self.line.setAccessibleName(spec.name)
+        self.line = named(QLineEdit(), spec.name)
         self.line.setPlaceholderText(self._placeholder(tr("Path beside the prompt, or URL")))
         self.line.textEdited.connect(self.changed)
         self.line.setAcceptDrops(False)  # a drop on the line is this widget's
         FileDrop(self, self.choose)
-        browse = icon_button("folder-open", tr("Choose a file"))
+        browse = icon_button("folder-open", tr("Choose a file"), self._browse)
         browse.setAccessibleName(tr("Choose a file for {name}").format(name=spec.name))
         browse.setIconSize(QSize(16, 16))
-        browse.clicked.connect(self._browse)
         row_of((self.line, 1), browse, on=self, margins=0, spacing=4)
 
     def value(self) -> FieldValue:

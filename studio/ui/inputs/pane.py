@@ -14,12 +14,10 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QInputDialog,
     QLabel,
     QMenu,
-    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QToolButton,
@@ -36,10 +34,11 @@ from studio.core.text.values import Json
 from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.dropped import FileDrop
-from studio.ui.parts.labels import icon_button
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.labels import icon_button, toned_label
+from studio.ui.parts.layouts import column_of, scroll_area
 from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 from studio.ui.style.icons import icon
+from studio.viewmodels.app.jobs import single_shot
 from studio.viewmodels.inputs.library import InputLibrary
 
 _FILTER = marked("Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)")
@@ -181,11 +180,9 @@ class InputsPane(FollowsTheme, QWidget):
         self.reset_button.setAccessibleName(tr("Clear all values"))
         self.form = SchemaForm(colored=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
-        self.raw_problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.raw_problem = toned_label("error", wraps=True, is_plain=True)
         self._form_page = _page(self.form)
-        self._scroll = QScrollArea(widgetResizable=True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setWidget(self._form_page)
+        self._scroll = scroll_area(self._form_page)
         self._form_page.installEventFilter(self)
         self._raw_page = _page(self.raw, self.raw_problem)
         self._height_wanted = self._later(self._ask_height)
@@ -210,13 +207,10 @@ class InputsPane(FollowsTheme, QWidget):
         self.library.given_changed.connect(self._show_given)
         self.library.refused.connect(self.refused)
         paint_text(self._summary, "muted")
-        paint_text(self.raw_problem, "error")
         self.follow_theme()
 
     def _later(self, act: Callable[[], None]) -> QTimer:
-        timer = QTimer(self, singleShot=True, interval=0)
-        timer.timeout.connect(act)
-        return timer
+        return single_shot(self, act)
 
     def _head(self) -> QToolButton:
         button = QToolButton(autoRaise=True)

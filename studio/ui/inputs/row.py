@@ -23,6 +23,7 @@ from studio.core.text.amounts import shortened
 from studio.core.text.source import Span
 from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
+from studio.ui.parts.labels import toned_label
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 from studio.ui.style.icons import dot, icon
@@ -68,12 +69,11 @@ class FieldRow(QWidget):
         self._description = QLabel(spec.description, self, textFormat=Qt.TextFormat.PlainText)
         self._description.setWordWrap(True)
         self._description.setHidden(not spec.description)
-        self._problem = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self._problem = toned_label("error", wraps=True, is_plain=True)
         self._problem.hide()
         self._arrange()
         editor.changed.connect(self._edited)
         self.set_color(color)
-        paint_text(self._problem, "error")
         for label in (self._type, self.state, self._description):
             paint_text(label, "muted")
         self._tell_state()

@@ -8,15 +8,17 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTreeWidget, QTreeWidgetItem
 
 from studio.application.words import tr
 from studio.core.text.source import Span
 from studio.ui.base.menus import ON_OUTLINE, add_actions, add_own, own_menu
+from studio.ui.parts.labels import named
 from studio.ui.style.colors import FollowsTheme, theme_in_use
 from studio.ui.style.icons import icon
+from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import BodySection, PromptDocument
@@ -50,8 +52,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self._steps: Iterator[None] = iter(())
         self.is_settled = True
         """Whether every part is listed."""
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._go_on)
+        self._timer = single_shot(self, self._go_on)
         empty = QLabel(tr("Open a prompt to see its parts here."), wordWrap=True)
         empty.setProperty("tone", "muted")
         empty.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -62,9 +63,8 @@ class OutlinePane(FollowsTheme, QStackedWidget):
     @cached_property
     def _tree(self) -> QTreeWidget:
         """The parts, made with the first document that was read."""
-        tree = QTreeWidget(columnCount=1)
+        tree = named(QTreeWidget(columnCount=1), tr("Outline"))
         tree.setHeaderHidden(True)
-        tree.setAccessibleName(tr("Outline"))
         tree.setIndentation(14)
         tree.setUniformRowHeights(True)
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.application.words import tr
-from studio.ui.parts.labels import Drawing
+from studio.ui.parts.labels import Drawing, push_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import blend, color_of, paint_text, theme_in_use
 
@@ -66,20 +66,18 @@ class Banner(QWidget):
         super().__init__(parent)
         self._tone = "error"
         self._picture = Drawing("triangle-alert", 16, self._tone)
-        self._text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self._text = toned_label("text", wraps=True, is_plain=True)
         self._place = QLabel()
         row = row_of(on=self, margins=(12, 8, 12, 8), spacing=8)
         row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._text, 1)
-        self.fix_button = QPushButton(tr("Fix"))
+        self.fix_button = push_button(tr("Fix"), self.fix_clicked)
         self.fix_button.hide()
         self.fix_button.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.fix_button.clicked.connect(self.fix_clicked)
         row.addWidget(self.fix_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        paint_text(self._text, "text")
         self.hide()
 
     @property

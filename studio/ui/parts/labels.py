@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
+
+from PySide6.QtCore import QSize, Qt, SignalInstance
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFrame,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from studio.ui.style.colors import blend, color_of, paint_text, theme_in_use
 from studio.ui.style.icons import icon
@@ -150,22 +161,106 @@ class Drawing(QWidget):
         painter.end()
 
 
-# A button that shows a drawing and says its words in the tooltip and to a screen reader.
+# Buttons with their words and what they do, and widgets with their names.
+
+ClickSlot: TypeAlias = Callable[..., object] | SignalInstance
+"""Function that a click calls, or signal that it emits."""
+
+_Named = TypeVar("_Named", bound=QWidget)
 
 
-def icon_button(drawing: str, words: str, parent: QWidget | None = None) -> QToolButton:
-    """Make one.
+def push_button(
+    words: str,
+    clicked: ClickSlot | None = None,
+    *,
+    drawing: str = "",
+    name: str = "",
+    tip: str = "",
+    parent: QWidget | None = None,
+    is_default: bool = False,
+    takes_enter: bool = True,
+) -> QPushButton:
+    """Make a button with words.
+
+    Args:
+        words: text on it.
+        clicked: what a click does.
+        drawing: name of an icon before the words.
+        name: accessible name, where it is not the words.
+        tip: text of its tooltip.
+        parent: the widget that it is in.
+        is_default: whether Enter clicks it wherever the keyboard is in the dialog.
+        takes_enter: whether Enter in a dialog clicks it while it has the keyboard.
+    """
+    button = QPushButton(words, parent)
+    if drawing:
+        button.setIcon(icon(drawing))
+    if not takes_enter:
+        button.setAutoDefault(False)
+    if is_default:
+        button.setDefault(True)
+    return _ready(button, clicked, name, tip)
+
+
+def icon_button(
+    drawing: str, words: str, clicked: ClickSlot | None = None, *, parent: QWidget | None = None
+) -> QToolButton:
+    """Make a button that shows a drawing; its tooltip and accessible name are its words.
 
     Args:
         drawing: the name of an icon.
         words: what it does.
+        clicked: what a click does.
         parent: the widget that it is in.
     """
     button = QToolButton(parent)
     button.setIcon(icon(drawing))
-    button.setToolTip(words)
-    button.setAccessibleName(words)
+    return _ready(button, clicked, words, words)
+
+
+_Button = TypeVar("_Button", bound=QAbstractButton)
+
+
+def _ready(button: _Button, clicked: ClickSlot | None, name: str, tip: str) -> _Button:
+    if clicked is not None:
+        button.clicked.connect(clicked)
+    if name:
+        button.setAccessibleName(name)
+    if tip:
+        button.setToolTip(tip)
     return button
+
+
+def named(widget: _Named, name: str, tip: str = "") -> _Named:
+    """Return a widget that has its accessible name, and a tooltip."""
+    widget.setAccessibleName(name)
+    if tip:
+        widget.setToolTip(tip)
+    return widget
+
+
+def toned_label(
+    tone: str,
+    text: str = "",
+    *,
+    parent: QWidget | None = None,
+    wraps: bool = False,
+    is_plain: bool = False,
+) -> QLabel:
+    """Make a label in a tone of the theme.
+
+    Args:
+        tone: `muted`, `error`, …, or `#rrggbb`.
+        text: its text.
+        parent: the widget that it is in.
+        wraps: whether lines are broken where the room ends.
+        is_plain: whether tags in a text are shown as they are written.
+    """
+    label = QLabel(text, parent, wordWrap=wraps)
+    if is_plain:
+        label.setTextFormat(Qt.TextFormat.PlainText)
+    paint_text(label, tone)
+    return label
 
 
 # A line between the parts of a pane.

@@ -9,9 +9,11 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QDialog,
     QDialogButtonBox,
+    QFrame,
     QHBoxLayout,
     QLayout,
     QLayoutItem,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -61,6 +63,15 @@ def _filled(
         else:
             box.addLayout(item, stretch)
     return box
+
+
+def scroll_area(page: QWidget | None = None, parent: QWidget | None = None) -> QScrollArea:
+    """Make a scroll area without a frame, around a page as wide as there is room."""
+    area = QScrollArea(parent, widgetResizable=True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    if page is not None:
+        area.setWidget(page)
+    return area
 
 
 # A layout that puts items side by side and starts a new line where the room ends.

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QWidget
+
+from studio.viewmodels.app.jobs import single_shot
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,7 @@ class PaintedParts(QObject):
         self._owner = owner
         self._parts = parts
         self._children: list[QWidget] = []
-        self._later = QTimer(self, singleShot=True, interval=0)
-        self._later.timeout.connect(self._show)
+        self._later = single_shot(self, self._show)
         owner.installEventFilter(self)
 
     @property

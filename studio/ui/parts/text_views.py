@@ -114,6 +114,21 @@ class LongText(QPlainTextEdit):
         cursor.insertText(text[start : len(text) - end])
 
 
+def fixed_text(
+    name: str, parent: QWidget | None = None, *, has_frame: bool = True, wraps: bool = True
+) -> LongText:
+    """Make a view of a long text in the fixed-pitch font, which can be selected, not changed."""
+    view = LongText(parent)
+    view.setReadOnly(True)
+    view.setFont(fixed_font(view.font()))
+    view.setAccessibleName(name)
+    if not has_frame:
+        view.setFrameShape(QFrame.Shape.NoFrame)
+    if not wraps:
+        view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    return view
+
+
 def units(text: str) -> int:
     """The length of a text as Qt counts it, in UTF-16 units."""
     return len(text) if text.isascii() else len(text) + sum(1 for char in text if char > "\uffff")

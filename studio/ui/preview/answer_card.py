@@ -8,11 +8,9 @@ from functools import partial
 from PySide6.QtCore import QElapsedTimer, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QGridLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -25,8 +23,16 @@ from studio.application.run.offers.offer import Offer
 from studio.application.words import tr
 from studio.core.text.amounts import duration
 from studio.ui.parts.fields import ChatLine
-from studio.ui.parts.labels import Chip, Drawing, ElidedLabel, Separator, icon_button
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.labels import (
+    Chip,
+    Drawing,
+    ElidedLabel,
+    Separator,
+    icon_button,
+    named,
+    toned_label,
+)
+from studio.ui.parts.layouts import FlowLayout, column_of, row_of, scroll_area
 from studio.ui.preview.cards.card import paint_card
 from studio.ui.preview.cards.header import empty_layout
 from studio.ui.preview.cards.text_body import TextBody
@@ -80,8 +86,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self._bodies: list[TextBody] = []
         self._fields: list[tuple[QLabel, QLabel, Drawing]] = []
         self._body = QWidget()
-        self._scroll = QScrollArea(widgetResizable=True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll = scroll_area()
         self._since = QElapsedTimer()
         self._clock = QTimer(self, interval=_TICK_MS)
         self._arrange()
@@ -214,8 +219,7 @@ class AnswerCard(FollowsTheme, QWidget):
         del self._bodies[len(parts) :]
         for number, part in enumerate(parts):
             if number == len(self._bodies):
-                body = TextBody()
-                body.setAccessibleName(tr("Answer"))
+                body = named(TextBody(), tr("Answer"))
                 self._bodies.append(body)
                 self._texts.addWidget(body)
                 body.show()
@@ -241,10 +245,9 @@ class AnswerCard(FollowsTheme, QWidget):
             value.setAccessibleName(": ".join(filter(None, (row.name, row.text, words))))
 
     def _add_field(self, number: int) -> None:
-        name = QLabel(textFormat=Qt.TextFormat.PlainText)
+        name = toned_label("muted", is_plain=True)
         name.setFont(fixed_font(self.font()))
         name.setMinimumWidth(_NAME_WIDTH)
-        paint_text(name, "muted")
         value = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         value.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from studio.application.preview.diff import ConversationComparison, ConversationSide, Pair
 from studio.application.words import tr
 from studio.core.text.source import Span
 from studio.core.text.values import JsonObject
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import icon_button
+from studio.ui.parts.labels import icon_button, named, toned_label
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.text_views import ComparisonView
-from studio.ui.style.colors import paint_text
 
 
 class DiffTab(QWidget):
@@ -38,10 +37,10 @@ class DiffTab(QWidget):
         self._sides: list[ConversationSide] = list(self._own)
         self.before = self._make_choice(tr("Compare this"), 0)
         self.after = self._make_choice(tr("with this"), 1)
-        self.swap = icon_button("arrow-left-right", tr("Swap the two sides"), self)
+        self.swap = icon_button("arrow-left-right", tr("Swap the two sides"), parent=self)
         self.swap.setAutoRaise(True)
         self.swap.clicked.connect(self._swap)
-        self._said = QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self._said = toned_label("muted", parent=self, wraps=True, is_plain=True)
         self._said.setContentsMargins(12, 0, 12, 8)
         self.view = ComparisonView(self)
         self.view.setAccessibleName(tr("Messages that differ"))
@@ -50,7 +49,6 @@ class DiffTab(QWidget):
             (self.before, 1), self.swap, (self.after, 1), margins=(12, 8, 12, 4), spacing=8
         )
         column_of(bar, self._said, (self.view, 1), on=self, margins=0, spacing=0)
-        paint_text(self._said, "muted")
 
     @property
     def pair(self) -> Pair:
@@ -113,9 +111,7 @@ class DiffTab(QWidget):
         self.view.show_parts(found.messages)
 
     def _make_choice(self, name: str, index: int) -> ComboBox:
-        choice = ComboBox(self)
-        choice.setAccessibleName(name)
-        choice.setToolTip(name)
+        choice = named(ComboBox(self), name, name)
         choice.addItems([side.title for side in self._sides])
         choice.setCurrentIndex(index)
         choice.setMinimumContentsLength(8)

@@ -33,7 +33,7 @@ from studio.core.text.source import Fix, Span
 from studio.core.text.values import JsonObject
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.empty_state import Banner, EmptyState
-from studio.ui.parts.labels import Drawing, Separator, icon_button
+from studio.ui.parts.labels import Drawing, Separator, icon_button, named
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.preview.answer_card import AnswerCard
@@ -103,12 +103,10 @@ class ProbePanel(QFrame):
         self._is_outdated = False
         self._picture = Drawing("shield-check", 16)
         self.summary = QLabel(wordWrap=True)
-        close = icon_button("x", tr("Close"))
+        close = icon_button("x", tr("Close"), self.hide)
         close.setAccessibleName(tr("Close the probe's report"))
         close.setIconSize(QSize(14, 14))
-        close.clicked.connect(self.hide)
-        self.list = QListWidget()
-        self.list.setAccessibleName(tr("Holes found by the probe"))
+        self.list = named(QListWidget(), tr("Holes found by the probe"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

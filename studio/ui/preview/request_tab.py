@@ -8,11 +8,9 @@ from functools import partial
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
     QLabel,
     QMenu,
-    QScrollArea,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -31,8 +29,8 @@ from studio.core.text.source import SourceText, Span
 from studio.core.wire.request import Provider
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import Chip, icon_button
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.labels import Chip, icon_button, named, toned_label
+from studio.ui.parts.layouts import FlowLayout, column_of, row_of, scroll_area
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.header import empty_layout
 from studio.ui.style.colors import paint_text
@@ -47,18 +45,16 @@ class RequestColumn(QWidget):
     def __init__(self, provider: Provider, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.provider = provider
-        self._title = QLabel(PROVIDERS[provider], self)
+        self._title = toned_label("muted", PROVIDERS[provider], parent=self)
         self._title.setContentsMargins(12, 0, 12, 4)
         self._title.hide()
         self.view = JsonView()
         name = tr("Body of the request, JSON, {shape}")
         self.view.setAccessibleName(name.format(shape=PROVIDERS[provider]))
-        self.notes = QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.notes = toned_label("warning", parent=self, wraps=True, is_plain=True)
         self.notes.setContentsMargins(12, 8, 12, 8)
         self.notes.hide()
         column_of(self._title, (self.view, 1), self.notes, on=self, margins=0, spacing=0)
-        paint_text(self._title, "muted")
-        paint_text(self.notes, "warning")
 
     def show_request(self, request: RequestPreview, *, is_beside: bool) -> None:
         """Show a body."""
@@ -86,13 +82,12 @@ class RequestTab(QWidget):
         self._requests: Mapping[Provider, RequestPreview] = {}
         self._asked: tuple[Provider, ...] = ()
         self._is_seen = False
-        self.provider = ComboBox()
-        self.provider.setAccessibleName(tr("Shape of the request"))
+        self.provider = named(ComboBox(), tr("Shape of the request"))
         for key, title in PROVIDERS.items():
             self.provider.addItem(title, key)
         self._by_hand = False
         self.provider.activated.connect(self._choose)
-        self._size = QLabel()
+        self._size = toned_label("muted")
         self.copy_button = icon_button("copy", tr("Copy the request"))
         self.copy_button.setText(tr("Copy"))
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -109,9 +104,7 @@ class RequestTab(QWidget):
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        self._scroll = QScrollArea(widgetResizable=True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setWidget(self._beside)
+        self._scroll = scroll_area(self._beside)
         self._stack.addWidget(self._scroll)
         layout = column_of(on=self, margins=0, spacing=0)
         self.chosen = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
@@ -124,7 +117,6 @@ class RequestTab(QWidget):
         layout.addWidget(self.chosen)
         layout.addWidget(self.samples)
         layout.addWidget(self._stack, 1)
-        paint_text(self._size, "muted")
 
     def _make_bar(self) -> QHBoxLayout:
         bar = row_of(self.provider, (self._size, 1), margins=(12, 8, 12, 8), spacing=8)

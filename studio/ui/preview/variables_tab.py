@@ -23,6 +23,7 @@ from studio.core.text.amounts import shortened
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import SourceText, Span
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import FollowsTheme, input_color, theme_in_use
 from studio.ui.style.icons import dot
@@ -48,8 +49,7 @@ class VariablesTab(FollowsTheme, QWidget):
         super().__init__(parent)
         self._rows: tuple[VariableRow, ...] = ()
         self._source = SourceText("")
-        self.tree = QTreeWidget()
-        self.tree.setAccessibleName(tr("Variables"))
+        self.tree = named(QTreeWidget(), tr("Variables"))
         self.tree.setHeaderLabels(
             [
                 tr("Variable"),

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from studio.application.words import tr
 from studio.core.text.source import Fix, Problem, Severity, SourceText, Span
 from studio.ui.base.menus import ON_PROBLEM, add_actions, add_own, own_menu
+from studio.ui.parts.labels import named
 from studio.ui.style.icons import icon
 
 _PROBLEM = Qt.ItemDataRole.UserRole
@@ -41,8 +42,7 @@ class ProblemsPane(QStackedWidget):
         self._empty = QLabel(alignment=Qt.AlignmentFlag.AlignTop)
         self._empty.setProperty("tone", "muted")
         self._empty.setContentsMargins(12, 12, 12, 12)
-        self._list = QTreeWidget()
-        self._list.setAccessibleName(tr("Problems"))
+        self._list = named(QTreeWidget(), tr("Problems"))
         self._list.setRootIsDecorated(False)
         self._list.setUniformRowHeights(True)
         self._list.setHeaderLabels([tr("Problem"), tr("Code"), tr("Place")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QElapsedTimer, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QToolButton, QWidget
 
@@ -15,11 +15,12 @@ from studio.application.words import tr
 from studio.core.agent.values.events import LimitRaised
 from studio.core.text.amounts import duration
 from studio.ui.parts.fields import ask_text
-from studio.ui.parts.labels import ElidedLabel, icon_button
+from studio.ui.parts.labels import ElidedLabel, icon_button, toned_label
 from studio.ui.parts.layouts import row_of
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
+from studio.viewmodels.app.jobs import repeating_timer
 
 _TICK_MS = 250
 
@@ -60,12 +61,10 @@ class RunBar(QWidget):
         find.setDefaultAction(self.search)
         self.more.setAutoRaise(True)
         self.sentence = ElidedLabel()
-        self._clock = QTimer(self)
+        self._clock = repeating_timer(self, self._on_tick, _TICK_MS)
         """Ticks while a model or a tool works."""
-        self._clock.setInterval(_TICK_MS)
         self._since = QElapsedTimer()
         self._words = ""
-        self._clock.timeout.connect(self._on_tick)
         font = self.sentence.font()
         font.setWeight(font.Weight.DemiBold)
         self.sentence.setFont(font)
@@ -219,7 +218,7 @@ class RunHead(QWidget):
         self.prompt = QLabel()
         self.about = ElidedLabel()
         self.before = QToolButton()
-        self.branch = QLabel()
+        self.branch = toned_label("text")
         self.after = QToolButton()
         self.meter = QToolButton()
         self._lay_out()
@@ -227,7 +226,6 @@ class RunHead(QWidget):
         self.after.clicked.connect(partial(self.switch, 1))
         self.meter.clicked.connect(self._on_meter)
         paint_text(self.about, "muted")
-        paint_text(self.branch, "text")
 
     def show_view(self, view: RunView) -> None:
         """Name the run, its way, and what it has used."""

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QGroupBox,
-    QLabel,
     QPushButton,
     QWidget,
 )
@@ -28,9 +27,9 @@ from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.step import PausePoint
 from studio.ui.parts.fields import ComboBox, FieldForm
+from studio.ui.parts.labels import toned_label
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.state.panel import BREAKPOINT_ID, BreakpointList
-from studio.ui.style.colors import paint_text
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
 
@@ -53,7 +52,7 @@ class BreakpointsDialog(QDialog):
         self.place = ComboBox()
         self.tool = ComboBox()
         self.form = FieldForm("breakpoint", own={"place": self.place, "tool": self.tool})
-        self._problem = QLabel(wordWrap=True)
+        self._problem = toned_label("error", wraps=True)
         self._fields = QWidget()
         self.filters: dict[ExceptionFilter, QCheckBox] = {}
         file = file_breakpoints.file
@@ -62,7 +61,6 @@ class BreakpointsDialog(QDialog):
         self._lay_out()
         self._connect()
         self._show_set(file_breakpoints.value)
-        paint_text(self._problem, "error")
 
     def set_tools(self, tools: Sequence[str]) -> None:
         """The tools that a breakpoint can name."""

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHeaderView,
     QLabel,
-    QPushButton,
     QSplitter,
     QTabBar,
     QTableView,
@@ -28,7 +27,7 @@ from studio.application.run.past.compare import (
     figures_of,
 )
 from studio.application.words import marked, tr
-from studio.ui.parts.labels import ElidedLabel
+from studio.ui.parts.labels import ElidedLabel, named, push_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.tables import style_table
 from studio.ui.run.styled_text import StyledText
@@ -176,8 +175,8 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         self.model = CompareModel(self)
         self.table = QTableView()
         self.only_differences = QCheckBox(tr("Only what differs"))
-        self.before = QPushButton(tr("Previous difference"))
-        self.next = QPushButton(tr("Next difference"))
+        self.before = push_button(tr("Previous difference"), self.go_before)
+        self.next = push_button(tr("Next difference"), self.go_next)
         self.sides = QTabBar()
         self.figures = FiguresTable()
         self.left = StyledText(tr("The whole text, left"), tr("Nothing on this side."))
@@ -187,8 +186,6 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self.only_differences.toggled.connect(self._list)
         self.sides.currentChanged.connect(self._on_row)
-        self.before.clicked.connect(self.go_before)
-        self.next.clicked.connect(self.go_next)
         self.follow_theme()
 
     def recolor(self) -> None:
@@ -346,9 +343,8 @@ class RunOverviewDialog(QDialog):
     def __init__(self, shown: RunOverview, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Compare {count} runs").format(count=len(shown.sides)))
-        self.table = QTableView(wordWrap=True)
+        self.table = named(QTableView(wordWrap=True), tr("Figures of the runs"))
         self.table.setModel(_OverviewModel(shown, self))
-        self.table.setAccessibleName(tr("Figures of the runs"))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectColumns)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -357,13 +353,12 @@ class RunOverviewDialog(QDialog):
             self.table.setColumnWidth(column, 220)
         hint = QLabel(tr("Choose two columns (Ctrl+click) to see them step by step."))
         hint.setWordWrap(True)
-        self.compare_button = QPushButton(tr("Compare these two"))
+        self.compare_button = push_button(tr("Compare these two"), self._on_compare)
         self.compare_button.setEnabled(False)
         below = row_of((hint, 1), self.compare_button)
         column_of((self.table, 1), below, on=self)
         self.resize(min(1200, 180 + 220 * len(shown.sides)), 420)
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
-        self.compare_button.clicked.connect(self._on_compare)
 
     def chosen(self) -> tuple[int, ...]:
         """Places of the sides whose columns are chosen."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 from studio.application.run.cards.timeline import Tab
 from studio.application.run.diagram import Node
 from studio.application.run.displayed_run import RunView
 from studio.application.run.past.compare import RunComparison, RunOverview, compare
 from studio.application.words import marked, tr
-from studio.ui.parts.labels import Separator
+from studio.ui.parts.labels import Separator, toned_label
 from studio.ui.parts.layouts import column_of
 from studio.ui.run.bar import RunBar, RunHead, open_below
 from studio.ui.run.commands import RunCommands
@@ -22,7 +22,7 @@ from studio.ui.run.side.panel import SidePanel
 from studio.ui.run.steps.column import StepsColumn
 from studio.ui.run.time_axis.scrubber import PlayedScrubber, RunScrubber
 from studio.ui.run.time_axis.waterfall import WaterfallView
-from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
+from studio.ui.style.colors import FollowsTheme, theme_in_use
 
 _LOWEST = 64
 _LOW = 440
@@ -83,12 +83,11 @@ class RunPane(FollowsTheme, QWidget):
         )
         self.commands = RunCommands(self.timeline, self.side, self)
         self.comparing = RunComparisonDialog(self)
-        self._empty = QLabel()
+        self._empty = toned_label("muted")
         self._pages = QStackedWidget()  # empty sentence | splitter
         self._lay_out()
         self._connect()
         self.setAccessibleName(tr("Run"))
-        paint_text(self._empty, "muted")
         self.follow_theme()
 
     def recolor(self) -> None:

@@ -26,6 +26,7 @@ from studio.core.patterns import PatternError
 from studio.core.search_files import Query, SearchMatch, below, innermost, replaced, search
 from studio.core.text.source import apply_edits
 from studio.ui.editor.page.page import EditorPage
+from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.theme import mono_font
 from studio.viewmodels.app.jobs import LatestJob
@@ -71,17 +72,14 @@ class FindInFiles(QWidget):
         """Result of a replacement, shown with the next search."""
         self._searching = LatestJob(self, self._show, self._on_failed)
         self._soon = QTimer(self, singleShot=True, interval=_TYPED_MS)
-        self.field = QLineEdit(text, self, clearButtonEnabled=True)
-        self.field.setAccessibleName(tr("Find in files"))
+        self.field = named(QLineEdit(text, self, clearButtonEnabled=True), tr("Find in files"))
         self.case = QCheckBox(tr("Match case"), self)
         self.regex = QCheckBox(tr("Pattern"), self)
-        self.new = QLineEdit(self, placeholderText=tr("Replace with"))
-        self.new.setAccessibleName(tr("Replace with"))
+        self.new = named(QLineEdit(self, placeholderText=tr("Replace with")), tr("Replace with"))
         self.replace_all = QPushButton(tr("Replace all…"), self, autoDefault=False)
         self.replace_all.setEnabled(False)
-        self.found = QTreeWidget(self)
+        self.found = named(QTreeWidget(self), tr("Places found"))
         self.found.setHeaderHidden(True)
-        self.found.setAccessibleName(tr("Places found"))
         self.found.setUniformRowHeights(True)
         self.count = QLabel(self)
         self.count.setProperty("tone", "muted")

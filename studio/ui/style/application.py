@@ -22,13 +22,14 @@ from string import Template
 from typing import TYPE_CHECKING
 
 import shiboken6
-from PySide6.QtCore import QCoreApplication, QDir, QObject, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QDir, QObject, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from studio.core.paths import resource, resource_text
 from studio.ui.style.colors import FollowsTheme, recolor_now
 from studio.ui.style.theme import DARK, LIGHT, UI_POINTS, Theme, ThemeChoice, ui_font
+from studio.viewmodels.app.jobs import repeating_timer
 
 if TYPE_CHECKING:
     from studio.core.settings import Settings
@@ -247,8 +248,7 @@ class _Rest(QObject):
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
         self._widgets: list[QWidget] = []
-        self._timer = QTimer(self, interval=0)
-        self._timer.timeout.connect(self._on_turn)
+        self._timer = repeating_timer(self, self._on_turn)
 
     def begin(self, widgets: list[QWidget]) -> None:
         """Style these, in the place of any that were left over, the innermost first.

@@ -27,6 +27,7 @@ from studio.core.prompty.document import ToolSpec
 from studio.core.text.invisible import plain_tip, reveal
 from studio.core.text.values import JsonObject, text_of
 from studio.ui.parts.fields import FieldForm
+from studio.ui.parts.labels import named, toned_label
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.colors import fixed_font, paint_text
 
@@ -86,19 +87,16 @@ class AddServerDialog(QDialog):
             lines = self.form.widgets[key]
             lines.setFont(fixed_font(self.font()))
             lines.setFixedHeight(lines.fontMetrics().lineSpacing() * _LINES + 14)
-        self.tools = QListWidget(self)
-        self.tools.setAccessibleName(tr("Tools of the server"))
-        self.others = QListWidget(self)
-        self.others.setAccessibleName(tr("Servers of other programs"))
+        self.tools = named(QListWidget(self), tr("Tools of the server"))
+        self.others = named(QListWidget(self), tr("Servers of other programs"))
         for server in self._known:
             line = f"{server.name}   {server.program}   {server.shown}"
             self._add_row(self.others, line, Qt.CheckState.Unchecked)
         rows = min(max(self.others.count(), 2), _SHOWN_ROWS)
         self.others.setFixedHeight(self.others.fontMetrics().lineSpacing() * rows * 3 // 2 + 10)
-        self.remark = QLabel(
-            "\n".join(problems), self, wordWrap=True, textFormat=Qt.TextFormat.PlainText
+        self.remark = toned_label(
+            "warning", "\n".join(problems), parent=self, wraps=True, is_plain=True
         )
-        paint_text(self.remark, "warning")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.add_button = self.buttons.addButton("", QDialogButtonBox.ButtonRole.AcceptRole)
         self.remove_button = self.buttons.addButton(

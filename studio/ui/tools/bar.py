@@ -8,10 +8,9 @@ from __future__ import annotations
 from functools import partial
 from typing import assert_never, get_args
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
-    QLabel,
     QLineEdit,
     QMenu,
     QProgressBar,
@@ -25,9 +24,8 @@ from studio.core.text.amounts import size
 from studio.core.text.invisible import reveal
 from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import ToolFilter
-from studio.ui.parts.labels import icon_button
+from studio.ui.parts.labels import icon_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 
 _FILTERS: dict[ToolFilter, str] = {
@@ -57,16 +55,20 @@ class ToolsBar(QWidget):
         """Which tools are listed."""
         self.search = QLineEdit(self, placeholderText=tr("Search tools"), clearButtonEnabled=True)
         self.search.setAccessibleName(tr("Search tools"))
-        self.count = QLabel(self)
-        self.back = icon_button("arrow-left", tr("All tools (Esc)"), self)
-        self.filter = icon_button("filter", tr("Which tools are listed"), self)
+        self.count = toned_label("muted", parent=self)
+        self.back = icon_button("arrow-left", tr("All tools (Esc)"), self.request_back, parent=self)
+        self.filter = icon_button("filter", tr("Which tools are listed"), parent=self)
         self.filter.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.filter.setMenu(self._menu())
         self.filter.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        self.sources = icon_button("plug", tr("Where the tools come from: files, servers"), self)
+        self.sources = icon_button(
+            "plug", tr("Where the tools come from: files, servers"), parent=self
+        )
         self.sources.setCheckable(True)
-        self.reload = icon_button("refresh-cw", tr("Load the tools again"), self)
-        self.own_window = icon_button("external-link", tr("Tools in a window of their own"), self)
+        self.reload = icon_button("refresh-cw", tr("Load the tools again"), parent=self)
+        self.own_window = icon_button(
+            "external-link", tr("Tools in a window of their own"), parent=self
+        )
         self.own_window.setCheckable(True)
         row = row_of(self.back, (self.search, 1), on=self, margins=(12, 8, 8, 8), spacing=4)
         row.addSpacing(4)
@@ -74,10 +76,8 @@ class ToolsBar(QWidget):
         for button in (self.filter, self.sources, self.reload, self.own_window):
             row.addWidget(button)
         self.back.hide()
-        self.back.clicked.connect(self.request_back)
         self.search.textChanged.connect(self.changed)
         self.search.textEdited.connect(self.typed)
-        paint_text(self.count, "muted")
 
     def fit(self, width: int, *, alone: bool) -> None:
         """Leave out what a width has no room for, and what one tool alone has no use for."""
@@ -166,10 +166,9 @@ class ReadingBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.words = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.words = toned_label("muted", parent=self, wraps=True, is_plain=True)
         self.progress = QProgressBar(self, textVisible=False)
         self.stop_button = QPushButton(tr("Stop"), self, autoDefault=False)
-        paint_text(self.words, "muted")
         column = column_of(self.words, self.progress, spacing=4)
         row_of((column, 1), self.stop_button, on=self, margins=(12, 4, 8, 8), spacing=8)
 

@@ -36,6 +36,7 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import named, push_button
 from studio.ui.parts.layouts import ClosingDialog, FlowLayout, column_of, row_of
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json
@@ -288,8 +289,7 @@ class CallsDialog(ClosingDialog):
         self.before, self.now = JsonView(self), JsonView(self)
         self.before.setAccessibleName(tr("The answer that was saved"))
         self.now.setAccessibleName(tr("The answer now"))
-        self.compare = ComboBox(self)
-        self.compare.setAccessibleName(tr("What of the answer must be as it was"))
+        self.compare = named(ComboBox(self), tr("What of the answer must be as it was"))
         for key, words in _COMPARISONS.items():
             self.compare.addItem(tr(words), key)
         self.compare.activated.connect(self._compare_by)
@@ -316,9 +316,7 @@ class CallsDialog(ClosingDialog):
         self.export_button = self._button(tr("Write the answers…"), self._export)
 
     def _button(self, words: str, act: Callable[[], object], tip: str = "") -> QPushButton:
-        button = QPushButton(words, self, autoDefault=False)
-        button.setToolTip(tip)
-        button.clicked.connect(lambda _: act())
+        button = push_button(words, lambda _: act(), parent=self, tip=tip, takes_enter=False)
         self._buttons.addWidget(button)
         return button
 

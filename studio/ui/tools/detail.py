@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QScrollArea,
     QStackedWidget,
     QToolButton,
@@ -35,7 +34,7 @@ from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.trust.definitions import ToolChange
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import Chip, Separator
+from studio.ui.parts.labels import Chip, Separator, named, push_button, toned_label
 from studio.ui.parts.layouts import FlowLayout, column_of, row_of
 from studio.ui.parts.text_views import JsonView
 from studio.ui.parts.yielding_tabs import YieldingTabs
@@ -63,18 +62,15 @@ class ChangeNote(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._change: ToolChange | None = None
-        self.words = QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self.button = QPushButton(tr("Allow as it is"), self)
+        self.words = toned_label("warning", parent=self, wraps=True, is_plain=True)
+        self.button = push_button(tr("Allow as it is"), self.allowed, parent=self)
         self.button.setToolTip(tr("It then asks only as its approval says"))
-        self.button.clicked.connect(self.allowed)
-        self.difference = QPlainTextEdit(self, readOnly=True)
+        self.difference = named(QPlainTextEdit(self, readOnly=True), tr("How the tool has changed"))
         self.difference.setFont(fixed_font(self.font()))
-        self.difference.setAccessibleName(tr("How the tool has changed"))
         row = row_of((self.words, 1), spacing=8)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
         column_of(row, self.difference, on=self, margins=0, spacing=8)
         self.hide()
-        paint_text(self.words, "warning")
         self.follow_theme()
 
     def show_change(self, change: ToolChange | None) -> None:
@@ -153,15 +149,13 @@ class ToolHead(QWidget):
         self.definition.setAccessibleName(tr("Go to where the tool is defined"))
         self.definition.setToolTip(tr("Go to where the tool is defined"))
         self.definition.clicked.connect(lambda: self.request_definition.emit(self._entry))
-        self._description = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self._problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self._description = toned_label("text", wraps=True, is_plain=True)
+        self._problem = toned_label("warning", wraps=True, is_plain=True)
         self.change = ChangeNote(self)
         self.change.allowed.connect(
             lambda: self.request_allow.emit(self._entry.id if self._entry else ToolId())
         )
         self._lay_out()
-        paint_text(self._description, "text")
-        paint_text(self._problem, "warning")
         self._effects.set_color("warning")
 
     def show_entry(self, entry: ToolEntry) -> None:
@@ -361,12 +355,11 @@ class ToolDetail(QWidget):
         self.entry: ToolEntry | None = None
         """The tool that is shown."""
         self.head = ToolHead()
-        self.approval = ComboBox()
-        self.approval.setAccessibleName(tr("Approval of calls"))
+        self.approval = named(ComboBox(), tr("Approval of calls"))
         for key, each in APPROVAL_WORDS.items():
             words = tr(each)
             self.approval.addItem(words[0].upper() + words[1:], key)
-        self._approval_label = QLabel(tr("Calls"))
+        self._approval_label = toned_label("muted", tr("Calls"))
         self.mock = MockEditor()
         self.tabs = YieldingTabs()
         self.tabs.setAccessibleName(tr("Views of the tool"))
@@ -377,19 +370,14 @@ class ToolDetail(QWidget):
         self.tabs.setTabToolTip(4, tr("What the prompt sets for the program that runs it"))
         self.try_panel = TryPanel()
         self.tree = SchemaTree()
-        self.schema_text = JsonView()
-        self.schema_text.setAccessibleName(tr("Schema as JSON"))
-        self.returns_text = JsonView()
-        self.returns_text.setAccessibleName(tr("Schema of the answer as JSON"))
-        self._returns_title = QLabel(tr("Answer"))
-        paint_text(self._returns_title, "muted")
+        self.schema_text = named(JsonView(), tr("Schema as JSON"))
+        self.returns_text = named(JsonView(), tr("Schema of the answer as JSON"))
+        self._returns_title = toned_label("muted", tr("Answer"))
         self.forms = FormsPage()
-        self.options = JsonView()
-        self.options.setAccessibleName(tr("Options as JSON, values put in"))
+        self.options = named(JsonView(), tr("Options as JSON, values put in"))
         self._pages = QStackedWidget()
         self._arrange()
         self._connect()
-        paint_text(self._approval_label, "muted")
 
     def _arrange(self) -> None:
         switches = FlowLayout(spacing=8)

@@ -6,7 +6,7 @@ import time
 from typing import assert_never
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from studio.application.inputs.fields import ABSENT, read_json
 from studio.application.tools.recorded import ToolRecording
@@ -24,8 +24,9 @@ from studio.core.tools.registry import (
 )
 from studio.ui.inputs.fields import GrowingText
 from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.labels import named, toned_label
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
+from studio.ui.style.colors import FollowsTheme, theme_in_use
 
 _KINDS: tuple[type[Mock] | None, ...] = (None, *MOCK_TITLES)
 _HINTS = {
@@ -46,19 +47,16 @@ class MockEditor(FollowsTheme, QWidget):
         self.mock: Mock | None = None
         """Mock that answers in place of the tool, if there is one."""
         self._saved: tuple[RecordedAnswer, ...] = ()
-        self.kind = ComboBox()
-        self.kind.setAccessibleName(tr("What answers the calls"))
+        self.kind = named(ComboBox(), tr("What answers the calls"))
         for kind in _KINDS:
             self.kind.addItem(
                 tr("The tool itself")
                 if kind is None
                 else tr("Mock: {mock_titles}").format(mock_titles=MOCK_TITLES[kind])
             )
-        self.text = GrowingText()
-        self.text.setAccessibleName(tr("What the mock answers"))
-        self._label = QLabel(tr("Answered by"))
-        self.runs = ComboBox(self)
-        self.runs.setAccessibleName(tr("The run whose answers are given"))
+        self.text = named(GrowingText(), tr("What the mock answers"))
+        self._label = toned_label("muted", tr("Answered by"))
+        self.runs = named(ComboBox(self), tr("The run whose answers are given"))
         self.runs.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -67,7 +65,6 @@ class MockEditor(FollowsTheme, QWidget):
         column_of(self.text, self.runs, on=self, margins=0)
         self.kind.activated.connect(self._chosen)
         self.text.textChanged.connect(self._typed)
-        paint_text(self._label, "muted")
         self.follow_theme()
         self.show_mock(None)
 

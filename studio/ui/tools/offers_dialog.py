@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
+from PySide6.QtCore import QStringListModel, Qt, Signal
 from PySide6.QtWidgets import (
     QCompleter,
     QFormLayout,
     QLabel,
     QLineEdit,
     QListWidget,
-    QPushButton,
     QSplitter,
     QWidget,
 )
@@ -21,10 +20,12 @@ from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
+from studio.ui.parts.labels import named, push_button
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
-from studio.ui.parts.text_views import LongText
-from studio.ui.style.colors import fixed_font, paint_text
+from studio.ui.parts.text_views import fixed_text
+from studio.ui.style.colors import paint_text
 from studio.ui.tools.tool_answer import PicturesView
+from studio.viewmodels.app.jobs import single_shot
 
 _PAUSE_MS = 200
 """A pause in typing before the server is asked what it proposes."""
@@ -55,35 +56,27 @@ class OffersDialog(ClosingDialog):
         self._content: OfferContent | None = None
         self.fields: dict[str, QLineEdit] = {}
         self._proposals: dict[str, QStringListModel] = {}
-        self.list = QListWidget(self)
-        self.list.setAccessibleName(tr("Prompts and resources"))
+        self.list = named(QListWidget(self), tr("Prompts and resources"))
         for offer in self._offers:
             self.list.addItem(reveal(offer.name, lines=False))
         self.about = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._arguments = QWidget(self)
         self._form = QFormLayout(self._arguments)
         self._form.setContentsMargins(0, 0, 0, 0)
-        self.open_button = QPushButton(tr("Open"), self, default=True)
-        self.insert_button = QPushButton(tr("Put into the prompt"), self)
+        self.open_button = push_button(tr("Open"), self._open, parent=self, is_default=True)
+        self.insert_button = push_button(tr("Put into the prompt"), self._insert, parent=self)
         self.insert_button.setEnabled(False)
-        self.keep_button = QPushButton(tr("Keep as a file beside it"), self)
+        self.keep_button = push_button(tr("Keep as a file beside it"), self._keep, parent=self)
         self.keep_button.setToolTip(
             tr("The prompt gets an input whose default is ${file:…}; no server is asked again")
         )
         self.keep_button.setEnabled(False)
-        self.text = LongText(self)
-        self.text.setReadOnly(True)
-        self.text.setFont(fixed_font(self.font()))
-        self.text.setAccessibleName(tr("What was opened"))
+        self.text = fixed_text(tr("What was opened"), parent=self)
         self.pictures = PicturesView(self)
         self._arrange()
         self.list.currentRowChanged.connect(self._choose)
-        self.open_button.clicked.connect(self._open)
-        self.insert_button.clicked.connect(self._insert)
-        self.keep_button.clicked.connect(self._keep)
         self._asked = ""
-        self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
-        self._timer.timeout.connect(self._ask)
+        self._timer = single_shot(self, self._ask, _PAUSE_MS)
         self.list.setCurrentRow(0)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialogButtonBox,
@@ -24,6 +24,7 @@ from studio.core.tools.sources.listing import MOST_TOOLS
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.style.colors import paint_text, theme_in_use
 from studio.ui.style.icons import icon
+from studio.viewmodels.app.jobs import single_shot
 
 _NAME = int(Qt.ItemDataRole.UserRole)
 _NEARLY = 100
@@ -81,8 +82,7 @@ class OperationsDialog(ClosingDialog):
         self._arrange()
         self.search.textChanged.connect(self._filter)
         # A group ticks each of its operations: they are measured once.
-        self._measuring = QTimer(self, singleShot=True, interval=0)
-        self._measuring.timeout.connect(self._measure)
+        self._measuring = single_shot(self, self._measure)
         self.tree.itemChanged.connect(lambda *_: self._measuring.start())
         self.all_button.clicked.connect(lambda: self._tick_listed(Qt.CheckState.Checked))
         self.none_button.clicked.connect(lambda: self._tick_listed(Qt.CheckState.Unchecked))

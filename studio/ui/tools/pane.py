@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QSplitter,
     QStackedWidget,
     QWidget,
@@ -30,7 +29,7 @@ from studio.core.tools.mcp.connection import InputGiven
 from studio.core.tools.registry import RecordedAnswer, ToolEntry, ToolRegistry
 from studio.core.tools.trust.store import Doubt, Want
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.parts.labels import Drawing
+from studio.ui.parts.labels import Drawing, push_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.tools.bar import ReadingBars, ToolsBar
@@ -78,10 +77,8 @@ class ConsentDialog(QDialog):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         paint_text(self.warning, "muted")
-        self.agree = QPushButton(yes, autoDefault=False)
-        self.refuse = QPushButton(tr("No"), default=True)
-        self.agree.clicked.connect(self.accept)
-        self.refuse.clicked.connect(self.reject)
+        self.agree = push_button(yes, self.accept, takes_enter=False)
+        self.refuse = push_button(tr("No"), self.reject, is_default=True)
         self._arrange(picture)
         self.refuse.setFocus()
 

@@ -7,11 +7,9 @@ import json
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
-    QFrame,
     QLabel,
     QPlainTextEdit,
     QPushButton,
-    QScrollArea,
     QWidget,
 )
 
@@ -19,7 +17,8 @@ from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.mcp.connection import InputGiven
 from studio.ui.inputs.schema_form import SchemaForm
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.parts.labels import named, push_button, toned_label
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of, scroll_area
 from studio.ui.parts.text_views import JsonView
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.tools.questions import InputQuestion, Question
@@ -66,8 +65,7 @@ class AnswerDialog(_QuestionDialog):
             textFormat=Qt.TextFormat.PlainText,
             wordWrap=True,
         )
-        arguments = JsonView(self)
-        arguments.setAccessibleName(tr("Arguments of the call"))
+        arguments = named(JsonView(self), tr("Arguments of the call"))
         arguments.show_json(json.dumps(question.arguments, ensure_ascii=False, indent=2))
         arguments.grow(12)
         self.text = QPlainTextEdit(
@@ -100,23 +98,19 @@ class InputDialog(_QuestionDialog):
         super().__init__(tr("A tool asks"), 460, parent)
         self.question = question
         wanted = question.wanted
-        head = QLabel(
-            tr("The MCP server {server} asks:").format(server=wanted.server),
-            self,
+        head = toned_label(
+            "muted", tr("The MCP server {server} asks:").format(server=wanted.server), parent=self
         )
-        paint_text(head, "muted")
         self.message = QLabel(reveal(wanted.message), self)
         for label in (head, self.message):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         self.form = SchemaForm()
-        self.remark = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        paint_text(self.remark, "muted")
+        self.remark = toned_label("muted", parent=self, wraps=True, is_plain=True)
         self.remark.setText(
             tr("It gets what you enter. Give no password or key to a server in a form.")
         )
-        self.accept_button = QPushButton(tr("Give"), self, default=True)
-        self.accept_button.clicked.connect(self._give)
+        self.accept_button = push_button(tr("Give"), self._give, parent=self, is_default=True)
         self.decline_button = QPushButton(tr("Decline"), self, autoDefault=False)
         self.decline_button.clicked.connect(lambda: self._answer(InputGiven("decline")))
         if not wanted.url:
@@ -129,9 +123,7 @@ class InputDialog(_QuestionDialog):
         self.given.emit(self.question.id, InputGiven("cancel"))
 
     def _arrange(self, head: QLabel) -> None:
-        area = QScrollArea(self, widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(self.form)
+        area = scroll_area(self.form, parent=self)
         area.setVisible(not self.question.wanted.url)
         area.setMinimumHeight(min(_FIELD * max(len(self.form.rows), 3), _MOST_HEIGHT))
         buttons = row_of(1, self.decline_button, self.accept_button)

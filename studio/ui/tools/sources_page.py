@@ -10,14 +10,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -28,10 +26,12 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.parts.empty_state import Banner
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.layouts import FlowLayout, column_of
-from studio.ui.parts.text_views import LongText
-from studio.ui.style.colors import FollowsTheme, fixed_font, paint_text, theme_in_use
+from studio.ui.parts.labels import named, push_button, toned_label
+from studio.ui.parts.layouts import FlowLayout, column_of, scroll_area
+from studio.ui.parts.text_views import fixed_text
+from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
 from studio.ui.style.theme import Theme
+from studio.viewmodels.app.jobs import repeating_timer
 
 _STATES = {
     "ready": marked("ready"),
@@ -80,10 +80,7 @@ class SourceBlock(QWidget):
         super().__init__(parent)
         theme = theme_in_use()
         self._source, self._requests = source, requests
-        self.log = LongText(self)
-        self.log.setReadOnly(True)
-        self.log.setFont(fixed_font(self.font()))
-        self.log.setAccessibleName(tr("Log of {label}").format(label=source.label))
+        self.log = fixed_text(tr("Log of {label}").format(label=source.label), parent=self)
         column = column_of(self._head(), on=self, margins=(0, 8, 0, 8), spacing=4)
         if source.message:
             column.addWidget(self._words(source.message, _color(theme, source)))
@@ -148,9 +145,7 @@ class SourceBlock(QWidget):
         made: list[QPushButton] = []
 
         def add(words: str, act: Callable[[], object], tip: str = "") -> None:
-            button = QPushButton(words, self)
-            button.setToolTip(tip)
-            button.clicked.connect(lambda _: act())
+            button = push_button(words, lambda _: act(), parent=self, tip=tip)
             made.append(button)
 
         is_loaded = source.state in ("ready", "failed")
@@ -248,8 +243,7 @@ class SourcesPage(FollowsTheme, QWidget):
         super().__init__(parent)
         self._sources: tuple[SourceStatus, ...] = ()
         self.requests = SourceRequests(self)
-        self.approval = ComboBox(self)
-        self.approval.setAccessibleName(tr("Approval of calls for the whole folder"))
+        self.approval = named(ComboBox(self), tr("Approval of calls for the whole folder"))
         self.approval.addItem(tr("Each tool as it asks for"), None)
         for key, each in APPROVAL_WORDS.items():
             words = tr(each)
@@ -257,22 +251,19 @@ class SourcesPage(FollowsTheme, QWidget):
         self.approval.activated.connect(
             lambda _: self.request_folder_approval.emit(self.approval.currentData())
         )
-        self._approval_label = QLabel(tr("Calls of this folder's tools"), self)
+        self._approval_label = toned_label("muted", tr("Calls of this folder's tools"), parent=self)
         self.own_button = QPushButton(tr("Your own MCP servers…"), self)
         self.own_button.setToolTip(tr("Open the file of servers that every prompt may name"))
         self.own_button.clicked.connect(self.request_own_servers)
-        self.add_button = QPushButton(tr("Add a server…"), self)
+        self.add_button = push_button(tr("Add a server…"), self.request_new_server, parent=self)
         self.add_button.setToolTip(
             tr("Write an MCP server down, or take over those of other programs")
         )
-        self.add_button.clicked.connect(self.request_new_server)
         self._list = QWidget(self)
         self._blocks = QVBoxLayout(self._list)
         self.blocks: dict[str, SourceBlock] = {}
-        self._follow = QTimer(self, interval=_LOG_MS)
-        self._follow.timeout.connect(self.request_logs)
+        self._follow = repeating_timer(self, self.request_logs, _LOG_MS)
         self._arrange()
-        paint_text(self._approval_label, "muted")
         self.follow_theme()
 
     def _arrange(self) -> None:
@@ -283,9 +274,7 @@ class SourcesPage(FollowsTheme, QWidget):
         self._blocks.setSpacing(8)
         page = _Page(self)
         column_of(switches, (self._list, 1), on=page, margins=(12, 8, 12, 12), spacing=8)
-        area = QScrollArea(self, widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(page)
+        area = scroll_area(page, parent=self)
         column_of(area, on=self, margins=0)
 
     def show_folder(self, folder: Path | None, approval: str | None) -> None:

@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QWidget
 from studio.application.words import marked, tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome, ToolPicture
+from studio.ui.parts.labels import named, toned_label
 from studio.ui.parts.layouts import column_of
-from studio.ui.parts.text_views import JsonView, LongText
+from studio.ui.parts.text_views import JsonView, fixed_text
 from studio.ui.preview.cards.text_body import pretty_json
-from studio.ui.style.colors import fixed_font, paint_text
+from studio.ui.style.colors import paint_text
 
 _HEIGHT = 180
 """Most height of a picture, in pixels."""
@@ -106,8 +107,7 @@ class ToolAnswer(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.result = JsonView()
-        self.result.setAccessibleName(tr("Result of the call"))
+        self.result = named(JsonView(), tr("Result of the call"))
         self.result.setMinimumHeight(_LEAST_RESULT)
         self.head = QLabel(
             textFormat=Qt.TextFormat.PlainText,
@@ -116,13 +116,9 @@ class ToolAnswer(QScrollArea):
         )
         self.head.setAccessibleName(tr("Status and headers of the answer"))
         self.pictures = PicturesView()
-        self.printed = LongText()
-        self.printed.setReadOnly(True)
-        self.printed.setFrameShape(QFrame.Shape.NoFrame)
-        self.printed.setAccessibleName(tr("What the tool printed"))
-        self.printed.setFont(fixed_font(self.font()))
+        self.printed = fixed_text(tr("What the tool printed"), has_frame=False)
         self.printed.setMaximumHeight(110)
-        self._printed_title = QLabel(tr("Printed by the tool"))
+        self._printed_title = toned_label("muted", tr("Printed by the tool"))
         page = QWidget()
         column_of(
             (self.result, 1),
@@ -138,7 +134,6 @@ class ToolAnswer(QScrollArea):
         self.setWidgetResizable(True)
         self.setWidget(page)
         paint_text(self.head, "muted")
-        paint_text(self._printed_title, "muted")
         self.show_outcome(None)
 
     def show_outcome(self, outcome: ToolOutcome | None) -> None:

@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHeaderView,
-    QLabel,
     QLineEdit,
-    QPushButton,
     QSplitter,
     QTreeWidget,
     QTreeWidgetItem,
@@ -29,10 +27,11 @@ from studio.core.text.invisible import reveal
 from studio.core.text.values import reason_of
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import TrafficMessage
+from studio.ui.parts.labels import named, push_button, toned_label
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json
-from studio.ui.style.colors import paint_text
+from studio.viewmodels.app.jobs import repeating_timer
 
 _LOOK_MS = 500
 _WIDTH, _HEIGHT = 760, 560
@@ -51,8 +50,7 @@ class TrafficDialog(ClosingDialog):
         )
         self._key = source.key
         self._messages: tuple[TrafficMessage, ...] = ()
-        self.table = QTreeWidget(self)
-        self.table.setAccessibleName(tr("Messages"))
+        self.table = named(QTreeWidget(self), tr("Messages"))
         self.table.setRootIsDecorated(False)
         self.table.setUniformRowHeights(True)
         self.table.setHeaderLabels(
@@ -67,26 +65,20 @@ class TrafficDialog(ClosingDialog):
         header = self.table.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        self.text = JsonView(self)
-        self.text.setAccessibleName(tr("The message"))
+        self.text = named(JsonView(self), tr("The message"))
         self.filter = QLineEdit(self, clearButtonEnabled=True)
         self.filter.setPlaceholderText(tr("Filter by words of the messages"))
         self.filter.setAccessibleName(tr("Filter by words of the messages"))
         self.filter.textChanged.connect(self._filter)
-        self.save_button = QPushButton(tr("Save…"), self)
+        self.save_button = push_button(tr("Save…"), self._ask_file, parent=self)
         self.save_button.setToolTip(tr("Write the messages to a file, one a line, as JSON"))
-        self.save_button.clicked.connect(self._ask_file)
-        self.copy_button = QPushButton(tr("Copy"), self)
-        self.curl_button = QPushButton(tr("Copy as curl"), self)
+        self.copy_button = push_button(tr("Copy"), lambda: self._copy("text"), parent=self)
+        self.curl_button = push_button(tr("Copy as curl"), lambda: self._copy("curl"), parent=self)
         self.curl_button.setToolTip(tr("The request as a command; keys are masked in it"))
-        self.hint = QLabel(tr("No messages yet. Keys are masked."), self)
-        paint_text(self.hint, "muted")
-        self._timer = QTimer(self, interval=_LOOK_MS)
-        self._timer.timeout.connect(self._ask)
+        self.hint = toned_label("muted", tr("No messages yet. Keys are masked."), parent=self)
+        self._timer = repeating_timer(self, self._ask, _LOOK_MS)
         self._arrange()
         self.table.currentItemChanged.connect(lambda *_: self._show_message())
-        self.copy_button.clicked.connect(lambda: self._copy("text"))
-        self.curl_button.clicked.connect(lambda: self._copy("curl"))
         self._show_message()
 
     @property

@@ -7,14 +7,11 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QLabel,
     QMenu,
-    QPushButton,
-    QScrollArea,
     QSplitter,
     QToolButton,
     QWidget,
@@ -30,11 +27,13 @@ from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.labels import named, push_button
+from studio.ui.parts.layouts import column_of, row_of, scroll_area
 from studio.ui.parts.text_views import JsonView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.tools.tool_answer import ToolAnswer, status_words
+from studio.viewmodels.app.jobs import repeating_timer, single_shot
 from studio.viewmodels.tools.trial import ToolTrial
 
 _MOST_PAST = 30
@@ -115,11 +114,9 @@ class TryPanel(QWidget):
         self._make_request()
         self._make_history()
         self.answer = ToolAnswer()
-        self.call_button = QPushButton(tr("Call"))
+        self.call_button = push_button(tr("Call"), self._call)
         self.call_button.setToolTip(tr("Call the tool with these arguments (Enter)"))
-        self.call_button.clicked.connect(self._call)
-        self.cancel_button = QPushButton(tr("Cancel"))
-        self.cancel_button.clicked.connect(self.request_cancel)
+        self.cancel_button = push_button(tr("Cancel"), self.request_cancel)
         self.cancel_button.hide()
         self.saved = SavedCallsButton()
         self.saved.request_saved.connect(
@@ -134,37 +131,30 @@ class TryPanel(QWidget):
         self.form.value_changed.connect(self._on_values)
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._arrange()
-        self._clock = QTimer(self, interval=100)
-        self._clock.timeout.connect(self._tick)
+        self._clock = repeating_timer(self, self._tick, 100)
         paint_text(self._request_title, "muted")
         self._show_trial(None)
 
     def _make_request(self) -> None:
-        self.request = JsonView(self, colored=False)
-        self.request.setAccessibleName(tr("The request that will be sent"))
+        self.request = named(JsonView(self, colored=False), tr("The request that will be sent"))
         self.request.grow(12)
         self._request_title = QLabel(tr("Request that will be sent"), self)
-        self._request_timer = QTimer(self, singleShot=True, interval=150)
-        self._request_timer.timeout.connect(self._ask_request)
+        self._request_timer = single_shot(self, self._ask_request, 150)
 
     def _make_history(self) -> None:
-        self.history = ComboBox(self)
-        self.history.setAccessibleName(tr("Calls tried before"))
+        self.history = named(ComboBox(self), tr("Calls tried before"))
         self.history.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.history.setMinimumContentsLength(12)
         self.history.activated.connect(self._show_past)
-        self.again_button = QPushButton(tr("Call again"), self)
+        self.again_button = push_button(tr("Call again"), self._call_again, parent=self)
         self.again_button.setToolTip(tr("Call the tool with the arguments of this call"))
-        self.again_button.clicked.connect(self._call_again)
 
     def _arrange(self) -> None:
         page = QWidget()
         column_of(self.form, self._request_title, self.request, 1, on=page, margins=12, spacing=12)
-        area = QScrollArea(self, widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(page)
+        area = scroll_area(page, parent=self)
         self._beside = QWidget()
         past = row_of((self.history, 1), self.again_button, margins=(12, 8, 12, 0), spacing=8)
         column_of(past, (self.answer, 1), on=self._beside, margins=0, spacing=0)

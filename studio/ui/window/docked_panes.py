@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -25,6 +25,7 @@ from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
 from studio.ui.parts.layouts import row_of
 from studio.ui.style.icons import icon
 from studio.ui.window.layout import CASES, FIRST, LEAST_RUN, RUN, PanePlace
+from studio.viewmodels.app.jobs import single_shot
 
 _LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 _RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
@@ -160,8 +161,7 @@ class DockedPanes(QObject):
         window.setDocumentMode(True)
         window.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
         window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
-        self._titles = QTimer(self, singleShot=True, interval=0)
-        self._titles.timeout.connect(self._show_titles)
+        self._titles = single_shot(self, self._show_titles)
 
     # -- the panes ------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QObject, QSettings, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolBar, QWidget
 
@@ -19,6 +19,7 @@ from studio.core.text.files import private_file
 from studio.ui.window import layout as steps
 from studio.ui.window.docked_panes import DockedPanes
 from studio.ui.window.layout import PanePlace, PaneSizes, WindowLayout, inputs_height
+from studio.viewmodels.app.jobs import single_shot
 
 _VERSION = 1
 _COLUMN_KEY, _RUN_KEY = "width/writing", "width/running"
@@ -48,12 +49,9 @@ class Docks(QObject):
         self._has_ended = False
         self._halves = 1
         self._inputs_height = 0
-        self._share = QTimer(self)
+        self._share = single_shot(self, self._share_column)
         """Timer until the column is complete: before that, Qt takes a height for a share of the
         old one."""
-        self._share.setSingleShot(True)
-        self._share.setInterval(0)
-        self._share.timeout.connect(self._share_column)
 
     # -- the panes ------------------------------------------------------------------------------
 

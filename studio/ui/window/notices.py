@@ -22,9 +22,10 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.ui.parts.labels import Drawing
+from studio.ui.parts.labels import Drawing, push_button
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.icons import icon
+from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:
     from studio.viewmodels.app.notifications import Notification, Notifications
@@ -57,9 +58,7 @@ class NoticeArea(QWidget):
         self._cards: list[_Card] = []
         self._box = column_of(on=self, margins=0, spacing=8)
         self._is_open = False
-        self.more = QPushButton()
-        self.more.setAccessibleName(tr("More notices"))
-        self.more.clicked.connect(self._open)
+        self.more = push_button("", self._open, name=tr("More notices"))
         self.more.hide()
         self._box.addWidget(self.more, 0, Qt.AlignmentFlag.AlignRight)
         window.installEventFilter(self)
@@ -214,8 +213,7 @@ class _Card(QFrame):
         row.setContentsMargins(28, 4, 0, 0)
         row.addLayout(flow, 1)
         for offer in self.notice.offers:
-            button = QPushButton(offer.title)
-            button.clicked.connect(offer.act)
+            button = push_button(offer.title, offer.act)
             flow.addWidget(button)
             buttons.append(button)
         if buttons:
@@ -230,8 +228,7 @@ class DesktopNotice(QObject):
         super().__init__(window)
         self._window = window
         self._tray: QSystemTrayIcon | None = None
-        self._over = QTimer(self, singleShot=True)
-        self._over.timeout.connect(self._hide)
+        self._over = single_shot(self, self._hide)
 
     def tell(self, head: str, text: str) -> bool:
         """Show a notice; returns whether the desktop took it while the window was not in front."""

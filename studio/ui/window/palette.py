@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.core.text.naming import score
+from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of
 
 _WIDTH = 620
@@ -67,10 +68,8 @@ class CommandPalette(QFrame):
         self._make: Callable[[str], Sequence[PaletteItem]] | None = None
         """Builds the choices for typed text, if they are not given."""
         self._before: QWidget | None = None
-        self._field = QLineEdit()
-        self._field.setAccessibleName(tr("Search"))
-        self._list = QListWidget()
-        self._list.setAccessibleName(tr("Results"))
+        self._field = named(QLineEdit(), tr("Search"))
+        self._list = named(QListWidget(), tr("Results"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setItemDelegate(_Rows(self._list))
         self._list.setUniformItemSizes(True)

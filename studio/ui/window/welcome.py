@@ -23,9 +23,8 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.ui.base.menus import ON_WELCOME, open_menu
-from studio.ui.parts.labels import Drawing
+from studio.ui.parts.labels import Drawing, push_button
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.icons import icon
 
 _MOST_RECENT = 6
 _CARDS = 3
@@ -208,11 +207,9 @@ class WelcomePage(QScrollArea):
     def _line(
         self, text: str, drawing: str, tip: str, act: Callable[[], None], keys: str = ""
     ) -> QPushButton:
-        button = QPushButton(text)
+        button = push_button(text, drawing=drawing, tip=f"{text}: {tip}" if tip else text)
         button.setObjectName("line")
-        button.setIcon(icon(drawing))
         button.setMinimumHeight(32)
-        button.setToolTip(f"{text}: {tip}" if tip else text)
         # A long name is cut at the side of a narrow window, and never makes the page wider.
         button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         button.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import gc
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject
+
+from studio.viewmodels.app.jobs import repeating_timer
 
 _QUIET_MS = 4_000
 _MOST_TICKS = 30
@@ -28,8 +30,7 @@ class IdleCollector(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._was_enabled = gc.isenabled()
-        self._timer = QTimer(self, interval=_QUIET_MS)
-        self._timer.timeout.connect(self._tick)
+        self._timer = repeating_timer(self, self._tick, _QUIET_MS)
         self._touched = False
         self._waited = 0
         self._watched: QObject | None = None

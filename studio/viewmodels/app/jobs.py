@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, SignalInstance
 
 Result = TypeVar("Result")
 
@@ -16,6 +16,24 @@ SWITCH_SECONDS = 0.0005
 Python's own 5 ms are waited for at each return from Qt into Python: a key pressed while a long text
 is read was painted after 72 ms (95th percentile, 5,000 lines), with this after 11 ms.
 """
+
+
+def single_shot(
+    owner: QObject, act: Callable[[], object] | SignalInstance, milliseconds: int = 0
+) -> QTimer:
+    """Make a timer that acts once after each start; it is not started yet."""
+    timer = repeating_timer(owner, act, milliseconds)
+    timer.setSingleShot(True)
+    return timer
+
+
+def repeating_timer(
+    owner: QObject, act: Callable[[], object] | SignalInstance, milliseconds: int = 0
+) -> QTimer:
+    """Make a timer that acts again and again until it is stopped; it is not started yet."""
+    timer = QTimer(owner, interval=milliseconds)
+    timer.timeout.connect(act)
+    return timer
 
 
 class _Relay(QObject):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject, Signal
+
+from studio.viewmodels.app.jobs import single_shot
 
 _SETTLE_MS = 150
 """An editor that replaces a file does it in several steps."""
@@ -25,8 +27,7 @@ class SavedFiles(QObject):
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(self._stir)
         self._watcher.directoryChanged.connect(self._stir)
-        self._timer = QTimer(self, singleShot=True, interval=_SETTLE_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer = single_shot(self, self._look, _SETTLE_MS)
 
     def watch(self, files: Iterable[Path]) -> None:
         """Watch these files, and no others."""

@@ -24,7 +24,7 @@ from studio.application.document.files import (
     write_file,
 )
 from studio.application.words import tr
-from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.app.jobs import LatestJob, single_shot
 from studio.viewmodels.app.notifications import NotificationAction, Notifications
 from studio.viewmodels.document.swap import Swap, SwapFolder, make_swap
 
@@ -82,8 +82,7 @@ class DocumentReading(QObject):
         self._changed_at = 0.0
         self._is_burst = False
         self._parsing = LatestJob(self, self._on_parsed, self._on_failed)
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._parse)
+        self._timer = single_shot(self, self._parse)
 
     def findings(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return the problems that the file's project reports, with its own.
@@ -226,9 +225,7 @@ class DocumentController(QObject):
         self._watcher.directoryChanged.connect(self._watch_timer.start)
 
     def _timer(self, milliseconds: int, slot: Callable[[], None]) -> QTimer:
-        timer = QTimer(self, singleShot=True, interval=milliseconds)
-        timer.timeout.connect(slot)
-        return timer
+        return single_shot(self, slot, milliseconds)
 
     # -- what it is -----------------------------------------------------------------------------
 

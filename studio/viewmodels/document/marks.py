@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.application.words import tr
 from studio.core.text.source import SourceText
-from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.app.jobs import LatestJob, single_shot
 from studio.viewmodels.app.notifications import Notifications
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ class ChangesController(QObject):
         self._source: SourceText | None = None
         self._reading = LatestJob(self, self._on_read)
         self._comparing = LatestJob(self, self._on_compared)
-        self._soon = QTimer(self, singleShot=True, interval=_READ_MS)
-        self._soon.timeout.connect(self._read)
+        self._soon = single_shot(self, self._read, _READ_MS)
 
     def read(self, path: Path) -> None:
         """Look what the last commit holds of a file: it was opened, saved or renamed."""

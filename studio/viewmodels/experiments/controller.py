@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
 from studio.application.experiments.exports.forms import FORMS
@@ -39,6 +39,7 @@ from studio.core.models.base import ModelError
 from studio.core.text.values import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background, LatestTask
+from studio.viewmodels.app.jobs import repeating_timer
 from studio.viewmodels.app.saved_files import SavedFiles
 from studio.viewmodels.experiments.cases import CasesEditor
 from studio.viewmodels.experiments.dialog_tasks import failure_words
@@ -131,11 +132,9 @@ class ExperimentController(QObject):
         self._is_agreed = self._is_closed = False
         self._files = SavedFiles(self)
         self._files.saved.connect(self.reload_plan)
-        self._drawing = QTimer(self, interval=_DRAW_MS)
-        self._drawing.timeout.connect(self._draw)
+        self._drawing = repeating_timer(self, self._draw, _DRAW_MS)
         self._asked_at = 0.0
-        self._counting = QTimer(self)
-        self._counting.timeout.connect(self._count)
+        self._counting = repeating_timer(self, self._count)
 
     @property
     def is_running(self) -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
 from PySide6.QtGui import QFont
 
 from studio.application.connections.model_list import RunMeans
@@ -37,7 +37,7 @@ from studio.core.agent.values.events import ModelReplied
 from studio.core.runs.codec import JournalError
 from studio.core.runs.rows import RunSummary
 from studio.core.runs.store import RunFilter, RunStore, StoreError
-from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.app.jobs import LatestJob, repeating_timer, single_shot
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
 _DAY = 86_400
@@ -88,10 +88,8 @@ class HistoryController(QObject):
         self._overviewing = self._job(self.overviewed.emit)
         self._finding = self._job(lambda found: self.runs_found.emit(*found))
         self._meaning = self._job(lambda found: self.means_found.emit(*found))
-        self._timer = QTimer(self, singleShot=True, interval=_TYPING_MS)
-        self._timer.timeout.connect(self.refresh)
-        self._watch = QTimer(self, interval=_WATCH_MS)
-        self._watch.timeout.connect(self._look)
+        self._timer = single_shot(self, self.refresh, _TYPING_MS)
+        self._watch = repeating_timer(self, self._look, _WATCH_MS)
         self._seen: Stamp = ()
         self._is_settling = False
         self._open_run = ""

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.application.preview.build import build_preview, keep_last_good, preview_problems
 from studio.application.preview.count import PreviewCount, count_preview
@@ -28,7 +28,7 @@ from studio.core.tokens.conversation import ConversationTokens
 from studio.core.tokens.tokenizers import Tokenizers, count_embedded
 from studio.core.wire.request import Provider
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.app.jobs import LatestJob, single_shot
 
 Made = TypeVar("Made")
 
@@ -221,8 +221,7 @@ class PreviewController(QObject):
         self.preview: Preview | None = None
         """The newest preview."""
         self._revision = 0
-        self._timer = QTimer(self, singleShot=True, interval=debounce_ms)
-        self._timer.timeout.connect(self._order)
+        self._timer = single_shot(self, self._order, debounce_ms)
         self.job = LatestJob(self, self._take, self._fail)
         self._probe_job: LatestJob[ProbeReport] = LatestJob(self, self.probed.emit, self._fail)
         self._pair: Pair | None = None

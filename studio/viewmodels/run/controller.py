@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.application.run.cards.timeline import StepCard, checkpoint_of_card
 from studio.application.run.debugging.console import evaluated
@@ -37,6 +37,7 @@ from studio.core.agent.values.step import PausePoint, RunModel
 from studio.core.models.base import ChatModel
 from studio.core.wire.wire_call import CallLookup, no_call
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.app.jobs import repeating_timer
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 from studio.viewmodels.run.sessions import RunSessions, RunSlot, RunSlots, slot_path
 
@@ -80,8 +81,7 @@ class RunController(QObject):
         """Sessions that drive the runs."""
         self._model_now: RunModel | None = None
         self._wanted = Inspection()
-        self._listening = QTimer(self, interval=_OUTPUT_MS)
-        self._listening.timeout.connect(self._read_live_output)
+        self._listening = repeating_timer(self, self._read_live_output, _OUTPUT_MS)
         self.sessions.changed.connect(self._show)
         self.sessions.streamed.connect(self._on_streamed)
         self.sessions.ended.connect(self._compare_with_past)

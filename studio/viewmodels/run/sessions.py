@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, assert_never
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.application.run.displayed_run import DisplayedRun, RunView
 from studio.application.run.past.again import PastRun
@@ -28,6 +28,7 @@ from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.app.jobs import repeating_timer
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
 # The runs of a window by their prompts: what drives each, and what is shown of it.
@@ -272,8 +273,7 @@ class RunSessions(QObject):
         self._breakpoints = breakpoints
         self.marks: dict[str, RunMark] = {}
         """Which prompts have a run that goes on."""
-        self._drain = QTimer(self, interval=DRAIN_MS)
-        self._drain.timeout.connect(self._take)
+        self._drain = repeating_timer(self, self._take, DRAIN_MS)
         breakpoints.changed.connect(self._on_breakpoints)
 
     def begin(self, slot: RunSlot, plan: RunPlan, *first: Command, at_entry: bool = False) -> None:

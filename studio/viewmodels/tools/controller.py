@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from studio.application.tools.pasted_server import PastedServer, list_pasted
 from studio.application.tools.recorded import ToolRecording, find_recordings
@@ -38,7 +38,7 @@ from studio.core.tools.source import (
 )
 from studio.core.tools.trust.store import Approval, TrustStore
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.app.jobs import LatestJob, single_shot
 from studio.viewmodels.app.row_table import DISPLAY, TIP, Index, RowTable
 from studio.viewmodels.app.saved_files import SavedFiles
 from studio.viewmodels.tools.questions import ToolQuestions
@@ -111,8 +111,7 @@ class ToolsController(QObject):
         self._load: Future[ToolRegistry] | None = None
         self.trials = ToolTrials(background, self.call, self._read_live_output, self)
         self.trials.changed.connect(self._on_trial)
-        self._timer = QTimer(self, singleShot=True, interval=_LOAD_MS)
-        self._timer.timeout.connect(self.reload)
+        self._timer = single_shot(self, self.reload, _LOAD_MS)
         start = self._timer.start  # not a method of ours: a cycle would be collected in the loop
         self.session.on_change = lambda: background.post(start)
         emit = self._reading_changed.emit

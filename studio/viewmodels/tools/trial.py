@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.application.words import tr
 from studio.core.prompty.document import ToolId
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.app.jobs import repeating_timer
 
 _OUTPUT_MS = 150
 """Between two looks at what a running call says."""
@@ -71,8 +72,7 @@ class ToolTrials(QObject):
         self._read = read_live_output
         self._trial: ToolTrial | None = None
         self._call: Future[ToolOutcome] | None = None
-        self._listening = QTimer(self, interval=_OUTPUT_MS)
-        self._listening.timeout.connect(self._read_live_output)
+        self._listening = repeating_timer(self, self._read_live_output, _OUTPUT_MS)
 
     @property
     def is_running(self) -> bool:

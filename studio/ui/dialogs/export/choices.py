@@ -21,6 +21,7 @@ from studio.application.words import marked, tr
 from studio.core.export.target import ExportTarget
 from studio.core.text.amounts import one_line
 from studio.core.text.source import Problem
+from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.style.colors import FollowsTheme, theme_in_use
 from studio.ui.style.icons import icon
@@ -134,8 +135,7 @@ class ExportFooter(QWidget):
         super().__init__()
         self._folder = folder
         self._suffix = ""
-        self.place = QLineEdit(placeholderText=tr("File to write"))
-        self.place.setAccessibleName(tr("File to write"))
+        self.place = named(QLineEdit(placeholderText=tr("File to write")), tr("File to write"))
         self.browse = self._button(tr("Browse…"))
         self.copy = self._button(tr("Copy"))
         self.leave = self._button(tr("Close"))

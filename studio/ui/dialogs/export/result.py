@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
-    QPlainTextEdit,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -24,10 +23,11 @@ from studio.application.run.words import plural
 from studio.application.words import tr
 from studio.core.export.target import VALUES_OF_NOW, ExportResult, RoundTrip
 from studio.core.text.source import Fix, Problem, Severity, SourceText
+from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of
-from studio.ui.parts.text_views import ComparisonView, LongText
+from studio.ui.parts.text_views import ComparisonView, fixed_text
 from studio.ui.parts.yielding_tabs import YieldingTabs
-from studio.ui.style.colors import FollowsTheme, fixed_font, theme_in_use
+from studio.ui.style.colors import FollowsTheme, theme_in_use
 from studio.ui.style.icons import icon
 
 _SHOWN = 200_000
@@ -154,15 +154,9 @@ class ResultTabs(QTabWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setTabBar(YieldingTabs())
-        self.text = LongText()
-        self.text.setReadOnly(True)
-        self.text.setFrameShape(QFrame.Shape.NoFrame)
-        self.text.setFont(fixed_font(self.font()))
-        self.text.setAccessibleName(tr("What will be written"))
-        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text = fixed_text(tr("What will be written"), has_frame=False, wraps=False)
         self.diff = ComparisonView()
-        self.round_trips = QListWidget()
-        self.round_trips.setAccessibleName(tr("Round trip"))
+        self.round_trips = named(QListWidget(), tr("Round trip"))
         self.round_trips.setWordWrap(True)
         self.round_trips.setIconSize(QSize(16, 16))
         self._is_judged = False

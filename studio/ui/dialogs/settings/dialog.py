@@ -30,6 +30,7 @@ from studio.ui.base.language import LANGUAGES
 from studio.ui.base.services import Services
 from studio.ui.dialogs.settings.page import KeysPage, SettingsPage
 from studio.ui.parts.fields import Choices, FieldForm, form_fields
+from studio.ui.parts.labels import named, push_button
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.style.icons import icon
 from studio.viewmodels.app.settings import SettingsStore
@@ -109,10 +110,8 @@ class TrustList(QWidget):
     def __init__(self, store: TrustStore) -> None:
         super().__init__()
         self._store = store
-        self.list = QListWidget()
-        self.list.setAccessibleName(tr("Trusted folders"))
-        self.forget = QPushButton(tr("Stop trusting"), autoDefault=False)
-        self.forget.clicked.connect(self._forget)
+        self.list = named(QListWidget(), tr("Trusted folders"))
+        self.forget = push_button(tr("Stop trusting"), self._forget, takes_enter=False)
         row = row_of(self.forget, 1)
         column_of(self.list, row, on=self, margins=0)
         self._fill()
@@ -148,8 +147,7 @@ class SettingsDialog(ClosingDialog):
         self._store = services.settings
         self.search = QLineEdit(placeholderText=tr("Search settings"), clearButtonEnabled=True)
         self.search.setAccessibleName(tr("Search settings"))
-        self.sections = QListWidget()
-        self.sections.setAccessibleName(tr("Pages of the settings"))
+        self.sections = named(QListWidget(), tr("Pages of the settings"))
         self.sections.setIconSize(QSize(16, 16))
         self.sections.setFixedWidth(180)
         self._pages = QStackedWidget()

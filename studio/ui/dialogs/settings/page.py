@@ -24,8 +24,9 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.ui.base.actions import ACTIONS, ActionSpec
+from studio.ui.parts.labels import named, push_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
+from studio.ui.style.colors import FollowsTheme, theme_in_use
 from studio.viewmodels.app.settings import SettingsStore
 
 _FIELD_WIDTH = 320
@@ -107,21 +108,18 @@ class KeysPage(FollowsTheme, QWidget):
         self.filter = QLineEdit(placeholderText=tr("Search actions and keys"))
         self.filter.setAccessibleName(tr("Search actions and keys"))
         self.filter.setClearButtonEnabled(True)
-        self.list = QTreeWidget()
+        self.list = named(QTreeWidget(), tr("Actions and their keys"))
         self.list.setHeaderLabels([tr("Action"), tr("Keys")])
         self.list.setRootIsDecorated(False)
-        self.list.setAccessibleName(tr("Actions and their keys"))
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        self.keys = QKeySequenceEdit(maximumSequenceLength=1)
-        self.keys.setAccessibleName(tr("New keys"))
+        self.keys = named(QKeySequenceEdit(maximumSequenceLength=1), tr("New keys"))
         self.apply_keys = QPushButton(tr("Set"))
-        self.clear_keys = QPushButton(tr("None"))
-        self.reset_keys = QPushButton(tr("Usual"))
-        self.reset_all = QPushButton(tr("All as usual"))
-        self.note = QLabel(wordWrap=True)
-        paint_text(self.note, "error")
+        self.clear_keys = push_button(tr("None"), lambda: self._rebind(""))
+        self.reset_keys = push_button(tr("Usual"), lambda: self._rebind(None))
+        self.reset_all = push_button(tr("All as usual"), self._reset_all)
+        self.note = toned_label("error", wraps=True)
         self._lay_out()
         self._fill()
         self._warn()
@@ -129,9 +127,6 @@ class KeysPage(FollowsTheme, QWidget):
         self.list.currentItemChanged.connect(self._on_item)
         self.keys.keySequenceChanged.connect(self._say_taken)
         self.apply_keys.clicked.connect(lambda: self._rebind(self.keys.keySequence().toString()))
-        self.clear_keys.clicked.connect(lambda: self._rebind(""))
-        self.reset_keys.clicked.connect(lambda: self._rebind(None))
-        self.reset_all.clicked.connect(self._reset_all)
         self.list.setCurrentIndex(self.list.model().index(0, 0))
         self.follow_theme()
 

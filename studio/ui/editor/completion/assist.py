@@ -16,6 +16,7 @@ from studio.core.text.diff import smallest_edit
 from studio.core.text.files import files_beside
 from studio.core.text.source import Fix, Problem, SourceText, Span, TextEdit, apply_edits
 from studio.ui.style.icons import icon
+from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:
     from studio.application.editing.editor_context import CompletionItem, EditorContext
@@ -38,8 +39,7 @@ class EditorAssist(QObject):
         self._editor = editor
         self._misspelled: tuple[Misspelled, ...] = ()
         self._suggest: Callable[[str], tuple[str, ...]] = lambda _: ()
-        self._soon = QTimer(self, singleShot=True, interval=_TYPED_DELAY_MS)
-        self._soon.timeout.connect(self._on_typed)
+        self._soon = single_shot(self, self._on_typed, _TYPED_DELAY_MS)
         editor.viewport().installEventFilter(self)
         editor.take_offer = self._take_at_once
         editor.character_typed.connect(self._soon.start)

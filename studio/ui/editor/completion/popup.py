@@ -12,6 +12,7 @@ from studio.application.editing.editor_context import CompletionItem, Completion
 from studio.application.words import tr
 from studio.core.text.naming import score
 from studio.core.text.source import Span
+from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of
 from studio.ui.style.icons import icon
 
@@ -44,8 +45,7 @@ class CompletionPopup(QFrame):
         self._editor = editor
         self._offered: CompletionList | None = None
         self.setObjectName("popup")
-        self._list = QListWidget()
-        self._list.setAccessibleName(tr("Completions"))
+        self._list = named(QListWidget(), tr("Completions"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setUniformItemSizes(True)
         self._list.setIconSize(QSize(14, 14))

@@ -9,7 +9,7 @@ from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 )
 
 from studio.ui.style.colors import theme_in_use
+from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:
     from studio.application.highlight.lexer import State, Token
@@ -65,8 +66,7 @@ class Highlighter(QSyntaxHighlighter):
         self._colored_in = theme_in_use()
         self._make_formats(self._colored_in)
         super().__init__(None)  # type: ignore[call-overload] # as Qt lets it; the text comes below
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._go_on)
+        self._timer = single_shot(self, self._go_on)
         # Connected before Qt's own slot, so that each change begins with a fresh budget.
         document.contentsChange.connect(self._begin)
         self._deadline = perf_counter() + _SLICE_SECONDS

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QTool
 from studio.application.words import tr
 from studio.core.patterns import PatternError, compile_pattern, expanded, matches
 from studio.core.text.source import Span, TextEdit
-from studio.ui.parts.labels import icon_button
+from studio.ui.parts.labels import icon_button, named
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.view import PromptEditor
@@ -31,8 +31,7 @@ class FindBar(QWidget):
         self._matches: list[Any] = []
         self._find = QLineEdit(placeholderText=tr("Find"), clearButtonEnabled=True)
         self._find.setAccessibleName(tr("Find"))
-        self._replace = QLineEdit(placeholderText=tr("Replace with"))
-        self._replace.setAccessibleName(tr("Replace with"))
+        self._replace = named(QLineEdit(placeholderText=tr("Replace with")), tr("Replace with"))
         self._count = QLabel()
         self._count.setProperty("tone", "muted")
         self._count.setMinimumWidth(96)

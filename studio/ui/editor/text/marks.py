@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from studio.core.text.source import Problem, Severity, Span
 from studio.ui.style.colors import blend, theme_in_use
+from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:
     from studio.core.text.source import SourceText
@@ -169,8 +169,7 @@ class ShownMarks:
         self._carets: list[Selection] = []
         self._flashed: list[Selection] = []
         self._run: list[Selection] = []
-        self._flash_timer = QTimer(editor, singleShot=True, interval=_FLASH_MS)
-        self._flash_timer.timeout.connect(self._end_flash)
+        self._flash_timer = single_shot(editor, self._end_flash, _FLASH_MS)
         self._bracket: tuple[int, int] | None = None
 
     def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:

@@ -46,6 +46,7 @@ from studio.core.text.source import Span
 from studio.core.text.values import reason_of
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.base.menus import ON_CARD, add_actions, add_own, own_menu
+from studio.ui.parts.labels import toned_label
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.preview.cards.header import CardHeader, empty_layout, head_words
 from studio.ui.preview.cards.text_body import LinkedPart, TextBody, ToolCallView
@@ -130,10 +131,10 @@ class MediaView(LinkedPart):
         self._picture = QLabel()
         self._picture.hide()
         self._title = QLabel(f"<b>{part.kind}</b>")
-        self._source = QLabel(shortened(part.source, 60), textFormat=Qt.TextFormat.PlainText)
+        self._source = toned_label("muted", shortened(part.source, 60), is_plain=True)
         self._source.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._source.setToolTip(plain_tip(shortened(part.source, 200)))
-        self._note = QLabel()
+        self._note = toned_label("muted")
         self.setAccessibleName(f"{part.kind}: {shortened(part.source, 60)}")
         words = column_of(self._title, self._source, self._note, spacing=2)
         details = ", ".join(f"{key}={value}" for key, value in part.attributes.items())
@@ -144,8 +145,6 @@ class MediaView(LinkedPart):
             words.addWidget(label)
         words.addStretch(1)
         row_of(self._picture, (words, 1), on=self, margins=(0, 4, 0, 4), spacing=12)
-        paint_text(self._source, "muted")
-        paint_text(self._note, "muted")
         self._job = LatestJob(self, self._show)
         if part.kind == "image":
             self._job.submit(partial(read_picture, part.source, folder))
@@ -383,10 +382,9 @@ class MessageCard(FollowsTheme, QWidget):
             isinstance(part, TextPart | ToolResultPart) for part in data.message.parts
         ):
             return
-        label = QLabel(tr("Empty: the model gets a message without text."))
+        label = QLabel(tr("Empty: the model gets a message without text."), wordWrap=True)
         if data.is_open_thread:
             label.setText(tr("The conversation so far goes here; the run inserts it."))
-        label.setWordWrap(True)
         paint_text(label, "muted")
         self._content.addWidget(label)
 

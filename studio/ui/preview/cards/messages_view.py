@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QPainter,
@@ -27,6 +27,7 @@ from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.column import EDGE, CardColumn, Slot
 from studio.ui.preview.cards.tools_card import ToolsCard
 from studio.ui.style.colors import FollowsTheme, theme_in_use
+from studio.viewmodels.app.jobs import repeating_timer
 
 _SLICE_SECONDS = 0.008  # each slice costs a repaint of 4 ms besides
 
@@ -68,8 +69,7 @@ class MessagesView(FollowsTheme, QScrollArea):
         self._column.request_place.connect(self._place)
         self.setWidget(self._column)
         self._veil = _Veil(self.viewport())
-        self._timer = QTimer(self, interval=0)
-        self._timer.timeout.connect(self._continue)
+        self._timer = repeating_timer(self, self._continue)
         self.verticalScrollBar().valueChanged.connect(self._wake)
         self.follow_theme()
 

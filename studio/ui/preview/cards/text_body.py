@@ -39,6 +39,7 @@ from studio.core.text.invisible import plain_tip
 from studio.core.text.source import SourceText, Span
 from studio.core.text.values import parse_json
 from studio.ui.base.menus import ON_CARD, add_actions, text_menu
+from studio.ui.parts.labels import named, toned_label
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.style.colors import (
@@ -485,16 +486,13 @@ class ToolCallView(LinkedPart):
     def __init__(self, part: ToolCallPart, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         theme = theme_in_use()
-        name = QLabel(tr("Calls {name}").format(name=part.name))
+        name = QLabel(tr("Calls {name}").format(name=part.name), textFormat=Qt.TextFormat.PlainText)
         font = name.font()
         font.setWeight(QFont.Weight.DemiBold)
         name.setFont(font)
-        name.setTextFormat(Qt.TextFormat.PlainText)
         paint_text(name, role_color(theme, "tool"))
-        identifier = QLabel(part.id, textFormat=Qt.TextFormat.PlainText)
-        paint_text(identifier, "muted")
-        self.arguments = TextBody()
-        self.arguments.setAccessibleName(tr("Arguments of {name}").format(name=part.name))
+        identifier = toned_label("muted", part.id, is_plain=True)
+        self.arguments = named(TextBody(), tr("Arguments of {name}").format(name=part.name))
         self.arguments.place_clicked.connect(self.clicked)
         self.arguments.show_runs((TextRun(pretty_json(part.arguments)),), {}, theme, raw=True)
         layout = column_of(name, on=self, margins=(0, 4, 0, 4), spacing=2)

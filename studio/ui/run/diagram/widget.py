@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
@@ -40,6 +40,7 @@ from studio.ui.run.diagram.layout import (
 from studio.ui.run.diagram.painter import DiagramDrawing, label_of, node_font, tip_of
 from studio.ui.style.colors import is_motion_reduced, theme_in_use
 from studio.ui.style.icons import icon
+from studio.viewmodels.app.jobs import repeating_timer
 
 _MOTION_MS = 33
 _CLOCK_MS = 100
@@ -80,9 +81,8 @@ class LoopDiagram(QWidget):
         self._focused: Node = "prompt"
         self._lane: int | None = None
         """The lane that has the keyboard, in place of a node."""
-        self.clock = QTimer(self)
+        self.clock = repeating_timer(self, self.update)
         """Moves what is under way: clocks, and dots where motion is wanted."""
-        self.clock.timeout.connect(self.update)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)

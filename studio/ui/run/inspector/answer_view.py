@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import (
     QColor,
     QPalette,
@@ -14,17 +13,19 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from studio.application.run.inspector.reply import markdown_parts
 from studio.application.run.text import Blocks
 from studio.application.words import tr
 from studio.ui.parts.fields import ChatLine
+from studio.ui.parts.labels import named, toned_label
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colors import FollowsTheme, paint_page, paint_text, theme_in_use
+from studio.ui.style.colors import FollowsTheme, paint_page, theme_in_use
 from studio.ui.style.theme import ui_font
+from studio.viewmodels.app.jobs import repeating_timer
 
 _POINTS_MORE = 2.0
 _SIDE = 16
@@ -47,17 +48,15 @@ class AnswerView(FollowsTheme, QWidget):
         self._answer = ""
         self._thread = ""
         self.chat = ChatLine()
-        self._heading = QLabel(tr("Final answer"))
+        self._heading = toned_label("success", tr("Final answer"))
         self._heading.setProperty("title", "true")
-        self._text = ClosedText()
-        self._text.setAccessibleName(tr("Final answer"))
+        self._text = named(ClosedText(), tr("Final answer"))
         self._text.document().setDocumentMargin(0)
         self._notes = StyledText(tr("Notes on the answer"), "")
         self._notes.document().setDocumentMargin(_NOTE_MARGIN)
         self._parts: Iterator[str] = iter(())
         self._waiting = ""
-        self._more = QTimer(self, interval=0)
-        self._more.timeout.connect(self._show_more)
+        self._more = repeating_timer(self, self._show_more)
         column_of(
             self._heading,
             (self._text, 1),
@@ -69,7 +68,6 @@ class AnswerView(FollowsTheme, QWidget):
         )
         self.chat.hide()
         self.setAutoFillBackground(True)
-        paint_text(self._heading, "success")
         self.follow_theme()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
@@ -23,6 +23,7 @@ from studio.application.words import marked, tr
 from studio.ui.parts.tables import style_table
 from studio.ui.run.state.expression_field import ExpressionField
 from studio.ui.style.colors import FollowsTheme, theme_in_use
+from studio.viewmodels.app.jobs import single_shot
 
 _NEW = marked("Add an expression: args.city, tokens.total > 1000 …")
 
@@ -61,8 +62,7 @@ class WatchTable(FollowsTheme, QTableWidget):
         self._rows: tuple[WatchRow, ...] = ()
         self._filling = False
         self._is_stale = False
-        self._refill = QTimer(self, singleShot=True, interval=0)
-        self._refill.timeout.connect(self._on_refill)
+        self._refill = single_shot(self, self._on_refill)
         self._delegate = _ExpressionDelegate(self)
         self.setItemDelegate(self._delegate)
         self.set_names(names_for(None))

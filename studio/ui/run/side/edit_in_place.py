@@ -13,11 +13,9 @@ from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QShortcut, QTextCurso
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QPushButton,
     QSizePolicy,
     QSplitter,
     QWidget,
@@ -38,10 +36,10 @@ from studio.application.words import marked, tr
 from studio.core.prompty.document import MediaPart, Message, Role, ToolCallPart
 from studio.core.text.amounts import one_line
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import ElidedLabel, icon_button
+from studio.ui.parts.labels import ElidedLabel, icon_button, named, push_button, toned_label
 from studio.ui.parts.layouts import FlowLayout, column_of, row_of
 from studio.ui.parts.text_views import JsonHighlighter
-from studio.ui.style.colors import FollowsTheme, paint_page, paint_text, role_color, theme_in_use
+from studio.ui.style.colors import FollowsTheme, paint_page, role_color, theme_in_use
 from studio.ui.style.theme import mono_font, ui_font
 
 _ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
@@ -56,30 +54,24 @@ class MessagesEditor(FollowsTheme, QWidget):
         super().__init__(parent)
         self._messages: tuple[Message, ...] = ()
         self._loading = False
-        self._list = QListWidget()
-        self._list.setAccessibleName(tr("Messages"))
+        self._list = named(QListWidget(), tr("Messages"))
         self._list.setFrameShape(QFrame.Shape.NoFrame)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._role = ComboBox()
+        self._role = named(ComboBox(), tr("Role of the message"))
         self._role.addItems(list(_ROLES))
-        self._role.setAccessibleName(tr("Role of the message"))
-        self._add = icon_button("plus", tr("Add a message after this one"))
+        self._add = icon_button("plus", tr("Add a message after this one"), self._on_add)
         self._add.setAccessibleName(tr("Add a message"))
-        self._remove = icon_button("trash-2", tr("Remove this message"))
-        self._note = QLabel()
-        self._text = QPlainTextEdit()
+        self._remove = icon_button("trash-2", tr("Remove this message"), self._on_remove)
+        self._note = toned_label("muted")
+        self._text = named(QPlainTextEdit(), tr("Text of the message"))
         self._text.setFrameShape(QFrame.Shape.NoFrame)
         self._text.setFont(mono_font(self.font().pointSizeF()))
-        self._text.setAccessibleName(tr("Text of the message"))
         self._text.document().setDocumentMargin(12)
         self._lay_out()
         self._list.currentRowChanged.connect(self._on_row_changed)
         self._role.currentTextChanged.connect(self._on_role_changed)
         self._text.textChanged.connect(self._on_text_changed)
-        self._add.clicked.connect(self._on_add)
-        self._remove.clicked.connect(self._on_remove)
         self.setFocusProxy(self._text)
-        paint_text(self._note, "muted")
         self.follow_theme()
 
     def messages(self) -> tuple[Message, ...]:
@@ -209,8 +201,7 @@ class EditInPlace(FollowsTheme, QWidget):
         """Subject of the edit."""
         self._title = ElidedLabel()
         self._title.setProperty("title", "true")
-        self._tool = ComboBox()
-        self._tool.setAccessibleName(tr("Tool to call"))
+        self._tool = named(ComboBox(), tr("Tool to call"))
         self._tool.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self._tool.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.field = _TextField()
@@ -222,21 +213,17 @@ class EditInPlace(FollowsTheme, QWidget):
         self._messages = MessagesEditor()
         self._is_error = QCheckBox(tr("It reports a failure"))
         self.also_file = QCheckBox()
-        self._only_here = QLabel(tr("This run only"))
-        self._hint = QLabel()
-        self._problem = QLabel()
-        self._apply = QPushButton(tr("Apply"))
-        self._continue = QPushButton(tr("Apply and continue"))
-        self._step = QPushButton(tr("Apply and step"))
-        self._cancel = QPushButton(tr("Cancel"))
+        self._only_here = toned_label("muted", tr("This run only"))
+        self._hint = toned_label("muted")
+        self._problem = toned_label("error")
+        self._apply = push_button(tr("Apply"), lambda: self._send("stay"))
+        self._continue = push_button(tr("Apply and continue"), lambda: self._send("continue"))
+        self._step = push_button(tr("Apply and step"), self._on_step)
+        self._cancel = push_button(tr("Cancel"), self.cancelled)
         self._lay_out()
         self.field.textChanged.connect(self._check)
         self._messages.changed.connect(self._check)
         self._tool.currentTextChanged.connect(self._check)
-        self._apply.clicked.connect(lambda: self._send("stay"))
-        self._continue.clicked.connect(lambda: self._send("continue"))
-        self._step.clicked.connect(self._on_step)
-        self._cancel.clicked.connect(self.cancelled)
         for keys, slot in (
             ("Ctrl+Return", self._on_step),
             ("Ctrl+Enter", self._on_step),
@@ -245,9 +232,6 @@ class EditInPlace(FollowsTheme, QWidget):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)
-        paint_text(self._hint, "muted")
-        paint_text(self._only_here, "muted")
-        paint_text(self._problem, "error")
         self.follow_theme()
 
     def recolor(self) -> None:

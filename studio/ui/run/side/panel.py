@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import Literal
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
 
 from studio.application.run.debugging.console import names_for
 from studio.application.run.displayed_run import RunView
@@ -25,14 +25,15 @@ from studio.core.agent.values.commands import Approve, Command, Continue, SendBa
 from studio.core.agent.values.step import Call, PausePoint
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import plain_tip, reveal
-from studio.ui.parts.labels import ElidedLabel
+from studio.ui.parts.labels import ElidedLabel, toned_label
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.text_views import LongText
+from studio.ui.parts.text_views import fixed_text
 from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.side.action_bar import ActionBar
 from studio.ui.run.side.edit_in_place import EditInPlace
 from studio.ui.run.state.panel import StatePanel
-from studio.ui.style.colors import FollowsTheme, fixed_font, paint_text
+from studio.ui.style.colors import FollowsTheme, paint_text
+from studio.viewmodels.app.jobs import repeating_timer
 
 _TICK_MS = 100
 _LONGEST_LINE = 200
@@ -96,8 +97,7 @@ class RunningCalls(QWidget):
         self.rows: dict[int, RunningCall] = {}
         """The calls, by their rows in the step."""
         self._column = column_of(on=self, margins=(16, 4, 8, 4), spacing=4)
-        self._timer = QTimer(self, interval=_TICK_MS)
-        self._timer.timeout.connect(self._tick)
+        self._timer = repeating_timer(self, self._tick, _TICK_MS)
         self.setAccessibleName(tr("Calls under way"))
         self.hide()
 
@@ -143,16 +143,11 @@ class HttpRequestView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = QLabel(tr("Request that will be sent"), self)
-        self.text = LongText(self)
-        self.text.setReadOnly(True)
-        self.text.setFrameShape(QFrame.Shape.NoFrame)
-        self.text.setFont(fixed_font(self.font()))
-        self.text.setAccessibleName(self._title.text())
+        self._title = toned_label("muted", tr("Request that will be sent"), parent=self)
+        self.text = fixed_text(self._title.text(), parent=self, has_frame=False)
         self.text.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         column_of(self._title, self.text, on=self, margins=(16, 4, 8, 4), spacing=2)
         self.hide()
-        paint_text(self._title, "muted")
 
     def show_request(self, text: str) -> None:
         """Show a request; an empty one hides the view."""

@@ -31,11 +31,11 @@ from studio.application.run.debugging.variables import RunVariable, command_for,
 from studio.application.run.displayed_run import RunView
 from studio.application.words import tr
 from studio.core.agent.values.commands import Command
-from studio.ui.parts.labels import Separator
+from studio.ui.parts.labels import Separator, named, toned_label
 from studio.ui.parts.layouts import column_of
 from studio.ui.run.state.expression_field import ExpressionField
 from studio.ui.run.state.variables import VariablesTable
-from studio.ui.style.colors import FollowsTheme, fixed_font, paint_text, theme_in_use
+from studio.ui.style.colors import FollowsTheme, fixed_font, theme_in_use
 from studio.ui.style.icons import icon
 
 _LINE = Qt.ItemDataRole.UserRole
@@ -87,9 +87,8 @@ class Console(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._taken: tuple[ConsoleLine, ...] = ()
-        self.list = QListWidget()
+        self.list = named(QListWidget(), tr("Console"))
         self.field = _Input()
-        self.list.setAccessibleName(tr("Console"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setWordWrap(True)
         self.list.setLayoutMode(QListWidget.LayoutMode.Batched)
@@ -188,13 +187,12 @@ class BreakpointList(QListWidget):
         self._set = BreakpointSet()
         self._hits: Mapping[str, int] = {}
         self._filling = False
-        self._empty = QLabel(empty, wordWrap=True)
+        self._empty = toned_label("muted", empty, wraps=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         QVBoxLayout(self).addWidget(self._empty)
         self.setAccessibleName(tr("Breakpoints"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.itemChanged.connect(self._on_item)
-        paint_text(self._empty, "muted")
 
     def show_breakpoints(self, value: BreakpointSet) -> None:
         """Take the set of the open prompt."""

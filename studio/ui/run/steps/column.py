@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from studio.application.run.displayed_run import RunView
 from studio.application.run.search import SearchHits
 from studio.application.words import tr
+from studio.ui.parts.labels import named, push_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.steps.timeline import TimelineView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
+from studio.viewmodels.app.jobs import single_shot
 from studio.viewmodels.run.steps import RunSearch
 
 _TYPING_MS = 120
@@ -29,13 +31,11 @@ class SearchBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.field = QLineEdit()
-        self.count = QLabel()
+        self.field = named(QLineEdit(), tr("Find in the whole run"))
+        self.count = toned_label("muted")
         self._close = QToolButton()
-        self._timer = QTimer(self, singleShot=True, interval=_TYPING_MS)
-        self._timer.timeout.connect(self._on_words)
+        self._timer = single_shot(self, self._on_words, _TYPING_MS)
         self.field.setPlaceholderText(tr("Find in the whole run"))
-        self.field.setAccessibleName(tr("Find in the whole run"))
         self._close.setIcon(icon("x"))
         self._close.setAutoRaise(True)
         self._close.setAccessibleName(tr("Close the search"))
@@ -50,7 +50,6 @@ class SearchBar(QWidget):
         ):
             QShortcut(QKeySequence(keys), self.field).activated.connect(slot)
         self.hide()
-        paint_text(self.count, "muted")
 
     def open_search(self) -> None:
         """Show it, ready to be written in."""
@@ -115,9 +114,8 @@ class StepsColumn(QWidget):
         self._chosen = -1  # row of the place that was gone to last
         self.timeline = TimelineView()
         self.search = SearchBar()
-        self.follow = QPushButton(tr("To the newest"))
-        self.back = QPushButton(tr("Go back to here"))
-        self.follow.setToolTip(tr("Stay with the run as it goes on"))
+        self.follow = push_button(tr("To the newest"), tip=tr("Stay with the run as it goes on"))
+        self.back = push_button(tr("Go back to here"), self.timeline.ask_fork)
         self.back.setToolTip(
             tr("Stand at this place again, as a new branch  ({keys})").format(keys="Ctrl+Return")
         )
@@ -130,7 +128,6 @@ class StepsColumn(QWidget):
         self._ways.hide()
         column_of(self.search, (self.timeline, 1), self._ways, on=self, margins=0, spacing=0)
         self.timeline.following_changed.connect(self._on_following)
-        self.back.clicked.connect(self.timeline.ask_fork)
         self.follow.clicked.connect(self.timeline.follow)
         self.search.words_changed.connect(self._on_words)
         self.search.request_next.connect(self._on_next)

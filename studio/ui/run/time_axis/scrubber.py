@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QHideEvent,
@@ -32,6 +32,7 @@ from studio.ui.style.colors import (
     theme_in_use,
 )
 from studio.ui.style.icons import icon
+from studio.viewmodels.app.jobs import single_shot
 
 _HEIGHT = 52
 _BASE = 36
@@ -257,8 +258,7 @@ class PlayedScrubber(FollowsTheme, QWidget):
     def __init__(self, scrubber: RunScrubber) -> None:
         super().__init__()
         self.scrubber = scrubber
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._on_time)
+        self._timer = single_shot(self, self._on_time)
         self._row = -1
         self.button = QToolButton(autoRaise=True)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

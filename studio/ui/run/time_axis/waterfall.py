@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -23,6 +23,7 @@ from studio.application.run.waterfall import BarTone, Waterfall, WaterfallBar, W
 from studio.application.words import tr
 from studio.core.text.amounts import duration
 from studio.ui.style.colors import blend, paint_focus, small_font, theme_in_use
+from studio.viewmodels.app.jobs import repeating_timer
 
 _AXIS = 22.0
 _MOST_ROWS = 5
@@ -59,8 +60,7 @@ class WaterfallView(QWidget):
         """Turn that is shown."""
         self._call: int | None = None
         self._first = 0
-        self._clock = QTimer(self, interval=_TICK_MS)
-        self._clock.timeout.connect(self.update)
+        self._clock = repeating_timer(self, self.update, _TICK_MS)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("This iteration in time"))
